@@ -10,18 +10,18 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// AccessList lists who has which role in a league.
+// AccessList lists the roles in a league.
 func (s *Service) AccessList(tx *store.Tx, league string) ([]Access, error) {
 	return list[Access](tx, s, pkLeague+league, skACL, entACL)
 }
 
-// Access reads somebody's role in a league.
+// Access reads a user's role in a league.
 func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
 	return found[Access](tx, s, aclKey(league, user), entACL, "Access")
 }
 
-// Grant gives somebody a role. The last admin keeps theirs: another admin's row is checked, wherever that one is taken away. With an
-// admin's role goes the pointer to the league's reusable invite, whose code they know: the invite may not be here.
+// Grant gives a user a role. The last admin cannot lose it: the transaction checks another admin's row, also against other nodes. A
+// former admin knows the code of the league's reusable invite, so its pointer is removed; the invite may not be on this node.
 func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, error) {
 	p := s.plan(tx)
 	was := optional[Access](p, aclKey(league, user), entACL)
@@ -43,7 +43,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 	return p.change("user", user)
 }
 
-// checks reports whether the plan touches a row already: a transaction names each once.
+// checks reports whether the plan already has a condition check on a row: a transaction may name each row only once.
 func (p *plan) checks(k attr.Item) bool {
 	return slices.ContainsFunc(p.writes, func(w store.WriteItem) bool {
 		return w.Check != nil && w.Check.Key["pk"].Equal(k["pk"]) && w.Check.Key["sk"].Equal(k["sk"])
@@ -56,7 +56,7 @@ const (
 	inviteEmail = "email"
 )
 
-// CreateInvite makes an invite for an address, or returns the league's reusable one, which it makes the first time.
+// CreateInvite creates an invite for an email address. Without one it returns the league's reusable invite, creating it on first use.
 func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, error) {
 	p := s.plan(tx)
 	in := Invite{LeagueID: league, InviteCode: newCode(), Kind: inviteEmail, Role: RoleAdmin, CreatedByUserID: by, Stamps: s.stamp(tx)}
@@ -83,15 +83,15 @@ func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
 	return found[Invite](tx, s, InviteKey(code), entInvite, "Invite")
 }
 
-// Invited is the league that an invite's code leads to.
+// Invited returns the league that an invite code belongs to.
 func (s *Service) Invited(tx *store.Tx, code string) (Scope, error) {
 	p := s.plan(tx)
 	in := must(p, s.Invite, code)
 	return Scope{Kind: "league", ID: in.LeagueID}, p.err
 }
 
-// valid reads an invite with its league: none is valid longer than its league is there and its creator is an admin, a reusable one no
-// longer than the league leads to it.
+// valid reads an invite and its league. An invite is valid while its league exists and its creator is an admin of it; a reusable one
+// only while the league points to it.
 func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err error) {
 	p := s.plan(tx)
 	in = must(p, s.Invite, code)
@@ -108,7 +108,7 @@ func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err e
 	return in, l, err
 }
 
-// AcceptInvite makes somebody an admin. An invite by e-mail is for its address, once.
+// AcceptInvite makes a user an admin. An email invite works once, for its address only.
 func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) {
 	in, l, err := s.valid(tx, code)
 	if err != nil {
@@ -135,13 +135,13 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 	return p.change("invite", code, "league", in.LeagueID)
 }
 
-// InviteMail is the message with an invite.
+// InviteMail returns the message that carries an invite link.
 func InviteMail(to, league, link string) Mail {
 	return Mail{To: to, Subject: "An invitation to organise a 3FC league", Text: fmt.Sprintf(
 		"You are invited to organise %s on 3FC. Open this link and sign in with this email address:\n\n%s\n", league, link)}
 }
 
-// Joins is the game that a code leads to.
+// Joins returns the game that a join code belongs to.
 func (s *Service) Joins(tx *store.Tx, code string) (Scope, error) {
 	j, err := found[joinCode](tx, s, JoinKey(code), entJoin, "Join code")
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Service) Joins(tx *store.Tx, code string) (Scope, error) {
 	return Scope{Kind: "game", ID: j.GameID}, nil
 }
 
-// Claim says that a player is a user. Nobody else can say so then.
+// Claim records that a player is the given user. Nobody else can claim the player afterwards.
 func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	p := s.plan(tx)
 	was := must(p, s.Player, player)
@@ -165,7 +165,7 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	return p.change("player", player)
 }
 
-// PlayerOf reads a player for a user, who must have a role in a league where the player appears.
+// PlayerOf reads a player on behalf of a user, who must have a role in a league where the player appears.
 func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
 	p := s.plan(tx)
 	player := must(p, s.Player, id)

@@ -17,20 +17,20 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// How long what lets people in lasts.
+// Lifetimes of sign-in tokens, codes and sessions.
 const (
 	magicLife  = 15 * time.Minute
 	codeLife   = 15 * time.Minute
 	SignInLife = 24 * time.Hour
 )
 
-// sideSignedIn notes on this node alone which addresses have signed in here, by their hashes.
+// sideSignedIn holds hashes of the addresses that have signed in on this node. It is not replicated.
 const sideSignedIn = "threefc-signed-in"
 
-// maxEmail is the longest address.
+// maxEmail is the maximum length of an address.
 const maxEmail = 254
 
-// Email reads an address: trimmed, in small letters.
+// Email validates an address and returns it trimmed and in lower case.
 func Email(text string) (string, error) {
 	email := strings.ToLower(strings.TrimSpace(text))
 	a, err := mail.ParseAddress(email)
@@ -41,7 +41,7 @@ func Email(text string) (string, error) {
 	return email, nil
 }
 
-// SignIn is a session of somebody.
+// SignIn is a user's session.
 type SignIn struct {
 	SessionID string `json:"sessionId"`
 	Email     string `json:"email"`
@@ -55,7 +55,7 @@ func secret() string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// authRow is a row of those that let people in, whose members are plain attributes.
+// authRow returns a token, code or session row. Its members are plain attributes, without a data member.
 func authRow(k attr.Item, entity, email string, now, until time.Time) attr.Item {
 	k["entityType"], k["email"] = attr.S(entity), attr.S(email)
 	k["createdAt"], k["updatedAt"] = attr.S(stampOf(now)), attr.S(stampOf(now))
@@ -63,14 +63,14 @@ func authRow(k attr.Item, entity, email string, now, until time.Time) attr.Item 
 	return k
 }
 
-// Magic is a link that was made: the token that the mail carries, and no row does.
+// Magic is a magic link. Its token is only in the mail; the table stores a hash of the secret.
 type Magic struct {
-	MessageID string // of the token, without its secret
+	MessageID string // the token's id, without its secret
 	Token     string
 	ExpiresAt string
 }
 
-// StartMagic makes a token that signs an address in, once.
+// StartMagic creates a single-use token that signs an address in.
 func (s *Service) StartMagic(tx *store.Tx, email string) (m Magic, err error) {
 	now := s.Now(tx)
 	id, hidden := (&IDs{}).New(now), secret()
@@ -84,8 +84,8 @@ func badMagic() error {
 	return fault.New(fault.Unauthorized, "invalid_or_expired_magic_link", "Invalid or expired magic link.")
 }
 
-// CompleteMagic signs in who has a token. A bad one, one that was used and one that has expired are told alike. Who asks again with one
-// key has one session, at whatever node: its id is made of the token's secret.
+// CompleteMagic signs in the holder of a token. Bad, used and expired tokens get the same error. Repeated requests with one
+// Idempotency-Key get the same session at every node, because its id is derived from the token's secret.
 func (s *Service) CompleteMagic(tx *store.Tx, token string, ids *IDs) (Change, error) {
 	id, hidden, ok := strings.Cut(token, ".")
 	if !ok || !IsID(id) {
@@ -103,7 +103,7 @@ func (s *Service) CompleteMagic(tx *store.Tx, token string, ids *IDs) (Change, e
 	return s.signIn(tx, MagicKey(id), row, session, "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
 }
 
-// signIn uses what lets somebody in up, by one conditional update, and makes the session in the same transaction.
+// signIn uses up a token or code by one conditional update, and creates the session in the same transaction.
 func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition string, values attr.Item) (Change, error) {
 	now, email := s.Now(tx), row["email"].Str()
 	if until, _ := row["expiresAtEpoch"].Int(); row["usedAt"].Str() != "" || until < now.Unix() {
@@ -118,7 +118,7 @@ func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition s
 	}}, err
 }
 
-// SignedIn reads a session. One that is none, and one that has ended, is fault.Unauthorized.
+// SignedIn reads a session. It returns fault.Unauthorized if the session does not exist or has expired.
 func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
 	row, err := tx.Get(s.Table, SignInKey(session))
 	until, _ := row["expiresAtEpoch"].Int()
@@ -130,7 +130,7 @@ func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
 	}, err
 }
 
-// SignOut ends a session. One that is none has ended.
+// SignOut ends a session. It is no error if the session does not exist.
 func (s *Service) SignOut(tx *store.Tx, session string) error {
 	if !IsID(session) {
 		return nil
@@ -139,8 +139,8 @@ func (s *Service) SignOut(tx *store.Tx, session string) error {
 	return err
 }
 
-// CodeFor makes a one-time code for an address that has signed in on this node before: for a ground without mail. Who has the code is
-// that address in all its leagues, so whoever asks for it has to be an admin of each of them.
+// CodeFor creates a single-use sign-in code for an address that has signed in on this node before, for a ground without mail. The code
+// gives access to all leagues of the address, so the requester must be an admin of each of them.
 func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expiresAt string, err error) {
 	p := s.plan(tx)
 	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email)))
@@ -161,7 +161,7 @@ func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expires
 	return code, stampOf(now.Add(codeLife)), err
 }
 
-// CompleteCode signs in who has the code of an address.
+// CompleteCode signs in the holder of an address's code.
 func (s *Service) CompleteCode(tx *store.Tx, email, text string) (Change, error) {
 	code, ok := CodeOf(text)
 	if !ok {
@@ -174,13 +174,13 @@ func (s *Service) CompleteCode(tx *store.Tx, email, text string) (Change, error)
 	return s.signIn(tx, codeKey(code), row, secret(), "email = :email AND ", attr.Item{":email": attr.S(email)})
 }
 
-// Mail is a message to somebody.
+// Mail is an email message.
 type Mail struct {
 	To, Subject, Text string
-	Until             time.Time // not sent afterwards; zero: whenever it can be
+	Until             time.Time // not sent afterwards; zero: no limit
 }
 
-// Mail is the message with a link that has the token.
+// Mail returns the message that carries the link with the token.
 func (m *Magic) Mail(to, link string) Mail {
 	return Mail{To: to, Subject: "Your 3FC sign-in link", Until: parseTime(m.ExpiresAt), Text: fmt.Sprintf(
 		"Open this link to sign in to 3FC. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this message.\n", int(magicLife.Minutes()), link)}

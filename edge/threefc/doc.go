@@ -1,8 +1,8 @@
-// Package threefc is three-sided football: leagues, seasons, sessions and games of three teams over three thirds, of which the team
-// that conceded least wins.
+// Package threefc implements three-sided football: leagues, seasons, sessions and games. Three teams play three thirds, and the team
+// that concedes fewest goals wins.
 //
-// A goal, a start of a third and a finish are facts, each one conditional write. Tallies, result and tables are computed from facts
-// when they are read, and exported into the rows that other readers of the table know:
+// Goals, starts of thirds and finishes are facts, each stored by one conditional write. Tallies, results and tables are computed from
+// the facts on every read, and exported to the rows that other readers of the table expect:
 //
 //	scorer: goal, edit, undo ─┐
 //	scorer: thirds, finish ───┼─> facts ──(read)──> scoreboard, result, season and players' tables

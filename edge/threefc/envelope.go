@@ -15,24 +15,24 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Stamps are when a record was made and changed, as rows have them.
+// Stamps holds the creation and update times of a record, in the format of the rows.
 type Stamps struct {
 	CreatedAt string `json:"createdAt,omitempty"`
 	UpdatedAt string `json:"updatedAt,omitempty"`
 
-	raw string // data as it was read
-	sk  string // the sort key: a goal is changed under the key that it has
+	raw string // data as read
+	sk  string // sort key as read: a goal is updated under its existing key
 }
 
 func (s *Stamps) stamps() *Stamps { return s }
 
-// stamped is a record: its members are the row's data, its stamps stand beside it in the envelope.
+// stamped constrains record types: the fields are stored in the row's data, the stamps beside it in the envelope.
 type stamped[T any] interface {
 	*T
 	stamps() *Stamps
 }
 
-// compact writes JSON as the original does: without spaces, <, > and & as they are.
+// compact encodes JSON as the original system does: without spaces, and with <, > and & unescaped.
 func compact(v any) (string, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
@@ -41,7 +41,7 @@ func compact(v any) (string, error) {
 	return string(bytes.TrimRight(out.Bytes(), "\n")), err
 }
 
-// encode puts a record into its envelope.
+// encode returns the row of a record.
 func encode[T any, P stamped[T]](k attr.Item, entity string, v T) (attr.Item, error) {
 	at := *P(&v).stamps()
 	*P(&v).stamps() = Stamps{}
@@ -58,7 +58,7 @@ func encode[T any, P stamped[T]](k attr.Item, entity string, v T) (attr.Item, er
 	return it, nil
 }
 
-// withOthers keeps the members of a row that this version does not know.
+// withOthers adds to data those members of raw that this version does not know.
 func withOthers(data, raw string) (string, error) {
 	if raw == "" {
 		return data, nil
@@ -78,16 +78,16 @@ func withOthers(data, raw string) (string, error) {
 	return strings.TrimSuffix(data, "}") + "," + strings.TrimPrefix(rest, "{"), err
 }
 
-// decode takes a record out of its envelope. Members that this version does not know are passed over.
+// decode returns the record of a row. It ignores members that this version does not know.
 func decode[T any, P stamped[T]](it attr.Item) (v T, err error) {
 	if err := json.Unmarshal([]byte(it["data"].Str()), &v); err != nil {
-		return v, fmt.Errorf("a row of %s, made at %s: %w", it["entityType"].Str(), it["createdAt"].Str(), err) // keys may be addresses and codes
+		return v, fmt.Errorf("a row of %s, made at %s: %w", it["entityType"].Str(), it["createdAt"].Str(), err) // no key: it may hold an address or a code
 	}
 	*P(&v).stamps() = Stamps{it["createdAt"].Str(), it["updatedAt"].Str(), it["data"].Str(), it["sk"].Str()}
 	return v, nil
 }
 
-// get reads a record; nil: there is none, or the row is of something else.
+// get reads a record; nil if there is none or the row holds another entity.
 func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity string) (*T, error) {
 	it, err := tx.Get(s.Table, k)
 	if err != nil || it == nil || it["entityType"].Str() != entity {
@@ -97,7 +97,7 @@ func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity stri
 	return &v, err
 }
 
-// found reads a record that has to be there; format and its arguments say what it is.
+// found reads a record that must exist; format and args name it in the error.
 func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, format string, args ...any) (*T, error) {
 	v, err := get[T, P](tx, s, k, entity)
 	if err == nil && v == nil {
@@ -106,7 +106,7 @@ func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, f
 	return v, err
 }
 
-// scan reads the records with one sort key, of all partitions whose keys begin with a text. It skips what else is in them: of games the goals.
+// scan reads the records with sort key sk in all partitions with a prefix. It skips their other rows, such as a game's goals.
 func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity string) (all []T, err error) {
 	q, pk := store.Scan{Table: s.Table, Prefix: prefix, Limit: 1}, ""
 	for more := true; more; {
@@ -116,11 +116,11 @@ func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity stri
 		}
 		q.StartKey, more = page.LastKey, page.LastKey != nil
 		for _, first := range page.Items {
-			if first["pk"].Str() == pk { // a row of somebody else lies behind ours
+			if first["pk"].Str() == pk { // another program's row sorts after ours
 				continue
 			}
 			pk = first["pk"].Str()
-			q.StartKey = key(pk, "~") // behind all our sort keys, which begin with capitals
+			q.StartKey = key(pk, "~") // after all our sort keys, which begin with capitals
 			v, err := get[T, P](tx, s, key(pk, sk), entity)
 			if err != nil {
 				return nil, err
@@ -133,7 +133,7 @@ func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity stri
 	return all, nil
 }
 
-// list reads the records of a partition whose sort keys begin with a text, in order of the keys.
+// list reads the records of a partition whose sort keys have a prefix, in key order.
 func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity string) ([]T, error) {
 	return table.Collect(tx.QueryAll(s.query(pk, prefix)), func(it attr.Item) (v T, is bool, err error) {
 		if is = it["entityType"].Str() == entity; is {
@@ -152,11 +152,11 @@ func (s *Service) query(pk, prefix string) store.Query {
 	return q
 }
 
-// absent is the condition of a row that is made.
+// absent is the condition for creating a row.
 const absent = "attribute_not_exists(pk)"
 
-// plan collects the writes of a transaction. The first error stays, and what follows it does nothing: a record that could not be read
-// is an empty one then.
+// plan collects the writes of a transaction. It keeps the first error, and change then returns no writes; until then a record that
+// could not be read is empty.
 type plan struct {
 	s      *Service
 	tx     *store.Tx
@@ -168,7 +168,7 @@ func (s *Service) plan(tx *store.Tx) *plan { return &plan{s: s, tx: tx} }
 
 func (p *plan) write(w store.WriteItem) { p.writes = append(p.writes, w) }
 
-// must reads a record that has to be there.
+// must reads a record that must exist.
 func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id string) *T {
 	v, err := read(p.tx, id)
 	if p.fail(err); v == nil || err != nil {
@@ -177,26 +177,26 @@ func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id str
 	return v
 }
 
-// optional reads a record; nil: there is none.
+// optional reads a record; nil if there is none.
 func optional[T any, P stamped[T]](p *plan, k attr.Item, entity string) *T {
 	v, err := get[T, P](p.tx, p.s, k, entity)
 	p.fail(err)
 	return v
 }
 
-// refuse has the plan fail where something is not as it must be.
+// refuse fails the plan with err if is holds.
 func (p *plan) refuse(is bool, err error) {
 	if is {
 		p.fail(err)
 	}
 }
 
-// add writes a new record: nothing may be at its key.
+// add creates a record, on condition that its key is free.
 func add[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T) {
 	put[T, P](p, k, entity, v, table.When(absent, nil))
 }
 
-// create is the write of a row where there is none.
+// create returns a write that creates a row, on condition that its key is free.
 func (s *Service) create(row attr.Item) store.WriteItem {
 	return table.Put(s.Table, row, table.When(absent, nil))
 }
@@ -208,8 +208,8 @@ func put[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T, only tab
 	p.write(table.Put(p.s.Table, it, only))
 }
 
-// replace writes a record in the place of one that has not changed since it was read, and keeps when that was made, and its members that
-// this version does not know; was nil: in the place of none.
+// replace writes v over was, on condition that was has not changed since it was read. It keeps was's creation time and the members that
+// this version does not know. If was is nil, it creates v.
 func replace[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, v T) {
 	if was == nil {
 		add[T, P](p, k, entity, v)
@@ -220,7 +220,7 @@ func replace[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, v
 	put[T, P](p, k, entity, v, seen(*old))
 }
 
-// remove deletes a record that has not changed since it was read.
+// remove deletes a record on condition that it has not changed since it was read.
 func (p *plan) remove(k attr.Item, was Stamps) { p.write(table.Delete(p.s.Table, k, seen(was))) }
 
 // seen is the condition that a record has not changed since it was read.
@@ -230,34 +230,34 @@ func seen(was Stamps) table.If {
 
 func (p *plan) fail(err error) { p.err = cmp.Or(p.err, err) }
 
-// delete removes a row whatever it is.
+// delete deletes a row unconditionally.
 func (p *plan) delete(k attr.Item) { p.write(table.Delete(p.s.Table, k, table.If{})) }
 
-// check has the transaction stand or fall with a row.
+// check makes the transaction conditional on a row.
 func (p *plan) check(k attr.Item, condition string, values attr.Item) {
 	p.write(table.Check(p.s.Table, k, table.When(condition, values)))
 }
 
-// theOne is the condition that a row is there which was made at an instant: not deleted and made again meanwhile.
+// theOne is the condition that a row still is the one that was read, not deleted and created again.
 const theOne = "attribute_exists(pk) AND createdAt = :made"
 
-// under checks that what the writes belong to is there, and is the one that was read.
+// under checks that the parent of the writes still is the one that was read.
 func (p *plan) under(k attr.Item, of Stamps) {
 	p.check(k, theOne, attr.Item{":made": attr.S(of.CreatedAt)})
 }
 
-// begin checks so for something that is made below, and notes it on the row: who deletes that one meanwhile, at whatever node, is refused.
+// begin is under for a new child. It also updates the parent, so that a concurrent deletion of the parent at any node is refused.
 func (p *plan) begin(k attr.Item, of Stamps, at string) {
 	only := table.When(theOne, attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)})
 	p.write(table.Update(p.s.Table, k, "SET updatedAt = :at", only))
 }
 
-// unused checks that a partition is not being emptied. A row past its time is in the way until it is swept.
+// unused checks that a partition is not being emptied. An expired tombstone does not count.
 func (p *plan) unused(pk string) {
 	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.tx.Now().Unix())})
 }
 
-// Change is what a request does: the ids of what it made, and its writes, for one transaction.
+// Change is the effect of a request: the ids of the records it creates, and its writes, for one transaction.
 type Change struct {
 	IDs    map[string]string
 	Writes []store.WriteItem

@@ -11,18 +11,18 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Take keeps what is derived from facts right: of each game that records are of, it writes tallies, state and result where they differ;
-// a partition that was deleted it empties, also of what arrives afterwards.
+// Take keeps derived data up to date. For each game in the records it writes tallies, state and result where they differ; it empties
+// deleted partitions, including rows that arrive later.
 func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	var done []string
 	for i := range records {
 		r := &records[i]
 		pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
-		switch { // what leads to a game, which may have been deleted where that was not known
+		switch { // pointers to a game, which may come from a node that did not know of the game's deletion
 		case strings.HasPrefix(pk, pkSession) && strings.HasPrefix(sk, pkGame):
 			pk = pkGame + sk[strings.LastIndex(sk, "#")+1:]
 		case strings.HasPrefix(pk, pkJoin) && r.New != nil:
-			code, _ := decode[joinCode](r.New) // one that cannot be read leads nowhere
+			code, _ := decode[joinCode](r.New) // an unreadable row points nowhere
 			pk = pkGame + code.GameID
 		}
 		concerned := sk == skDeleted || sk == skMeta && r.New == nil || strings.HasPrefix(pk, pkGame)
@@ -37,8 +37,8 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	return nil
 }
 
-// settle exports a game, or empties a partition: for the row alone that says that it was deleted, in whatever order the rows of the
-// deletion have come from the cloud.
+// settle exports a game or empties a deleted partition. The tombstone alone decides, so the rows of a deletion may arrive from the
+// cloud in any order.
 func (s *Service) settle(tx *store.Tx, pk string) error {
 	meta, err := tx.Get(s.Table, key(pk, skMeta))
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 	return s.empty(tx, pk, deleted)
 }
 
-// Anew does so for everything that is here.
+// Anew does the work of Take for the whole table.
 func (s *Service) Anew(tx *store.Tx) error {
 	rows := store.Scan{
 		Table: s.Table, Filter: "sk = :deleted OR sk = :meta AND begins_with(pk, :game)",
@@ -72,8 +72,8 @@ func (s *Service) Anew(tx *store.Tx) error {
 	return nil
 }
 
-// Export writes what other readers of the table know of a game besides its facts, where it differs: a function of the facts alone, so
-// that two nodes that know the same facts write the same.
+// Export writes a game's derived rows for other readers of the table, where they differ. They depend only on the facts, so two nodes
+// with the same facts write the same rows.
 func (s *Service) Export(tx *store.Tx, game string) error {
 	g, err := get[Game](tx, s, gameKey(game), entGame)
 	if err != nil || g == nil {
@@ -111,7 +111,7 @@ func (s *Service) Export(tx *store.Tx, game string) error {
 	return p.err
 }
 
-// derive writes a record in the place of what was seen, alone, unless that says the same.
+// derive replaces a derived record in a write of its own, unless its data is unchanged.
 func derive[T any, P stamped[T]](p *plan, k attr.Item, entity string, now T) {
 	was := optional[T, P](p, k, entity)
 	p.writes = nil
@@ -122,18 +122,18 @@ func derive[T any, P stamped[T]](p *plan, k attr.Item, entity string, now T) {
 	p.fail(err)
 }
 
-// sameResult reports whether two results say the same, whenever they were computed.
+// sameResult reports whether two results are equal, apart from the time of computation.
 func sameResult(a, b *Result) bool {
 	x := *a
 	x.ComputedAt = b.ComputedAt
 	return reflect.DeepEqual(&x, b)
 }
 
-// emptied is how many rows of a deleted partition are removed in one transaction, with the check that it is deleted.
+// emptied is the number of rows of a deleted partition removed in one transaction.
 const emptied = 48
 
-// empty removes what is left of a deleted partition, and of what leads to it. Each removal stands or falls with the absence of what the
-// partition is of: nothing is removed of one that was made again.
+// empty removes the remaining rows of a deleted partition and the pointers to it. Each transaction checks that the partition's main row
+// is absent, so that nothing is removed from a partition that was created again.
 func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 	keys, err := table.Collect(tx.QueryAll(s.query(pk, "")), func(it attr.Item) (attr.Item, bool, error) {
 		sk := it["sk"].Str()
@@ -142,7 +142,7 @@ func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 	if err != nil {
 		return err
 	}
-	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // its invites lie elsewhere
+	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // invites are in partitions of their own
 		all, err := scan[Invite](tx, s, pkInvite, skMeta, entInvite)
 		if err != nil {
 			return err

@@ -13,14 +13,14 @@ import (
 // fileFormat is the version of File.
 const fileFormat = 1
 
-// File is a season as JSON: the rows of its facts. Nobody's address is in it: neither whose a player is, nor who changed which goal.
+// File is an exported season: the rows of its facts, as JSON. It contains no email addresses: players' claims and audits are left out.
 type File struct {
 	Format   int       `json:"format"`
 	SeasonID string    `json:"seasonId"`
 	Rows     []FileRow `json:"rows"`
 }
 
-// FileRow is a row with its envelope.
+// FileRow is a table row with its envelope.
 type FileRow struct {
 	PK        string          `json:"pk"`
 	SK        string          `json:"sk"`
@@ -30,7 +30,7 @@ type FileRow struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// filed are the entities of a file, by what the two keys of their rows begin with.
+// filed maps the prefixes of a row's two keys to the entity that a file may hold there.
 var filed = map[string]string{
 	pkLeague + pkSeason: entSeason, pkSeason + skMeta: entSeason, pkSeason + skTeam: entTeam, pkSeason + pkSession: entSession,
 	pkSession + skMeta: entSession, pkSession + pkGame: entSessionGame, pkGame + skMeta: entGame, pkGame + skTeam: entGameTeam,
@@ -38,7 +38,7 @@ var filed = map[string]string{
 	pkPlayer + skProfile: entPlayer, pkJoin + skMeta: entJoin,
 }
 
-// isFiled reports whether a row is of an entity of a file, and where those lie.
+// isFiled reports whether a row's entity belongs in a file and matches the row's keys.
 func (r *FileRow) isFiled() bool {
 	pk, id, of := strings.Cut(r.PK, "#")
 	sk, _, more := strings.Cut(r.SK, "#")
@@ -48,7 +48,7 @@ func (r *FileRow) isFiled() bool {
 	return of && id != "" && r.Entity != "" && filed[pk+"#"+sk] == r.Entity
 }
 
-// item is the row as it is stored.
+// item returns the row as stored in the table.
 func (r *FileRow) item() attr.Item {
 	row := key(r.PK, r.SK)
 	row["entityType"], row["data"] = attr.S(r.Entity), attr.S(string(r.Data))
@@ -69,7 +69,7 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 	}
 	f.take(it)
 	pks := []string{pkSeason + season}
-	for i := 0; i < len(pks); i++ { // which grow: sessions, their games, the games' players and codes
+	for i := 0; i < len(pks); i++ { // pks grows: sessions, their games, the games' players and join codes
 		for it, err := range tx.QueryAll(s.query(pks[i], "")) {
 			if err != nil {
 				return f, err
@@ -87,7 +87,7 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 	return f, nil
 }
 
-// leads is the partition that a row of another one leads to; empty: none.
+// leads returns the partition that a row points to, or ""; of is the row's own partition.
 func leads(of string, it attr.Item) (pk string, err error) {
 	sk := it["sk"].Str()
 	switch {
@@ -124,8 +124,8 @@ func (f *File) take(it attr.Item) {
 	f.Rows = append(f.Rows, r)
 }
 
-// ImportSeason writes the rows of a file that are not here yet, and returns how many: a file that is imported again changes nothing.
-// The league must be there.
+// ImportSeason writes those rows of a file that do not exist yet, and returns their number. Importing a file again changes nothing.
+// The league must exist.
 func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 	if f.Format != fileFormat {
 		return 0, invalid("bad_file", "The file is not of format %d.", fileFormat)
@@ -153,7 +153,7 @@ func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 	return made, nil
 }
 
-// check refuses a row that is not of a season: one of another partition than those that rows before it lead to.
+// check refuses a row that does not belong to the season: its partition must be one that an earlier row points to.
 func (r *FileRow) check(tx *store.Tx, s *Service, season string, pks []string) error {
 	var data struct{ SeasonID string }
 	league, ofLeague := strings.CutPrefix(r.PK, pkLeague)

@@ -11,19 +11,19 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Lengths are those that a third may have, in minutes, the usual one first.
+// Lengths returns the allowed lengths of a third in minutes, the default first.
 func Lengths() []int { return []int{usualLength, 25, 30} }
 
 const usualLength = 20
 
-// Board is a game with what its goals come to.
+// Board is a game with its goals and the tallies computed from them.
 type Board struct {
 	Game
-	Teams []GameTeam // in their order, with tallies
-	Goals []Goal     // in their order
+	Teams []GameTeam // in the order of TeamIDs, with tallies
+	Goals []Goal     // by game clock
 }
 
-// CreateGame makes a game of a session, with its place in the session and its code to join.
+// CreateGame creates a game in a session, with its entry in the session's index and its join code.
 func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	p := s.plan(tx)
 	session := must(p, s.Session, g.SessionID)
@@ -46,7 +46,7 @@ func indexOf(g *Game) sessionGame {
 	}
 }
 
-// game reads a game's row. One of the first stage has no thirds, and the usual length.
+// game reads a game's row. A row of the original system's first version has no thirds and gets the default length.
 func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
 	g, err := found[Game](tx, s, gameKey(id), entGame, "Game %s", id)
 	if g != nil {
@@ -58,7 +58,7 @@ func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
 	return g, err
 }
 
-// Board reads a game with its goals, and of a finished one the result that they come to.
+// Board reads a game with its goals, and computes the result of a finished game.
 func (s *Service) Board(tx *store.Tx, id string) (*Board, error) {
 	g, err := s.game(tx, id)
 	if err != nil {
@@ -78,7 +78,7 @@ func (s *Service) Board(tx *store.Tx, id string) (*Board, error) {
 	return b, nil
 }
 
-// newest is the latest of an instant and the goals' last changes.
+// newest returns the latest of at and the goals' last changes.
 func newest(at string, goals []Goal) string {
 	for i := range goals {
 		at = max(at, goals[i].UpdatedAt)
@@ -86,7 +86,7 @@ func newest(at string, goals []Goal) string {
 	return at
 }
 
-// gameTeams are the three teams of a game with their tallies. What an admin has named for the game wins over the season's names.
+// gameTeams returns the three teams of a game with their tallies. Names set for the game override the season's.
 func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, error) {
 	rows, err := list[GameTeam](tx, s, pkGame+g.GameID, skTeam, entGameTeam)
 	if err != nil {
@@ -106,13 +106,13 @@ func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, er
 	return all, err
 }
 
-// GamesOf lists the games of a session, by start.
+// GamesOf lists the games of a session by start.
 func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
 	index, err := list[sessionGame](tx, s, pkSession+session, pkGame, entSessionGame)
 	all := []Board{}
 	for i := range index {
 		switch b, err := s.Board(tx, index[i].GameID); {
-		case fault.Is(err, fault.NotFound), err == nil && b.GameStartTs != index[i].GameStartTs: // another node is about to remove this pointer
+		case fault.Is(err, fault.NotFound), err == nil && b.GameStartTs != index[i].GameStartTs: // another node will remove this index entry
 		case err != nil:
 			return nil, err
 		default:
@@ -122,7 +122,7 @@ func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
 	return all, err
 }
 
-// SeasonGames lists the games of a season, by start and id.
+// SeasonGames lists the games of a season by start and id.
 func (s *Service) SeasonGames(tx *store.Tx, season string) ([]Board, error) {
 	sessions, err := s.Sessions(tx, season)
 	all := []Board{}
@@ -137,13 +137,13 @@ func (s *Service) SeasonGames(tx *store.Tx, season string) ([]Board, error) {
 	return all, err
 }
 
-// GamePatch is what is changed of a game; nil stays.
+// GamePatch holds changes to a game; nil leaves a field as it is.
 type GamePatch struct {
 	Status, GameStartTs *string //nolint:staticcheck // as the rows spell it
 	ThirdLengthMinutes  *int
 }
 
-// PatchGame changes a game, with its place in its session.
+// PatchGame changes a game, and moves its entry in the session's index if the start changes.
 func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error) {
 	p := s.plan(tx)
 	was := must(p, s.game, id)
@@ -167,7 +167,7 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 	return p.change("game", id)
 }
 
-// DeleteGame deletes a game with all that lies below it. Its session goes with its last game.
+// DeleteGame deletes a game and everything in it. The session's last game takes the session with it.
 func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, id)
@@ -183,9 +183,9 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	return p.change()
 }
 
-// endSession removes the session of a deleted game if it has so few games, and none is made in it meanwhile, at whatever node, or stays
-// because its deletion is refused. A session that was made since is another. One in which a game was made last that nobody has heard of
-// here, by the time that begin has noted, stays.
+// endSession removes the session of a deleted game if at most few games are left in it. The removal is refused if a game is created in
+// it meanwhile at any node, or remains because its own deletion was refused. A session created after the deletion is a different one
+// and stays, as does one whose last created game, by the time that begin noted, is unknown to this node.
 func (p *plan) endSession(of *tombstone, few int) {
 	session := optional[Session](p, sessionMirror(of.SessionID), entSession)
 	games, err := list[sessionGame](p.tx, p.s, pkSession+of.SessionID, pkGame, entSessionGame)
@@ -224,10 +224,10 @@ func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Chan
 	return p.change("team", team)
 }
 
-// lateStart is by how much a tap may seem to come before its third began: it counts as its first second.
+// lateStart is how far a tap may precede the start of its third. The tap then counts as the third's first second.
 const lateStart = 2 * time.Minute
 
-// StartThird begins a third at an instant. Of a tap that arrives late the instant must fit the times that are known.
+// StartThird starts a third at the instant of the tap, which must fit the recorded end of the third before.
 func (s *Service) StartThird(tx *store.Tx, game string, n int, at time.Time) (Change, error) {
 	return s.timer(tx, game, func(g *Game) error {
 		if last := g.third(n - 1); last != nil && last.FinishedAt != nil && at.Before(parseTime(*last.FinishedAt).Add(-lateStart)) {
@@ -237,7 +237,7 @@ func (s *Service) StartThird(tx *store.Tx, game string, n int, at time.Time) (Ch
 	})
 }
 
-// FinishThird ends a third at an instant.
+// FinishThird ends a third at the instant of the tap.
 func (s *Service) FinishThird(tx *store.Tx, game string, n int, at time.Time) (Change, error) {
 	return s.timer(tx, game, func(g *Game) error {
 		at := stampOf(at)
@@ -245,7 +245,7 @@ func (s *Service) FinishThird(tx *store.Tx, game string, n int, at time.Time) (C
 			if parseTime(at).Before(parseTime(*t.StartedAt).Add(-lateStart)) {
 				return tooLate()
 			}
-			at = max(at, *t.StartedAt) // two clocks may differ, or one be set right
+			at = max(at, *t.StartedAt) // clocks may differ or be corrected
 		}
 		return g.finish(n, at)
 	})
@@ -261,7 +261,7 @@ func (s *Service) timer(tx *store.Tx, game string, do func(g *Game) error) (Chan
 	return p.change("game", game)
 }
 
-// FinishGame ends a game. One that has ended stays as it is.
+// FinishGame ends a game. It leaves a finished game unchanged.
 func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	b, err := s.Board(tx, game)
 	if err != nil || b.FinishedAt != nil {
@@ -287,10 +287,10 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	return p.change("game", game)
 }
 
-// finishedMark stands in the data of a finished game and in no other's.
+// finishedMark occurs in the data of finished games only.
 const finishedMark = `"result":{`
 
-// stillOpen checks that a game is there, the one that was read, and not finished at whatever node.
+// stillOpen checks that a game still is the one that was read, and is not finished at any node.
 func (p *plan) stillOpen(g *Game) {
 	values := attr.Item{":made": attr.S(g.CreatedAt), ":finished": attr.S(finishedMark)}
 	p.check(gameKey(g.GameID), theOne+" AND NOT contains(#data, :finished)", values)

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// goals reads the goals of a game, in their order: that of their data, since two forms of the key are in use. One of the first
-// stage has no reading of the clock beyond its minute.
+// goals reads the goals of a game in order. It sorts by the data, because two forms of the key are in use. A goal recorded by the
+// first version of the original system has no clock reading beyond its minute.
 func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
 	all, err := list[Goal](tx, s, pkGame+g.GameID, skGoal, entGoal)
 	for i := range all {
@@ -32,8 +32,8 @@ func tooLate() error {
 	return conflict("occurred_at", "No third was running when this was tapped.")
 }
 
-// momentOf is what the game's clock said at an instant: that of the running third, or for a tap that comes late that of the third
-// that ran then.
+// momentOf returns the reading of the game clock at an instant: in the running third or, for a tap that arrives late, in the third
+// that was running then.
 func (g *Game) momentOf(at, now time.Time) (Moment, error) {
 	late, none := now.Sub(at) >= time.Second, conflict("no_active_third", "A goal can only be created while a third is running.")
 	if late {
@@ -52,14 +52,14 @@ func (g *Game) momentOf(at, now time.Time) (Moment, error) {
 			return Moment{}, none
 		}
 		if prior := g.third(t.Third - 1); late && at.Before(start) && prior != nil && prior.FinishedAt != nil && !at.After(parseTime(*prior.FinishedAt)) {
-			continue // it was in the third before
+			continue // in the previous third
 		}
 		return MomentAt(g.ThirdLengthMinutes, t.Third, int(at.Sub(start)/time.Second)), nil
 	}
 	return Moment{}, none
 }
 
-// Check refuses a goal that cannot be, as far as the game's roster is not needed to see it.
+// Check validates a goal without the game's roster.
 func (g *Scored) Check() error {
 	switch {
 	case !IsTeam(g.ConcedingTeamID) || g.ScoringTeamID != nil && !IsTeam(*g.ScoringTeamID):
@@ -81,7 +81,7 @@ func (g *Scored) Check() error {
 	return nil
 }
 
-// eligible refuses a goal of players who are not in the teams that they must be in.
+// eligible validates a goal, and checks its players against the roster.
 func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	if err := g.Check(); err != nil {
 		return err
@@ -107,14 +107,14 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	return nil
 }
 
-// NewGoal is a goal to be made.
+// NewGoal is a goal to create.
 type NewGoal struct {
 	Scored
 	At    time.Time // of the tap
 	Actor string
 }
 
-// CreateGoal makes a goal: the goal, the claim of its id and the audit, under a game that is not finished.
+// CreateGoal records a goal. It writes the goal, its marker and the audit, conditional on the game not being finished.
 func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Change, error) {
 	p := s.plan(tx)
 	g, now := must(p, s.game, game), s.Now(tx)
@@ -129,7 +129,7 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	if made.AssistPlayerIDs == nil {
 		made.AssistPlayerIDs = []string{}
 	}
-	when := n.At // a keyed goal has one id at all nodes, whose clocks differ: its time is that of its third
+	when := n.At // with an Idempotency-Key, the third's start: the id must be the same at all nodes, whose clocks differ
 	if ids.Seed != "" {
 		when = parseTime(*g.third(at.Third).StartedAt)
 	}
@@ -143,10 +143,10 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	return p.change("event", made.EventID, "audit", audit.id(), idClock, fmt.Sprintf("%d#%d", at.Third, at.ElapsedSeconds))
 }
 
-// idClock is where the row of a goal's key says when the goal was: its third and the seconds of that.
+// idClock names the id in a goal's Idempotency-Key row that holds the goal's clock reading: its third and the seconds elapsed in it.
 const idClock = "clock"
 
-// audit writes who has changed what.
+// audit adds the record of a change and who made it.
 func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) Audit {
 	of := cmp.Or(after, before)
 	a := Audit{AuditID: id, GameID: of.GameID, EventID: of.EventID, ActorUserID: actor, Action: action, Stamps: at}
@@ -160,23 +160,23 @@ func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) A
 	return a
 }
 
-// id is by which a change is found.
+// id returns the id under which Service.Audit finds the change.
 func (a *Audit) id() string { return a.CreatedAt + "#" + a.AuditID }
 
-// Audit reads a change of a goal, by the id that the change has returned.
+// Audit reads the record of a change to a goal, by the id returned in the Change.
 func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
 	at, id, _ := strings.Cut(id, "#")
 	return found[Audit](tx, s, auditKey(game, at, id), entAudit, "The change")
 }
 
-// Corrector is who changes goals that are there, and whether they may in a finished game.
+// Corrector identifies who corrects a goal. An admin may do so in a finished game too.
 type Corrector struct {
 	Actor string
 	Admin bool
 }
 
-// correct changes a goal of a game by do, which writes and returns the goal as it is then; nil: it is gone. A correction that was made
-// before, here or by another program, is as it was.
+// correct corrects a goal by calling do, which plans the writes and returns the corrected goal, or nil if it removes the goal. If the
+// same correction was already made, here or by another program, correct returns the result of that one.
 func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) (*Goal, error)) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, game)
@@ -208,7 +208,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	return p.change("event", event, "audit", audit.id())
 }
 
-// below has a correction stand or fall with its game. An admin's stands in a finished one too.
+// below makes a correction conditional on its game. It must not be finished in the meantime, unless an admin corrects a finished game.
 func (p *plan) below(g *Game) {
 	if g.FinishedAt == nil {
 		p.stillOpen(g)
@@ -217,7 +217,7 @@ func (p *plan) below(g *Game) {
 	p.under(gameKey(g.GameID), g.Stamps)
 }
 
-// UpdateGoal changes what was said of a goal; when it was stays.
+// UpdateGoal changes what the scorer entered; the goal's clock reading stays.
 func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, change func(g *Scored), ids *IDs) (Change, error) {
 	return s.correct(tx, game, event, goalUpdated, who, ids, func(p *plan, _ []Goal, was *Goal) (*Goal, error) {
 		now := *was
@@ -228,11 +228,11 @@ func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, ch
 	})
 }
 
-// remove is a correction that removes a goal with the claim of its id.
+// remove plans the removal of a goal and its marker.
 func (g *Goal) remove(p *plan) (*Goal, error) {
 	p.remove(key(pkGame+g.GameID, g.sk), g.Stamps)
 	p.delete(markerKey(g.GameID, g.EventID))
-	return nil, nil //nolint:nilnil // it is gone
+	return nil, nil //nolint:nilnil // nil is a removed goal
 }
 
 // DeleteGoal removes a goal.
@@ -240,7 +240,7 @@ func (s *Service) DeleteGoal(tx *store.Tx, game, event string, who Corrector, id
 	return s.correct(tx, game, event, goalDeleted, who, ids, func(p *plan, _ []Goal, was *Goal) (*Goal, error) { return was.remove(p) })
 }
 
-// UndoLast removes the latest goal, if it is the one that is expected.
+// UndoLast removes the latest goal if it is the expected one.
 func (s *Service) UndoLast(tx *store.Tx, game, expected string, who Corrector, ids *IDs) (Change, error) {
 	return s.correct(tx, game, expected, goalUndone, who, ids, func(p *plan, goals []Goal, was *Goal) (*Goal, error) {
 		if goals[len(goals)-1].EventID != expected {

@@ -8,27 +8,27 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Partition is the key of all rows of something: a league, season, session, game or player.
+// Partition returns the partition key of a league, season, session, game or player.
 func Partition(of Scope) attr.Item {
 	prefix := map[string]string{"league": pkLeague, "season": pkSeason, "session": pkSession, "game": pkGame, "player": pkPlayer}[of.Kind]
 	return attr.Item{"pk": attr.S(prefix + of.ID)}
 }
 
-// Open are the partitions of games that are played, and of their players and codes to join that are not here yet.
+// Open returns the partitions of live games, and those of their players and join codes that this node does not have yet.
 func (s *Service) Open(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	return s.interest(tx, pkGame, true)
 }
 
-// Rest are the partitions of the leagues that are here, of all that belongs to them, and of the games that Open leaves out; also where
-// nothing of a season, session, game or code is here but what leads to it.
+// Rest returns the partitions of the leagues on this node and of everything in them, except live games. It includes seasons, sessions,
+// games and join codes of which this node has only the row that points to them.
 func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	return s.interest(tx, "", false)
 }
 
-// interest are the partitions of rows with keys of a prefix, and those which they lead to and of which nothing is here: of open games, or
-// of all else.
+// interest returns the partitions whose keys have a prefix, and the missing partitions that their rows point to: those of live games
+// if open is set, else all others.
 func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.Value, err error) {
-	var g Game // that the rows are of: its own comes before those of its players
+	var g Game // game of the current rows: its METADATA row sorts before those of its players
 	p := s.plan(tx)
 	for it, err := range tx.ScanAll(store.Scan{Table: s.Table, Prefix: prefix}) {
 		p.fail(err)
@@ -53,7 +53,7 @@ func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.V
 	return all, p.err
 }
 
-// here reports whether what a partition is of is here.
+// here reports whether this node has the main row of a partition.
 func (p *plan) here(pk string) bool {
 	sk := skMeta
 	if strings.HasPrefix(pk, pkPlayer) {
@@ -64,8 +64,7 @@ func (p *plan) here(pk string) bool {
 	return it != nil
 }
 
-// Above are the partitions that something which is here lies in, as far as they are known: a game's league and season, a session's
-// season and its league.
+// Above returns the known parent partitions of a record on this node: a game's season and league, a session's season and league.
 func (s *Service) Above(tx *store.Tx, of Scope) (all []attr.Item, err error) {
 	season, league, err := s.above(tx, of)
 	if season != "" && of.Kind != "season" {
@@ -77,14 +76,15 @@ func (s *Service) Above(tx *store.Tx, of Scope) (all []attr.Item, err error) {
 	return all, err
 }
 
-// once is what the row of an Idempotency-Key says besides.
+// once is the data of an Idempotency-Key's row.
 type once struct {
 	Scope       string `json:"scope"`
 	Key         string `json:"key"`
 	RequestHash string `json:"requestHash"`
 }
 
-// OnceMore are the members that make the row of an Idempotency-Key one of this table. It has no stamps: it is the same at each node.
+// OnceMore returns the attributes that give an Idempotency-Key's row this table's envelope. It sets no stamps, because the row must be
+// the same at every node.
 func OnceMore(scope, key, hash string) (attr.Item, error) {
 	data, err := compact(once{scope, key, hash})
 	return attr.Item{"entityType": attr.S(EntityOnce), "data": attr.S(data)}, err

@@ -19,7 +19,7 @@ const (
 	skProfile = "PROFILE"
 	skState   = "GOAL_STATE"
 	skShare   = "INVITE#ORGANISER_SHARE"
-	skDeleted = "DELETED" // of a partition that is being emptied
+	skDeleted = "DELETED" // marks a partition that is being emptied
 
 	pkLeague  = "LEAGUE#"
 	pkSeason  = "SEASON#"
@@ -36,7 +36,7 @@ const (
 
 	skTeam   = "TEAM#"
 	skRoster = "ROSTER#"
-	skGoal   = "GOAL#" // neither GOAL_EVENT# nor GOAL_STATE begins so
+	skGoal   = "GOAL#" // not a prefix of GOAL_EVENT# or GOAL_STATE
 	skMarker = "GOAL_EVENT#"
 	skAudit  = "AUDIT#GOAL#"
 
@@ -78,22 +78,22 @@ func operationKey(game, operation string) attr.Item {
 }
 func auditKey(game, at, audit string) attr.Item { return key(pkGame+game, skAudit+at+"#"+audit) }
 
-// SignInKey is the row of a session.
+// SignInKey returns the key of a sign-in session.
 func SignInKey(session string) attr.Item { return key(pkSignIn+session, skMeta) }
 
-// JoinKey is the row of a code to join.
+// JoinKey returns the key of a join code.
 func JoinKey(code string) attr.Item { return key(pkJoin+code, skMeta) }
 
-// InviteKey is the row of an invite.
+// InviteKey returns the key of an invite.
 func InviteKey(code string) attr.Item { return key(pkInvite+code, skMeta) }
 
-// MagicKey is the row of a token.
+// MagicKey returns the key of a magic-link token, by its id.
 func MagicKey(token string) attr.Item { return key(pkMagic+token, skMeta) }
 
-// OnceKey is where the first use of an Idempotency-Key is kept.
+// OnceKey returns the key of the row that records the first use of an Idempotency-Key.
 func OnceKey(scope, once string) attr.Item { return key(pkOnce+scope+"#"+once, skMeta) }
 
-// entityTypes, in the spelling of the rows.
+// The values of entityType.
 const (
 	entLeague      = "league"
 	entSeason      = "season"
@@ -117,25 +117,25 @@ const (
 	entShare       = "inviteShare"
 	entDeleted     = "deleted"
 
-	// EntityOnce is that of rows of Idempotency-Keys.
+	// EntityOnce is the entityType of Idempotency-Key rows.
 	EntityOnce = "idempotency"
 )
 
-// maxID is the longest id, in bytes.
+// maxID is the maximum length of an id, in bytes.
 const maxID = 128
 
-// IsID reports whether a text can be an id: in keys a # parts it from what stands beside it.
+// IsID reports whether id is valid. It may not contain #, which separates the parts of a key.
 func IsID(id string) bool {
 	bad := strings.ContainsFunc(id, func(r rune) bool { return r == '#' || r < ' ' || r == 0x7f })
 	return id != "" && len(id) <= maxID && !bad
 }
 
-// stamp is how times are written: UTC with milliseconds.
+// stamp is the layout of times in rows: UTC with milliseconds.
 const stamp = "2006-01-02T15:04:05.000Z"
 
 func stampOf(t time.Time) string { return t.UTC().Format(stamp) }
 
-// NormalTime reads an RFC 3339 time and writes it as rows have it.
+// NormalTime converts an RFC 3339 time to the format of the rows.
 func NormalTime(text string) (at string, ok bool) {
 	t, err := time.Parse(time.RFC3339, text)
 	return stampOf(t), err == nil && t.UTC().Year() > 0 && t.UTC().Year() < 10000
@@ -146,12 +146,12 @@ func parseTime(text string) time.Time {
 	return t
 }
 
-// alphabet of codes that people read aloud: no I, O, 0 or 1.
+// alphabet holds the characters of codes. People read them aloud, so I, O, 0 and 1 are left out.
 const alphabet = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 const codeLength = 8
 
-// newCode makes a code of 8 characters, 40 random bits. The alphabet has 32 letters: no letter is likelier than another.
+// newCode returns a random code of 8 characters, 40 bits. The alphabet has 32 characters, so all are equally likely.
 func newCode() string {
 	raw := make([]byte, codeLength)
 	_, _ = rand.Read(raw) // never fails: crypto/rand
@@ -161,27 +161,27 @@ func newCode() string {
 	return string(raw)
 }
 
-// CodeOf reads a code as people write it; ok is false for what cannot be one.
+// CodeOf normalizes a code as typed by a person: it trims spaces and ignores case. It reports whether the result can be a code.
 func CodeOf(text string) (code string, ok bool) {
 	code = strings.ToUpper(strings.TrimSpace(text))
 	return code, len(code) == codeLength && strings.Trim(code, alphabet) == ""
 }
 
-// IDs make the ids of what a request creates. With a seed, which is made of who asks, for what, and of the Idempotency-Key, they are
-// the same at each node that the request reaches; without one they are new.
+// IDs generates the ids of the records that a request creates. With a seed, which combines user, route and Idempotency-Key, every node
+// that the request reaches generates the same ids; without one they are random.
 type IDs struct {
-	Seed string // of a scope and a key, on two lines
-	Hash string // of what is asked for, with Seed
+	Seed string // scope and Idempotency-Key, on two lines
+	Hash string // request hash; set with Seed
 	n    int
 }
 
-// New makes a ULID of an instant. Of two without a seed in one millisecond the later is the greater.
+// New returns a ULID for an instant. Without a seed, ULIDs of one millisecond increase in order of creation.
 func (i *IDs) New(at time.Time) string {
 	if i == nil || i.Seed == "" {
 		if id, err := ulid.New(ulid.Timestamp(at), ulid.DefaultEntropy()); err == nil {
 			return id.String()
 		}
-		return ulid.Make().String() // the millisecond has no more: it takes the next one's
+		return ulid.Make().String() // the millisecond's ULIDs are exhausted
 	}
 	i.n++
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", i.Seed, i.n))
@@ -191,7 +191,7 @@ func (i *IDs) New(at time.Time) string {
 	return id.String()
 }
 
-// operation is the id of a correction, as the original makes it; empty: the request has no key.
+// operation returns the id of a correction, derived as in the original system, or "" if the request has no Idempotency-Key.
 func (i *IDs) operation() string {
 	if i == nil || i.Seed == "" {
 		return ""

@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// buried is how long a row says that its partition was deleted: longer than any node that has not heard of it stays away.
+// buried is how long a tombstone is kept: longer than a node that has not seen it may stay offline.
 const buried = 30 * 24 * time.Hour
 
-// free refuses an id that is taken, or whose former rows are still being removed.
+// free refuses an id that is taken, or whose deleted rows are still being removed.
 func (p *plan) free(what string, keys ...attr.Item) {
 	for _, k := range keys {
 		for _, at := range []attr.Item{k, deletedKey(k["pk"].Str())} {
@@ -26,7 +26,7 @@ func (p *plan) free(what string, keys ...attr.Item) {
 	}
 }
 
-// CreateLeague makes a league, of which its creator is admin.
+// CreateLeague creates a league and makes its creator an admin.
 func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, error) {
 	p := s.plan(tx)
 	p.free("league", leagueKey(l.LeagueID))
@@ -51,7 +51,7 @@ func (s *Service) PublicLeagues(tx *store.Tx) ([]League, error) {
 	return all, err
 }
 
-// OwnLeague is a league with what its reader is in it.
+// OwnLeague is a league with the reader's role in it.
 type OwnLeague struct {
 	League
 	Access struct {
@@ -87,7 +87,7 @@ func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 	return p.change()
 }
 
-// bury has a partition emptied, by the row that says so alone.
+// bury writes the tombstone of a partition. Nothing else is needed to have the partition emptied.
 func (p *plan) bury(pk string, of tombstone) {
 	it, err := encode(deletedKey(pk), entDeleted, of)
 	if p.fail(err); err == nil {
@@ -96,7 +96,7 @@ func (p *plan) bury(pk string, of tombstone) {
 	p.write(table.Put(p.s.Table, it, table.If{}))
 }
 
-// CreateSeason makes a season with its mirror.
+// CreateSeason creates a season and its mirror.
 func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 	p := s.plan(tx)
 	l := must(p, s.League, se.LeagueID)
@@ -114,7 +114,7 @@ func (s *Service) Season(tx *store.Tx, id string) (*Season, error) {
 	return found[Season](tx, s, seasonMirror(id), entSeason, "Season %s", id)
 }
 
-// Seasons lists those of a league.
+// Seasons lists the seasons of a league.
 func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
 	return list[Season](tx, s, pkLeague+league, pkSeason, entSeason)
 }
@@ -133,7 +133,7 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	return p.change()
 }
 
-// CreateSession makes a session with its mirror.
+// CreateSession creates a session and its mirror.
 func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 	p := s.plan(tx)
 	season := must(p, s.Season, se.SeasonID)
@@ -151,14 +151,14 @@ func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
 	return found[Session](tx, s, sessionMirror(id), entSession, "Session %s", id)
 }
 
-// Sessions lists those of a season by date and id.
+// Sessions lists the sessions of a season by date and id.
 func (s *Service) Sessions(tx *store.Tx, season string) ([]Session, error) {
 	all, err := list[Session](tx, s, pkSeason+season, pkSession, entSession)
 	slices.SortStableFunc(all, func(a, b Session) int { return strings.Compare(a.SessionDate, b.SessionDate) })
 	return all, err
 }
 
-// SeasonTeams are the three teams of a season: those that an admin has named, else with their usual names.
+// SeasonTeams returns the three teams of a season. Teams that no admin has named have their default names.
 func (s *Service) SeasonTeams(tx *store.Tx, season string) ([]SeasonTeam, error) {
 	rows, err := list[SeasonTeam](tx, s, pkSeason+season, skTeam, entTeam)
 	all := make([]SeasonTeam, 0, thirds)
@@ -172,13 +172,13 @@ func (s *Service) SeasonTeams(tx *store.Tx, season string) ([]SeasonTeam, error)
 	return all, err
 }
 
-// usualTeam is a team that nobody has named.
+// usualTeam returns a team with its default name and colour.
 func usualTeam(season, id string) SeasonTeam {
 	color := defaultTeams[id][1]
 	return SeasonTeam{SeasonID: season, TeamID: id, Name: defaultTeams[id][0], Color: &color}
 }
 
-// TeamName is what an admin calls a team. A colour that is not said stays the usual one.
+// TeamName is the name and colour that an admin gives a team; nil leaves a game's team its colour.
 type TeamName struct {
 	Name  string
 	Color *string
@@ -195,17 +195,17 @@ func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (
 	return p.change("team", team)
 }
 
-// access is somebody's role in a league; nil: none.
+// access reads a user's role in a league; nil if they have none.
 func (s *Service) access(tx *store.Tx, league, user string) (*Access, error) {
 	return get[Access](tx, s, aclKey(league, user), entACL)
 }
 
-// stillAdmin checks that who asks has not lost the role meanwhile, at whatever node.
+// stillAdmin checks that a user has not lost the admin role in the meantime, at any node.
 func (p *plan) stillAdmin(league, user string) {
 	p.check(aclKey(league, user), "attribute_exists(pk) AND contains(#data, :role)", attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)})
 }
 
-// Allow refuses who has not the role that a request needs, or a stronger one.
+// Allow refuses a user who has neither the required role in a league nor a stronger one.
 func (s *Service) Allow(tx *store.Tx, league, user, role string) error {
 	a, err := s.access(tx, league, user)
 	switch {
@@ -221,10 +221,10 @@ func (s *Service) Allow(tx *store.Tx, league, user, role string) error {
 	return fault.New(fault.Forbidden, "league_access_required", "Access to league %s is required.", league)
 }
 
-// Scope says which league something is of: by the mirrors and the game's row.
+// Scope names a record whose league is resolved through the mirrors or the game's row.
 type Scope struct{ Kind, ID string } // Kind: league, season, session or game
 
-// LeagueOf resolves a scope.
+// LeagueOf returns the league that a scope belongs to.
 func (s *Service) LeagueOf(tx *store.Tx, of Scope) (league string, err error) {
 	if of.Kind == "league" {
 		_, err = s.League(tx, of.ID)
@@ -237,7 +237,7 @@ func (s *Service) LeagueOf(tx *store.Tx, of Scope) (league string, err error) {
 	return league, err
 }
 
-// above are the season and the league that something lies in, as far as they are known here; empty: they are not.
+// above returns the season and league of a scope, each "" if this node does not know it.
 func (s *Service) above(tx *store.Tx, of Scope) (season, league string, err error) {
 	p := s.plan(tx)
 	switch of.Kind {

@@ -12,35 +12,35 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Refused is a write of a transaction that the cloud did not take, or of what stands behind it.
+// Refused is a write of a transaction that the cloud refused, or a later write queued behind one.
 type Refused = table.Refused
 
 func inSK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["sk"].Str(), prefix) }
 
 func inPK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
 
-// used reports whether it is the row of a key that another node has used for the same request.
+// used reports whether r is the row of an Idempotency-Key that another node has used for the same request.
 func used(r Refused) bool { return inPK(r, pkOnce) && idempotency.Same(r.View, r.Remote) }
 
-// met reports whether the row was changed elsewhere.
+// met reports whether another node changed the row.
 func met(r Refused) bool { return !attr.EqualItems(r.Base, r.Remote) }
 
-// game is the row of the game that writes are of; empty: it was deleted.
+// game returns the row of the game that the writes belong to, or nil if it was deleted.
 func game(get Get, all []Refused) (row attr.Item) {
 	for _, r := range all {
 		if inPK(r, pkGame) {
-			row, _ = get(key(r.Key["pk"].Str(), skMeta)) // one that cannot be read is for a later refusal
+			row, _ = get(key(r.Key["pk"].Str(), skMeta)) // a read error shows in a later refusal
 		}
 	}
 	return row
 }
 
-// says reports whether the cloud's row says what ours does.
+// says reports whether the cloud's row has the same data as ours.
 func says(r Refused) bool {
 	return r.View != nil && r.Remote != nil && r.View["data"].Equal(r.Remote["data"])
 }
 
-// accepted reports whether it is an invite that was accepted here, and elsewhere before.
+// accepted reports whether r accepts an invite that was accepted elsewhere first.
 func accepted(r Refused) bool {
 	by := func(it attr.Item) bool {
 		in, err := decode[Invite](it)
@@ -49,8 +49,7 @@ func accepted(r Refused) bool {
 	return inPK(r, pkInvite) && r.View != nil && r.Remote != nil && by(r.View) && by(r.Remote)
 }
 
-// removal reports whether it removes a row of a partition that was deleted, an invite of such a league, a code of such a game, or a
-// session without games.
+// removal reports whether r removes a row, invite or join code of something that was deleted, or a session without games.
 func removal(r Refused) bool {
 	removes := r.View == nil || len(r.Again) > 0 && r.Again[0].Delete != nil
 	return removes && (!inSK(r, skMeta) || inPK(r, pkInvite) || inPK(r, pkJoin) || inPK(r, pkSession))
@@ -58,37 +57,37 @@ func removal(r Refused) bool {
 
 func state(r Refused) bool { return inSK(r, skState) }
 
-// exported reports whether it is an export alone.
+// exported reports whether r is only an export.
 func exported(r Refused) bool {
 	return inPK(r, pkGame) && (inSK(r, skState) || inSK(r, skTeam)) && len(r.Again) == 1
 }
 
-// placing reports whether it is of a request that has put a player of a game into a team, or out of one.
+// placing reports whether r belongs to a request that assigned a player to a team or took him out of one.
 func placing(r Refused) bool {
 	return inPK(r, pkOnce) || inPK(r, pkGame) && (inSK(r, skRoster) || inSK(r, pkPlayer))
 }
 
-// Get reads a row; nil: there is none.
+// Get reads a row; it returns nil if there is none.
 type Get = func(key attr.Item) (attr.Item, error)
 
-// Merge answers for the writes of a transaction that the cloud has refused. No writes: ours is dropped. Of everything else a person is
-// asked. Behind them stand later writes, which go with it (without images): where they are not part of the answer, what people have
-// done is for a person.
+// Merge resolves a transaction that the cloud refused. It returns the writes to send instead, or none to drop ours; ok is false if a
+// person must decide, as for everything not listed here. behind holds later writes that fall with the transaction, without images.
+// If the resolution does not cover them, a person decides, so that nothing people have done is lost.
 //
-//	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed; what stands
-//	                                                         behind it is done to the other node's rows
-//	tallies, state, result                                    an export: the consumer computes them again
+//	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed; later
+//	                                                         writes are applied to the other node's rows
+//	tallies, state, result                                    an export: the consumer recomputes them
 //	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
-//	a token, a code or an invite that was used elsewhere      the session or role that ours made goes with it
-//	a roster's place                                          the other node's stays, or it went with its game, also where he was moved again
-//	                                                          afterwards; of another game with its id a person is asked
+//	a token, a code or an invite that was used elsewhere      the session or role that ours created is dropped with it
+//	a roster's place                                          the other node's stays, or it went with its game, even if the player was moved
+//	                                                          again later; if the id is now another game's, a person decides
 //	deletion of what was deleted elsewhere, or of a goal      it has taken effect
 //	that was, whose request another node has answered
-//	deletion of a session's last game                         the session stays: it has got another one elsewhere
-//	a game's or a team's row                                  by member: what ours has changed and theirs has not; times of thirds stay as set first
-//	a row that says in the cloud what ours says               it has taken effect
+//	deletion of a session's last game                         the session stays: it got another game elsewhere
+//	a game's or a team's row                                  by member: what we changed and they did not; the first times of thirds stay
+//	a row with the same data in the cloud                     it has taken effect
 //
-// get reads another row as it is here.
+// get reads another row from this node's store.
 func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteItem, ok bool) {
 	has := func(is func(r Refused) bool) bool { return slices.ContainsFunc(all, is) }
 	every := func(is func(r Refused) bool) bool { return !has(func(r Refused) bool { return !is(r) }) }
@@ -122,7 +121,7 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	return nil, false
 }
 
-// deletion answers for one of a game.
+// deletion resolves a refused deletion of a game.
 func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.WriteItem, ok bool) {
 	if row, err := get(game.Key); err != nil || row == nil {
 		return nil, err == nil && !later
@@ -140,8 +139,8 @@ func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.
 	return writes, ok
 }
 
-// joinedWith joins a row that both have changed; what went with ours goes with it again: the rows of the requests' keys, a game's
-// place in its session. Of anything else a person is asked.
+// joinedWith merges a row that both sides changed, and sends the rows that accompanied ours again: those of Idempotency-Keys, and a
+// game's entry in its session. For any other row a person decides.
 func (s *Service) joinedWith(get Get, r Refused, all []Refused) (writes []store.WriteItem, ok bool) {
 	row, ok := s.joined(get, r)
 	p := &plan{s: s, writes: row}
@@ -157,7 +156,7 @@ func (s *Service) joinedWith(get Get, r Refused, all []Refused) (writes []store.
 	return p.writes, ok
 }
 
-// again asks for writes again. A transaction names each row once: of two writes the later holds.
+// again queues writes again. A transaction may name a row only once, so the later of two writes replaces the earlier.
 func (p *plan) again(all []store.WriteItem) {
 	for _, w := range all {
 		if w.Check != nil && p.checks(w.Check.Key) {
@@ -169,7 +168,7 @@ func (p *plan) again(all []store.WriteItem) {
 	}
 }
 
-// written is the key of a put or a deletion.
+// written returns the key of a put or delete, else nil.
 func written(w store.WriteItem) attr.Item {
 	if w.Put != nil {
 		return attr.Item{"pk": w.Put.Item["pk"], "sk": w.Put.Item["sk"]}
@@ -180,19 +179,19 @@ func written(w store.WriteItem) attr.Item {
 	return nil
 }
 
-// Secret reports of an item whether it lets somebody in: conflicts show its values to nobody.
+// Secret reports whether an item grants access, such as a token or an invite. Conflict records then hide its values.
 func (s *Service) Secret(_ *store.Tx, k attr.Item) (bool, error) {
 	pk := k["pk"].Str()
 	return strings.HasPrefix(pk, "AUTH_") || strings.HasPrefix(pk, pkInvite), nil
 }
 
-// derived are the members that are computed: theirs stay, the consumer sees to them.
+// derived lists the computed members. A merge keeps theirs; the consumer recomputes them.
 var derived = []string{"result", "scored", "conceded"}
 
-// joined is the cloud's row with what ours has changed of it; ok is false where both have changed one member.
+// joined applies our changes to the cloud's row; ok is false if both sides changed the same member.
 func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
-	if theirs == nil { // deleted there: what is computed goes with it, what people have set does not
+	if theirs == nil { // deleted there: computed members go with the row, people's changes do not
 		return nil, ours == nil || base != nil && computed(base, ours)
 	}
 	if ours == nil {
@@ -223,7 +222,8 @@ func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool)
 	return p.writes, p.err == nil
 }
 
-// member joins a member of a row, as JSON; started: a third of the game has, in the cloud. ok is false where a person is asked.
+// member merges one member of a row, as JSON. started reports whether a third of the game has started in the cloud. ok is false if a
+// person must decide.
 func member(name, ours, theirs, was string, started bool) (now string, ok bool) {
 	both := theirs != was
 	switch {
@@ -239,7 +239,7 @@ func member(name, ours, theirs, was string, started bool) (now string, ok bool) 
 	return ours, !both
 }
 
-// said has, of a team's row that two nodes have made, what one of them has made of nothing but usual names as the image before both.
+// said returns the base image for a team's row that two nodes created: usual names and colours count as unchanged.
 func (s *Service) said(get Get, r Refused, ours, theirs map[string]json.RawMessage) map[string]json.RawMessage {
 	base := map[string]json.RawMessage{}
 	game := strings.TrimPrefix(r.Key["pk"].Str(), pkGame)
@@ -263,7 +263,7 @@ func (s *Service) said(get Get, r Refused, ours, theirs map[string]json.RawMessa
 	return base
 }
 
-// computed reports whether two images of a row differ in computed members alone.
+// computed reports whether two images of a row differ only in computed members.
 func computed(base, ours map[string]json.RawMessage) bool {
 	for name, v := range ours {
 		if string(v) != string(base[name]) && !slices.Contains(derived, name) {
@@ -273,7 +273,7 @@ func computed(base, ours map[string]json.RawMessage) bool {
 	return true
 }
 
-// rewritten puts a row with other members in the place of the cloud's, in the order in which its record has them.
+// rewritten replaces the cloud's row with the merged members, in the member order of its record.
 func rewritten[T any, P stamped[T]](p *plan, r Refused, with map[string]json.RawMessage, entity string, agree func(*T)) {
 	raw, err := json.Marshal(with)
 	p.fail(err)
@@ -286,7 +286,7 @@ func rewritten[T any, P stamped[T]](p *plan, r Refused, with map[string]json.Raw
 	replace[T, P](p, r.Key, entity, &was, now)
 }
 
-// agree has the members of a game that was joined say the same.
+// agree makes the members of a merged game consistent with each other.
 func (g *Game) agree() {
 	switch {
 	case g.FinishedAt != nil:
@@ -308,7 +308,7 @@ func members(it attr.Item) (all map[string]json.RawMessage) {
 	return all
 }
 
-// earliest joins the times of thirds, as JSON: each is set once, and of two that were set the one in the cloud stays.
+// earliest merges the times of thirds, as JSON. Each time is set once; if both sides set it, the cloud's stays.
 func earliest(ours, theirs string) string {
 	var a, b []Third
 	if json.Unmarshal([]byte(ours), &a) != nil || json.Unmarshal([]byte(theirs), &b) != nil {

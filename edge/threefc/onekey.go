@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// unanswered are the writes of the requests that no other node has answered, in their order. A merge's transaction has several, each
-// behind the row of its key; the checks are those of the first.
+// unanswered returns the writes of requests that no other node has answered, in order. A merge's transaction may hold several requests,
+// each starting with the row of its key; the transaction's condition checks go with that row.
 func unanswered(get Get, all, behind []Refused) (left []Refused) {
 	var of [][]Refused // by request
 	for _, part := range [][]Refused{all, behind} {
@@ -40,7 +40,7 @@ func unanswered(get Get, all, behind []Refused) (left []Refused) {
 	return left
 }
 
-// item is what it puts; nil: it puts nothing.
+// item returns the item that the refused write puts, or nil if it is not a put.
 func item(r Refused) attr.Item {
 	if len(r.Again) > 0 && r.Again[0].Put != nil {
 		return r.Again[0].Put.Item
@@ -48,7 +48,7 @@ func item(r Refused) attr.Item {
 	return nil
 }
 
-// answered reports whether it is the row of a key that was used elsewhere for the same request, or of a correction that was made there.
+// answered reports whether r is the row of a key already used elsewhere for the same request, or of a correction already made there.
 func answered(r Refused, get Get) bool {
 	if used(r) || item(r) == nil || !inPK(r, pkOnce) && !inSK(r, skOperation) {
 		return used(r)
@@ -57,10 +57,10 @@ func answered(r Refused, get Get) bool {
 	return err == nil && (inSK(r, skOperation) && row != nil || idempotency.Same(item(r), row))
 }
 
-// corrected has what was done here to what another node has made of the same request done to that one's.
+// corrected withdraws our copy of a record that another node created for the same request, and applies our later changes to theirs.
 func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	p := &plan{s: s}
-	var goal Refused // what was done to it last
+	var goal Refused // its last write
 	left := unanswered(get, all, behind)
 	for i := range left {
 		r := left[i]
@@ -68,33 +68,33 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 		case len(r.Again) == 0:
 			return nil, false
 		case inPK(r, pkGame) && p.buried(get, r.Key["pk"].Str()):
-			return nil, true // with all that was done to it
+			return nil, true // the game and every change to it are gone
 		case exported(r):
 		case inPK(r, pkGame) && inSK(r, skGoal):
 			goal = r
 			p.again(r.Again[1:])
 		case p.onto(get, slices.Concat(all, behind), r):
-		case inPK(r, pkGame) && inSK(r, pkPlayer): // who was put into a team there too stays in that
+		case inPK(r, pkGame) && inSK(r, pkPlayer): // a player assigned there too keeps that team
 			return nil, p.err == nil
 		default:
 			return nil, false
 		}
 	}
 	if goal.Key != nil && item(goal) == nil && slices.ContainsFunc(all, unmade) {
-		return nil, p.err == nil // it has taken effect there
+		return nil, p.err == nil // already deleted there
 	}
-	if goal.Key != nil { // behind the keys: what is refused again is of the last request
+	if goal.Key != nil { // after the key rows: another refusal then belongs to the last request
 		p.rewritten(get, all, behind, goal)
 	}
 	return p.writes, p.err == nil
 }
 
-// unmade reports whether it claims the id of a goal that the cloud has not: of a request that was answered there the goal was deleted.
+// unmade reports whether r is a marker that the cloud does not have. If the request was answered there, the goal was deleted since.
 func unmade(r Refused) bool {
 	return inPK(r, pkGame) && inSK(r, skMarker) && item(r) != nil && r.Remote == nil
 }
 
-// buried reports whether a partition was deleted.
+// buried reports whether the partition pk was deleted.
 func (p *plan) buried(get Get, pk string) bool {
 	meta, err := get(key(pk, skMeta))
 	p.fail(err)
@@ -103,7 +103,7 @@ func (p *plan) buried(get Get, pk string) bool {
 	return meta == nil && row != nil
 }
 
-// onto asks for a write again: of a row that another node has made as it was made here, of that node's.
+// onto queues a write again. If another node created the same row with the same data, the write is conditional on that node's row.
 func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	row, err := get(r.Key)
 	p.fail(err)
@@ -130,8 +130,8 @@ func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	return true
 }
 
-// rewritten does to a goal that another node has made what was done here last to ours. One that says there what it never said here is for
-// a person.
+// rewritten applies our last change of a goal to the copy that another node created. If that copy was edited there to something it
+// never said here, a person decides.
 func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
 	was, only := p.theirs(get, all)
 	p.refuse(!slices.ContainsFunc(slices.Concat(all, behind), func(r Refused) bool {
@@ -143,22 +143,22 @@ func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
 		p.write(table.Delete(p.s.Table, k, only))
 		return
 	}
-	p.check(markerKey(was.GameID, was.EventID), "attribute_exists(pk)", nil) // it is there, wherever it is
+	p.check(markerKey(was.GameID, was.EventID), "attribute_exists(pk)", nil) // the goal exists, under whatever key
 	ours := p.goal(item(last))
 	now := was
 	now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
 	put(p, k, entGoal, now, only)
 }
 
-// goal reads the goal of a row.
+// goal decodes a goal row.
 func (p *plan) goal(row attr.Item) Goal {
 	g, err := decode[Goal](row)
 	p.fail(err)
 	return g
 }
 
-// theirs is the goal that another node has made of our request, with the condition that it is unchanged. It may lie in another minute
-// than ours, and not have come yet: then it is what the row of the key says.
+// theirs returns the goal that another node created for our request, and the condition that it is unchanged. It may have another
+// minute in its key than ours and may not have arrived yet; then it is reconstructed from the Idempotency-Key's row.
 func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
 	var ours Refused
 	ids := map[string]string{}

@@ -10,20 +10,20 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// The bounds of a list of players.
+// Default and maximum length of a list of players.
 const (
 	usualPlayers = 20
 	maxPlayers   = 50
 )
 
-// Roster is who is here for a game, by team.
+// Roster lists the players of a game by team.
 type Roster struct {
 	Roster     []Rostered
 	Unassigned []string
 	Players    map[string]Player
 }
 
-// rostered are the players of a game who have a team. Where two nodes have assigned one, the later row counts.
+// rostered returns the players of a game who have a team, by id. If two nodes assigned a player, the later row counts.
 func (s *Service) rostered(tx *store.Tx, game string) (map[string]Rostered, error) {
 	rows, err := list[Rostered](tx, s, pkGame+game, skRoster, entRoster)
 	in := map[string]Rostered{}
@@ -40,7 +40,7 @@ func (s *Service) Player(tx *store.Tx, id string) (*Player, error) {
 	return found[Player](tx, s, playerKey(id), entPlayer, "Player %s", id)
 }
 
-// Roster reads who is here for a game.
+// Roster reads the players of a game.
 func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 	in, err := s.rostered(tx, game)
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 		if err != nil {
 			return r, err
 		}
-		if p == nil { // of another node, not here yet
+		if p == nil { // created at another node, not synced yet
 			p = &Player{PlayerID: id, Nickname: id}
 		}
 		r.Players[id] = *p
@@ -78,7 +78,7 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 	return r, nil
 }
 
-// Players lists those of a game, changed last first: whose names have a text in them.
+// Players lists the players of a game whose nicknames contain search, most recently changed first. Case is ignored.
 func (s *Service) Players(tx *store.Tx, game, search string, limit int) ([]Player, error) {
 	r, err := s.Roster(tx, game)
 	all := []Player{}
@@ -93,7 +93,7 @@ func (s *Service) Players(tx *store.Tx, game, search string, limit int) ([]Playe
 	return all[:min(len(all), min(cmp.Or(limit, usualPlayers), maxPlayers))], err
 }
 
-// AddPlayer makes a player who is here for a game. An id that is given must be new.
+// AddPlayer creates a player and adds him to a game. An id given by the caller must be new; without one, AddPlayer generates it.
 func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, game)
@@ -101,7 +101,7 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 		p.free("player", playerKey(id))
 	}
 	at, when := s.stamp(tx), s.Now(tx)
-	if ids.Seed != "" { // as CreateGoal has it
+	if ids.Seed != "" { // same id at every node, as in CreateGoal
 		when = parseTime(g.CreatedAt)
 	}
 	id = cmp.Or(id, ids.New(when))
@@ -111,7 +111,7 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 	return p.change("player", id)
 }
 
-// editable reads a game whose roster may be changed, by an admin also when it is finished, and who is in which team.
+// editable reads a game whose roster may change, and its current roster. Only an admin may change that of a finished game.
 func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
 	g := must(p, p.s.game, game)
 	p.refuse(g.FinishedAt != nil && !admin, gameFinished())
@@ -120,7 +120,7 @@ func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
 	return g, in
 }
 
-// Assign puts a player into a team of a game, out of the one that he is in.
+// Assign moves a player into a team of a game and out of his current one.
 func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (Change, error) {
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
@@ -128,7 +128,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 	p.fail(err)
 	at := s.stamp(tx)
 	if in[player].TeamID == team {
-		return p.change("player", player) // he is there
+		return p.change("player", player) // already in the team
 	}
 	p.out(game, player, team)
 	put(p, rosterKey(game, team, player), entRoster, Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at}, table.If{})
@@ -137,7 +137,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 	return p.change("player", player)
 }
 
-// out takes a player out of all teams but one: a program without moved may have left several places.
+// out removes a player from all teams but one. A program that does not maintain gamePlayer.TeamID may have left him in several.
 func (p *plan) out(game, player, but string) {
 	for _, team := range TeamIDs() {
 		k := rosterKey(game, team, player)
@@ -147,13 +147,13 @@ func (p *plan) out(game, player, but string) {
 	}
 }
 
-// moved compares and sets the team on the row that says that a player is here.
+// moved compares and sets the team in the player's gamePlayer row.
 func (p *plan) moved(game, player, team string, at Stamps) {
 	was := optional[gamePlayer](p, gamePlayerKey(game, player), entGamePlayer)
 	replace(p, gamePlayerKey(game, player), entGamePlayer, was, gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at})
 }
 
-// Unassign takes a player out of his team. One who has scored or assisted stays.
+// Unassign takes a player out of his team. It refuses a player with goals or assists in the game.
 func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Change, error) {
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)

@@ -9,20 +9,20 @@ const (
 	Finished  = "finished"
 )
 
-// The roles of people in a league.
+// The roles in a league.
 const (
 	RoleAdmin       = "admin"
 	RoleScorekeeper = "scorekeeper"
 	RoleViewer      = "viewer"
 )
 
-// TeamIDs returns the three teams of each game, in the order in which they are shown.
+// TeamIDs returns the ids of the three teams, in display order.
 func TeamIDs() []string { return []string{"red", "blue", "yellow"} }
 
-// IsTeam reports whether an id is that of a team.
+// IsTeam reports whether id names a team.
 func IsTeam(id string) bool { return slices.Contains(TeamIDs(), id) }
 
-// defaultTeams are the names and colours where nobody has said anything.
+// defaultTeams holds the name and colour of each team until an admin changes them.
 var defaultTeams = map[string][2]string{"red": {"Red", "#d83b36"}, "blue": {"Blue", "#2364d2"}, "yellow": {"Yellow", "#e0a612"}}
 
 // League is a league.
@@ -34,7 +34,7 @@ type League struct {
 	Stamps
 }
 
-// Season is a season of a league; its mirror is the same record under its own key.
+// Season is a season of a league. Its mirror is the same record stored under the season's own key.
 type Season struct {
 	LeagueID string  `json:"leagueId"`
 	SeasonID string  `json:"seasonId"`
@@ -45,7 +45,7 @@ type Season struct {
 	Stamps
 }
 
-// SeasonTeam is what a team is called in a season.
+// SeasonTeam is the name and colour of a team in a season.
 type SeasonTeam struct {
 	SeasonID string  `json:"seasonId"`
 	TeamID   string  `json:"teamId"`
@@ -54,7 +54,7 @@ type SeasonTeam struct {
 	Stamps
 }
 
-// GameTeam is what a team is called in a game, with its tallies.
+// GameTeam is the name and colour of a team in a game, with its tallies.
 type GameTeam struct {
 	GameID   string  `json:"gameId"`
 	TeamID   string  `json:"teamId"`
@@ -65,7 +65,7 @@ type GameTeam struct {
 	Stamps
 }
 
-// Session is a day of games of a season; its mirror is the same record under its own key.
+// Session is a day of games in a season. Its mirror is the same record stored under the session's own key.
 type Session struct {
 	SeasonID    string `json:"seasonId"`
 	SessionID   string `json:"sessionId"`
@@ -73,14 +73,14 @@ type Session struct {
 	Stamps
 }
 
-// Third is when a third of a game began and ended.
+// Third holds the start and finish times of one third of a game.
 type Third struct {
 	Third      int     `json:"third"`
 	StartedAt  *string `json:"startedAt"`
 	FinishedAt *string `json:"finishedAt"`
 }
 
-// Game is a game. Result is what the row has; the API computes it from the goals.
+// Game is a game. Result is the stored result; the API computes its own from the goals.
 type Game struct {
 	GameID             string  `json:"gameId"`
 	JoinCode           string  `json:"joinCode"`
@@ -96,7 +96,7 @@ type Game struct {
 	Stamps
 }
 
-// sessionGame is the index of a session's games by start.
+// sessionGame is an entry in the index of a session's games by start time.
 type sessionGame struct {
 	SessionID   string `json:"sessionId"`
 	GameID      string `json:"gameId"`
@@ -106,7 +106,7 @@ type sessionGame struct {
 	Stamps
 }
 
-// Player is somebody who plays.
+// Player is a player.
 type Player struct {
 	PlayerID        string  `json:"playerId"`
 	Nickname        string  `json:"nickname"`
@@ -114,8 +114,8 @@ type Player struct {
 	Stamps
 }
 
-// gamePlayer says that a player is here for a game. TeamID is ours: the team, which the roster's rows say too; a reassignment
-// compares and sets it, so that a player is in one team though two nodes assign him.
+// gamePlayer records that a player takes part in a game. TeamID is our addition. It repeats the team of the roster row: a reassignment
+// compares and sets it, so that a player ends up in one team even if two nodes assign him.
 type gamePlayer struct {
 	GameID   string `json:"gameId"`
 	PlayerID string `json:"playerId"`
@@ -131,7 +131,7 @@ type Rostered struct {
 	Stamps
 }
 
-// Moment is when in a game something happened, as its clock says it.
+// Moment is a reading of the game clock.
 type Moment struct {
 	Third          int    `json:"third"`
 	ThirdMinute    int    `json:"thirdMinute"`
@@ -141,7 +141,7 @@ type Moment struct {
 	DisplayTime    string `json:"displayTime"`
 }
 
-// Scored is what a scorer says of a goal.
+// Scored is the part of a goal that the scorer enters.
 type Scored struct {
 	ScoringTeamID   *string  `json:"scoringTeamId"` // nil: an own goal
 	ConcedingTeamID string   `json:"concedingTeamId"`
@@ -150,7 +150,7 @@ type Scored struct {
 	OwnGoal         bool     `json:"ownGoal"`
 }
 
-// GoalFacts are a goal as the audit has it.
+// GoalFacts is a goal as stored in the audit.
 type GoalFacts struct {
 	EventID string `json:"eventId"`
 	Moment
@@ -164,14 +164,14 @@ type Goal struct {
 	Stamps
 }
 
-// marker claims an event's id.
+// marker reserves an event id.
 type marker struct {
 	GameID  string `json:"gameId"`
 	EventID string `json:"eventId"`
 	Stamps
 }
 
-// goalState is what other readers know of a game's goals, an export.
+// goalState is an exported summary of a game's goals for other readers of the table.
 type goalState struct {
 	GameID        string  `json:"gameId"`
 	LatestEventID *string `json:"latestEventId"`
@@ -180,7 +180,7 @@ type goalState struct {
 	Stamps
 }
 
-// The actions of the audit.
+// The actions recorded in the audit.
 const (
 	goalCreated = "goal_created"
 	goalUpdated = "goal_updated"
@@ -188,7 +188,7 @@ const (
 	goalUndone  = "goal_undo_last"
 )
 
-// Audit is one change of a goal, and who made it.
+// Audit records one change to a goal and who made it.
 type Audit struct {
 	AuditID     string     `json:"auditId"`
 	GameID      string     `json:"gameId"`
@@ -200,7 +200,7 @@ type Audit struct {
 	Stamps
 }
 
-// operation notes a correction that had an Idempotency-Key, with what came of it.
+// operation records a correction made with an Idempotency-Key, and its result.
 type operation struct {
 	GameID      string `json:"gameId"`
 	EventID     string `json:"eventId"`
@@ -213,7 +213,7 @@ type operation struct {
 	Stamps
 }
 
-// Access is a role of somebody in a league.
+// Access is a user's role in a league.
 type Access struct {
 	LeagueID        string `json:"leagueId"`
 	UserID          string `json:"userId"`
@@ -222,11 +222,11 @@ type Access struct {
 	Stamps
 }
 
-// Invite lets somebody become an admin of a league.
+// Invite lets its recipient become an admin of a league.
 type Invite struct {
 	LeagueID         string  `json:"leagueId"`
 	InviteCode       string  `json:"inviteCode"`
-	Kind             string  `json:"kind"` // share: reusable; email: one time, for one address
+	Kind             string  `json:"kind"` // share: reusable; email: single use, for one address
 	Role             string  `json:"role"`
 	Email            *string `json:"email"`
 	CreatedByUserID  string  `json:"createdByUserId"`
@@ -235,28 +235,28 @@ type Invite struct {
 	Stamps
 }
 
-// sharePointer leads to the league's reusable invite.
+// sharePointer points to a league's reusable invite.
 type sharePointer struct {
 	LeagueID   string `json:"leagueId"`
 	InviteCode string `json:"inviteCode"`
 	Stamps
 }
 
-// joinCode leads from a code to its game.
+// joinCode maps a join code to its game.
 type joinCode struct {
 	JoinCode string `json:"joinCode"`
 	GameID   string `json:"gameId"`
 	Stamps
 }
 
-// playerClaim says whose player somebody is.
+// playerClaim records which user has claimed a player.
 type playerClaim struct {
 	UserID   string `json:"userId"`
 	PlayerID string `json:"playerId"`
 	Stamps
 }
 
-// tombstone has a partition emptied. That of a game says what leads to it.
+// tombstone marks a partition for emptying. The tombstone of a game also names the rows that point to the game.
 type tombstone struct {
 	GameID      string `json:"gameId,omitempty"`
 	SessionID   string `json:"sessionId,omitempty"`
@@ -266,7 +266,7 @@ type tombstone struct {
 	Stamps
 }
 
-// third returns a third of a game.
+// third returns the third with number n, or nil if it has no record yet.
 func (g *Game) third(n int) *Third {
 	for i := range g.Thirds {
 		if g.Thirds[i].Third == n {
@@ -276,7 +276,7 @@ func (g *Game) third(n int) *Third {
 	return nil
 }
 
-// ThirdOf reads the number of a third.
+// ThirdOf parses the number of a third, 1 to 3.
 func ThirdOf(text string) (n int, ok bool) {
 	n = slices.Index([]string{"1", "2", "3"}, text) + 1
 	return n, n > 0

@@ -11,14 +11,14 @@ const (
 	maxAssists = 3
 	thirds     = 3
 
-	// comparator is the name of the rule by which a game is won.
+	// comparator names the rule that decides a game.
 	comparator = "fewest_conceded_then_most_scored"
 )
 
-// Tally are a team's goals: those against it with own goals, and those it has scored without.
+// Tally counts a team's goals. Conceded includes own goals, Scored does not.
 type Tally struct{ Scored, Conceded int }
 
-// Tallies count goals by team.
+// Tallies counts goals by team.
 func Tallies(goals []Goal) map[string]Tally {
 	all := map[string]Tally{}
 	for i := range goals {
@@ -35,19 +35,19 @@ func Tallies(goals []Goal) map[string]Tally {
 	return all
 }
 
-// better compares two tallies: fewer conceded first, then more scored.
+// better orders two tallies: fewer conceded first, then more scored.
 func better(a, b Tally) int {
 	return cmp.Or(cmp.Compare(a.Conceded, b.Conceded), cmp.Compare(b.Scored, a.Scored))
 }
 
-// The outcomes of a game for a team.
+// A team's possible outcomes of a game.
 const (
 	win  = "win"
 	draw = "draw"
 	loss = "loss"
 )
 
-// ResultTeam is a team in a result.
+// ResultTeam is a team's part of a result.
 type ResultTeam struct {
 	TeamID   string  `json:"teamId"`
 	Name     string  `json:"name"`
@@ -58,10 +58,10 @@ type ResultTeam struct {
 	Outcome  string  `json:"outcome"`
 }
 
-// Tally is what the team has scored and conceded.
+// Tally returns the team's goals scored and conceded.
 func (t *ResultTeam) Tally() Tally { return Tally{t.Scored, t.Conceded} }
 
-// Result is how a game ended, best team first.
+// Result is the outcome of a game, best team first.
 type Result struct {
 	Comparator   string       `json:"comparator"`
 	Teams        []ResultTeam `json:"teams"`
@@ -69,7 +69,7 @@ type Result struct {
 	ComputedAt   string       `json:"computedAt"`
 }
 
-// ResultOf ranks teams: who has conceded least has won, of equals who has scored most; equals at the top draw, and all others lose.
+// ResultOf ranks teams. Fewest conceded wins, most scored breaks a tie; teams still tied at the top draw, and all others lose.
 func ResultOf(teams []GameTeam, at string) *Result {
 	r := &Result{Comparator: comparator, ComputedAt: at}
 	for i := range teams {
@@ -103,8 +103,8 @@ func ResultOf(teams []GameTeam, at string) *Result {
 	return r
 }
 
-// points are those of the London league, of which fewest are best: 0, 1 and 2 for first, second and third; all equal 1 each; two
-// best 1, 1 and 2; two worst 0, 2 and 2.
+// points returns a team's points under the rules of the London league, where fewest points are best: 0, 1 and 2 for first, second and
+// third; 1 each if all are equal; 1, 1 and 2 if two share first place; 0, 2 and 2 if two share second.
 func points(r *Result, team int) int {
 	rank, share := r.Teams[team].Rank, 0
 	for i := range r.Teams {
@@ -115,7 +115,7 @@ func points(r *Result, team int) int {
 	return min(2, rank-1+min(1, share-1))
 }
 
-// MomentAt is the clock's reading so many whole seconds after a third began.
+// MomentAt returns the reading of the game clock elapsed seconds after the start of a third. length is in minutes.
 func MomentAt(length, third, elapsed int) Moment {
 	elapsed = max(0, elapsed)
 	m := Moment{Third: third, ElapsedSeconds: elapsed, ThirdMinute: min(length, elapsed/60+1)}
@@ -129,7 +129,7 @@ func MomentAt(length, third, elapsed int) Moment {
 	return m
 }
 
-// byMoment is the order of goals.
+// byMoment orders goals by game clock, then by event id.
 func byMoment(a, b Goal) int {
 	return cmp.Or(
 		cmp.Compare(a.Third, b.Third), cmp.Compare(a.GameMinute, b.GameMinute), cmp.Compare(a.ElapsedSeconds, b.ElapsedSeconds),
@@ -137,13 +137,13 @@ func byMoment(a, b Goal) int {
 	)
 }
 
-// TimerThird is a third as the timer shows it.
+// TimerThird is a third with its status in the timer.
 type TimerThird struct {
 	Third
 	Status string `json:"status"`
 }
 
-// Timer is how far a game is.
+// Timer shows the progress of a game.
 type Timer struct {
 	ThirdLengthMinutes int          `json:"thirdLengthMinutes"`
 	ActiveThird        *int         `json:"activeThird"`
@@ -151,7 +151,7 @@ type Timer struct {
 	Thirds             []TimerThird `json:"thirds"`
 }
 
-// The states of a timer, and of a third.
+// The states of a timer and of its thirds.
 const (
 	timerNotStarted = "not_started"
 	timerRunning    = "running"
@@ -160,7 +160,7 @@ const (
 	thirdFinished   = "finished"
 )
 
-// Timer is how far a game is, by the times of its thirds.
+// Timer derives the progress of a game from the times of its thirds.
 func (g *Game) Timer() Timer {
 	t := Timer{ThirdLengthMinutes: g.ThirdLengthMinutes, Status: timerNotStarted, Thirds: []TimerThird{}}
 	done := 0
@@ -192,7 +192,7 @@ func (g *Game) started() bool {
 	return slices.ContainsFunc(g.Thirds, func(t Third) bool { return t.StartedAt != nil })
 }
 
-// start begins a third.
+// start records the start of a third.
 func (g *Game) start(n int, at string) error {
 	for _, t := range g.Timer().Thirds {
 		switch {
@@ -211,7 +211,7 @@ func (g *Game) start(n int, at string) error {
 	return nil
 }
 
-// finish ends a third.
+// finish records the end of a third.
 func (g *Game) finish(n int, at string) error {
 	t := g.third(n)
 	switch {
@@ -228,7 +228,7 @@ func (g *Game) finish(n int, at string) error {
 	return nil
 }
 
-// setThird replaces a third; the record that the game was copied from keeps its own.
+// setThird replaces a third in a new slice, so that the record this game was copied from keeps its own.
 func (g *Game) setThird(t Third) {
 	all := slices.DeleteFunc(slices.Clone(g.Thirds), func(o Third) bool { return o.Third == t.Third })
 	all = append(all, t)
@@ -250,11 +250,11 @@ type Standing struct {
 	Losses   int     `json:"losses"`
 	Conceded int     `json:"conceded"`
 	Scored   int     `json:"scored"`
-	Points   *int    `json:"points,omitempty"` // of the London league's table alone
+	Points   *int    `json:"points,omitempty"` // only in the London league's table
 }
 
-// StandingsOf are the table of a season's finished games: wins, draws, fewest conceded, most scored, name. The London league's has
-// fewest points first.
+// StandingsOf computes a season's table from the results of its finished games, ordered by wins, draws, fewest conceded, most scored
+// and name. With blissett, the London league's table, fewest points come first.
 func StandingsOf(teams []SeasonTeam, results []*Result, blissett bool) []Standing {
 	all := []Standing{}
 	for i := range teams {
@@ -316,7 +316,7 @@ type Leader struct {
 	PerGame  float64 `json:"goalsPerGame"` // to two decimals, half up
 }
 
-// rate divides to two decimals, half up.
+// rate returns n/by to two decimals, rounded half up.
 func rate(n, by int) float64 {
 	if by == 0 {
 		return 0
@@ -324,14 +324,14 @@ func rate(n, by int) float64 {
 	return float64((200*n+by)/(2*by)) / 100
 }
 
-// LeadersOf are the players' table: most goals first, or most goals a game.
+// LeadersOf ranks players by goals, or with perGame by goals per game.
 func LeadersOf(players []Leader, perGame bool) []Leader {
 	for i := range players {
 		players[i].PerGame = rate(players[i].Goals, players[i].Games)
 	}
 	slices.SortFunc(players, func(a, b Leader) int {
 		rate := 0
-		if perGame { // exactly
+		if perGame { // compare exact fractions, not the rounded rates
 			rate = cmp.Compare(b.Goals*max(1, a.Games), a.Goals*max(1, b.Games))
 		}
 		return cmp.Or(rate, cmp.Compare(b.Goals, a.Goals), cmp.Compare(b.Assists, a.Assists),

@@ -2,7 +2,7 @@ package threefc
 
 import "github.com/touchline/touchline/store"
 
-// Standings are a season's table, of its finished games.
+// Standings computes a season's table from its finished games.
 func (s *Service) Standings(tx *store.Tx, season string, blissett bool) ([]Standing, error) {
 	games, err := s.SeasonGames(tx, season)
 	if err != nil {
@@ -18,7 +18,7 @@ func (s *Service) Standings(tx *store.Tx, season string, blissett bool) ([]Stand
 	return StandingsOf(teams, results, blissett), err
 }
 
-// Leaders are a season's players, of its finished games.
+// Leaders ranks a season's players by its finished games.
 func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, error) {
 	p := s.plan(tx)
 	games, err := s.SeasonGames(tx, season)
@@ -59,15 +59,15 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 	return LeadersOf(all, perGame), p.err
 }
 
-// nickname is how a player is shown.
+// nickname returns the name to show for a player.
 func (p *plan) nickname(id string) string {
 	if player := optional[Player](p, playerKey(id), entPlayer); player != nil {
 		return player.Nickname
 	}
-	return "?" // of another node, not here yet
+	return "?" // created at another node, not synced yet
 }
 
-// Line is a goal as everybody may see it: players by their nicknames alone.
+// Line is a goal in its public form, which names players only by nickname.
 type Line struct {
 	EventID string `json:"eventId"`
 	Moment
@@ -78,7 +78,7 @@ type Line struct {
 	Assists         []string `json:"assists"`
 }
 
-// Timeline is a game's goals as everybody may see them.
+// Timeline returns a game's goals in their public form.
 func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
 	p := s.plan(tx)
 	all := []Line{}
@@ -96,7 +96,7 @@ func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
 	return all, p.err
 }
 
-// named finds what has an id or a slug, of several the oldest: nobody takes the address of what was there.
+// named finds a record by id or slug. The oldest match wins, so that a newer record cannot take over an existing address.
 func named[T any, P stamped[T]](all []T, text, what string, of func(*T) (id string, slug *string)) (by *T, err error) {
 	for i := range all {
 		id, slug := of(&all[i])

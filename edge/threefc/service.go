@@ -6,14 +6,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Service is the application over a table. It is safe for concurrent use.
+// Service implements the rules of 3FC on one table. It is safe for concurrent use.
 type Service struct {
 	Table string
-	// Skew is what the cloud's clock is ahead of this machine's; nil: nobody knows.
+	// Skew returns how far the cloud's clock is ahead of this machine's; nil if unknown.
 	Skew func() time.Duration
 }
 
-// Now is the time that facts are stamped with: the cloud's, as far as it is known.
+// Now returns the time for stamping facts: the cloud's clock if the skew is known, else this machine's.
 func (s *Service) Now(tx *store.Tx) time.Time {
 	if s.Skew == nil {
 		return tx.Now()
@@ -26,5 +26,5 @@ func (s *Service) stamp(tx *store.Tx) Stamps {
 	return Stamps{CreatedAt: at, UpdatedAt: at}
 }
 
-// NowText is Now as rows have it.
+// NowText returns Now in the format of the rows.
 func (s *Service) NowText(tx *store.Tx) string { return stampOf(s.Now(tx)) }

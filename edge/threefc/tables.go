@@ -2,10 +2,10 @@ package threefc
 
 import "github.com/touchline/touchline/store"
 
-// AttrTTL is the attribute with the second in which a row expires.
+// AttrTTL is the attribute that holds a row's expiry time, in Unix seconds.
 const AttrTTL = "ttlEpoch"
 
-// Table declares the one table.
+// Table declares the application's only table.
 func Table(name string) store.TableSpec {
 	return store.TableSpec{
 		Name: name, Policy: store.PolicyIntent, TTL: AttrTTL,

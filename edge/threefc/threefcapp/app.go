@@ -1,4 +1,4 @@
-// Package threefcapp builds three-sided football for a node: it joins rules and routes into one app.App.
+// Package threefcapp builds the 3FC application for a node: it combines rules and routes into one app.App.
 package threefcapp
 
 import (
@@ -18,11 +18,11 @@ import (
 
 const name = "threefc"
 
-// Settings are the section threefc of the configuration.
+// Settings is the threefc section of the configuration.
 type Settings struct {
-	Mount   string   `yaml:"mount"`   // path that its routes lie under
+	Mount   string   `yaml:"mount"`   // path prefix of the routes
 	Table   string   `yaml:"table"`   // in the store and in the cloud, without cloud.prefix
-	Origins []string `yaml:"origins"` // of web applications that may call with the session's cookie
+	Origins []string `yaml:"origins"` // web origins that may call with the session cookie
 }
 
 // Path implements app.Settings.
@@ -37,7 +37,7 @@ func (s *Settings) Problems() []app.Problem {
 	return out
 }
 
-// New is the application with its default settings.
+// New returns the application with its default settings.
 func New() *app.App {
 	s := &Settings{Mount: "/3fc", Table: "3fc-prod-app"}
 	return &app.App{
@@ -49,7 +49,7 @@ func New() *app.App {
 				Reads: []app.Read{
 					{Table: s.Table, Every: app.Live, Partitions: rules.Open},
 					{Table: s.Table, Every: app.Slow, Partitions: rules.Rest},
-					{Table: s.Table, Every: app.Seldom}, // leagues that nobody has asked for here
+					{Table: s.Table, Every: app.Seldom}, // leagues not requested on this node
 				},
 				Merge:  map[string]conflict.MergeFunc{s.Table: app.Merge(rules.Merge)},
 				Secret: map[string]conflict.SecretFunc{s.Table: rules.Secret},

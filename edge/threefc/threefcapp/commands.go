@@ -22,13 +22,13 @@ const (
 	pathImport = "/threefc/import"
 )
 
-// asked is what a command wants: a season to export, or a file to import.
+// asked holds a command's argument: a season to export or a file to import.
 type asked struct {
 	Season string `json:"season,omitempty"`
 	File   string `json:"file,omitempty"`
 }
 
-// adminCommands are the same commands at the socket of a node that runs.
+// adminCommands returns the same commands for the admin socket of a running node.
 func adminCommands(service *threefc.Service, s *store.Store) (all []admin.Command) {
 	for _, path := range []string{pathExport, pathImport} {
 		all = append(all, admin.Command{Path: path, Do: func(ctx context.Context, raw json.RawMessage, _ func(admin.Progress)) (any, error) {
@@ -66,7 +66,7 @@ func do(ctx context.Context, path string, ask asked, service *threefc.Service, s
 	return out, err
 }
 
-// commands are the application's: export and import of a season, and its demo.
+// commands returns the application's commands: export and import of a season, and the demo.
 func commands(sh *app.Shell) app.Commands {
 	var season string
 	exports := command(sh, "export", "Write a season with its games, rosters and goals as JSON, whether or not the node is running", cobra.NoArgs,
@@ -81,7 +81,7 @@ func commands(sh *app.Shell) app.Commands {
 	return app.Commands{Own: []*cobra.Command{exports, imports}, Demo: newDemo()}
 }
 
-// command works on the database of the configuration's directory, or has the node do it that holds it.
+// command returns a command that works on the configured database, or asks the running node that holds it.
 func command(sh *app.Shell, use, short string, args cobra.PositionalArgs, what func(args []string) (path string, ask asked, err error)) *cobra.Command {
 	var config string
 	cmd := &cobra.Command{

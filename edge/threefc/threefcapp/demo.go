@@ -21,16 +21,16 @@ import (
 
 const (
 	demoSeed    = 3
-	demoGames   = 4 // that are finished; one more is live
+	demoGames   = 4 // finished games; one more is live
 	demoLive    = "demo-game-5"
 	demoPlayers = "Ari Bea Cato Dina Eli Faye Gus Hope Ivo"
 	demoBoss    = "boss@example.org"
 	demoPace    = 75 * time.Second // between goals of the live game
-	demoLost    = 6 * time.Minute  // that the second scorer is without the node
+	demoLost    = 6 * time.Minute  // time the second scorer is disconnected
 	demoThird   = 20 * time.Minute
 )
 
-// pathDemo signs a demo's league admin in, below the pages: a link that never grows old.
+// pathDemo is the route below the pages that signs in the demo's league admin. Unlike a sign-in link it does not expire.
 const pathDemo = "/demo"
 
 func newDemo() *app.Demo {
@@ -62,7 +62,7 @@ func newDemo() *app.Demo {
 	}
 }
 
-// signIn leads to a new sign-in link of the league's admin, and from there to the live game.
+// signIn redirects to a new sign-in link for the league's admin, which leads to the live game.
 func signIn(h *app.Host, set *Settings) httpapi.Handler {
 	return httpapi.Leads(func(ctx context.Context) (string, error) {
 		s, m := threefc.Service{Table: set.Table}, threefc.Magic{}
@@ -75,7 +75,7 @@ func signIn(h *app.Host, set *Settings) httpapi.Handler {
 	})
 }
 
-// demo is a season that is made up. Its games are played in the past: ahead is how far from now its clock stands.
+// demo plays an invented season. Its games lie in the past: ahead is the offset of its clock from now.
 type demo struct {
 	threefc.Service
 	rnd   *rand.Rand
@@ -83,18 +83,18 @@ type demo struct {
 	games int
 	code  string // to join the live game
 
-	tx  *store.Tx // of what is played now
-	err error     // the first that it met
+	tx  *store.Tx // current transaction
+	err error     // first error in it
 }
 
-// in plays something in a transaction.
+// in runs play in a transaction and returns its first error.
 func (d *demo) in(tx *store.Tx, play func()) error {
 	d.tx, d.err = tx, nil
 	play()
 	return d.err
 }
 
-// do does what a request does.
+// do applies a change.
 func (d *demo) do(c threefc.Change, err error) {
 	if err == nil && d.err == nil && len(c.Writes) > 0 {
 		err = d.tx.TransactWrite(store.TransactWrite{Items: c.Writes})
@@ -120,7 +120,7 @@ func (d *demo) fill(tx *store.Tx) error {
 	})
 }
 
-// kickOff makes a game of a day of its own, with three players a team, and starts it.
+// kickOff creates a session with one game, three players a team, and starts the game.
 func (d *demo) kickOff() (game string) {
 	d.games++
 	day, game := fmt.Sprint("demo-day-", d.games), fmt.Sprint("demo-game-", d.games)
@@ -156,7 +156,7 @@ func (d *demo) play() {
 	d.do(d.FinishGame(d.tx, game))
 }
 
-// goal is a goal of somebody against another team, now and then an own goal.
+// goal records a random goal, now and then an own goal.
 func (d *demo) goal(game string, at time.Time) {
 	teams := threefc.TeamIDs()
 	by, against := d.rnd.IntN(3), d.rnd.IntN(3)
@@ -171,8 +171,8 @@ func (d *demo) goal(game string, at time.Time) {
 	d.do(d.CreateGoal(d.tx, game, threefc.NewGoal{Scored: g, At: at, Actor: demoBoss}, &threefc.IDs{}))
 }
 
-// live plays the last game with two scorers in turn. The second is out of reach for the first six minutes: those goals are kept, and then
-// come all together, with the moments of their taps.
+// live plays the last game with two scorers in turn. The second is offline for the first six minutes: their goals are kept and then
+// sent together, with the times of their taps.
 func (d *demo) live(ctx context.Context, h *app.Host) error {
 	begin := h.Clock.Now()
 	var kept []time.Time
@@ -189,7 +189,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 			}
 			taps, kept = kept, nil
 		}
-		if now.Sub(begin) > demoThird { // people finish it
+		if now.Sub(begin) > demoThird { // left for people to finish
 			return nil
 		}
 		err := h.Store.Update(ctx, func(tx *store.Tx) error {
@@ -200,16 +200,16 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 			})
 		})
 		switch {
-		case err == nil, fault.Is(err, fault.Invalid): // people have changed the teams
-		case ctx.Err() != nil, fault.Is(err, fault.Conflict), fault.Is(err, fault.NotFound): // or keep the score themselves
-			return nil //nolint:nilerr // there is no more to do
+		case err == nil, fault.Is(err, fault.Invalid): // people changed the teams
+		case ctx.Err() != nil, fault.Is(err, fault.Conflict), fault.Is(err, fault.NotFound): // people keep the score themselves
+			return nil //nolint:nilerr // nothing left to do
 		default:
 			h.Log.Warn("the demo cannot record its goal", "err", err)
 		}
 	}
 }
 
-// told says how the live game stands, and how many of its goals came late.
+// told reports the score of the live game, and how many of its goals arrived late.
 func (d *demo) told(ctx context.Context, h *app.Host) (text string, err error) {
 	err = h.Store.View(ctx, func(tx *store.Tx) error {
 		b, err := d.Board(tx, demoLive)
