@@ -10,13 +10,13 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// joinsAMinute is how often a client may use a code to join.
+// joinsAMinute limits how often a client may use a join code.
 const joinsAMinute = 20
 
 func (a *api) accessRoutes() []route {
 	s := a.Service
 	return []route{
-		// Whoever has the code is in, without an account.
+		// The code alone lets a player join, without an account.
 		{"POST", "/v1/join/:code", public, writes(http.StatusCreated, a.readJoin, func(tx *store.Tx, r *request, name string) (threefc.Change, error) {
 			return s.AddPlayer(tx, r.of.ID, "", name, r.ids)
 		}, func(tx *store.Tx, r *request) (any, error) {
@@ -44,7 +44,7 @@ func (a *api) readJoin(r *request, b *bind.Body) (string, error) {
 	return nickname(b), r.joins()
 }
 
-// readGrant reads who is given which role.
+// readGrant reads the user and role of a grant.
 func readGrant(_ *request, b *bind.Body) (in [2]string, err error) {
 	user, role := strings.ToLower(text(b, "userId")), text(b, "role")
 	if role != "" && role != threefc.RoleAdmin && role != threefc.RoleScorekeeper {
@@ -56,7 +56,7 @@ func readGrant(_ *request, b *bind.Body) (in [2]string, err error) {
 	return [2]string{user, role}, nil
 }
 
-// readInvite reads whose an invite is; empty: everybody's.
+// readInvite reads the address that an invite is for; empty for a reusable invite.
 func readInvite(_ *request, b *bind.Body) (address string, err error) {
 	if given := optional(b, "email"); given != nil {
 		return threefc.Email(*given)
@@ -66,7 +66,7 @@ func readInvite(_ *request, b *bind.Body) (address string, err error) {
 
 func (a *api) inviteLink(r *request, code string) string { return a.link(r, "/-/invites/"+code, nil) }
 
-// mails reports whether the node sends mail with links, which lead where people reach it.
+// mails reports whether the node can send mail with links: it needs a mail queue and a public URL.
 func (a *api) mails() bool { return a.Queue != nil && a.PublicURL != "" }
 
 func (a *api) invite(tx *store.Tx, r *request, address string) (c threefc.Change, err error) {
@@ -88,7 +88,7 @@ func (a *api) invite(tx *store.Tx, r *request, address string) (c threefc.Change
 	return c, a.Queue(tx, threefc.InviteMail(address, l.Name, a.inviteLink(r, c.IDs["invite"])))
 }
 
-// invited is an invite with where it leads, and whether a mail is on its way to its address.
+// invited returns an invite with its link, and whether a mail is on its way.
 func (a *api) invited(tx *store.Tx, r *request) (any, error) {
 	in, err := a.Service.Invite(tx, r.made["invite"])
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package threefc is three-sided football's face to HTTP: its routes, errors in their shape, sessions and streams.
+// Package threefc serves three-sided football over HTTP: routes, pages, errors, sessions and streams.
 package threefc
 
 import (
@@ -23,34 +23,34 @@ import (
 //go:embed openapi.yaml
 var document []byte
 
-// Config is what the routes work with.
+// Config holds the dependencies of the routes.
 type Config struct {
 	Service   *threefc.Service
 	Mount     string
 	Version   string
-	PublicURL string   // where people reach the node, for links in mails
-	Origins   []string // of web applications that may call with the cookie
-	// Queue sends a mail in the transaction of what it stands for; nil: the node sends none.
+	PublicURL string   // the node's public address, for links in mails
+	Origins   []string // web origins that may call with the session cookie
+	// Queue queues a mail in the transaction that causes it; nil if the node sends no mail.
 	Queue  func(tx *store.Tx, m threefc.Mail) error
 	Ensure httpapi.Ensure
-	Node   string // the id of this node, for rows of Idempotency-Keys
-	// Read reads what is kept, for pages that follow it.
+	Node   string // this node's id, for rows of Idempotency-Keys
+	// Read runs do in a read transaction, for pages that update themselves.
 	Read func(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
 type api struct {
 	Config
-	mount   string // without a slash at its end
+	mount   string // without trailing slash
 	look    *page.Renderer
 	own     *http.CrossOriginProtection
 	starts  *hourly
 	clients *hourly
 	invites *hourly
 	wrong   *hourly
-	joins   httpapi.Handler // refuses who joins too often
+	joins   httpapi.Handler // limits the rate of joins
 }
 
-// New makes the application's part of a server.
+// New returns the application's routes and pages for a server.
 func New(c Config) (httpapi.App, error) {
 	a := &api{
 		Config: c, mount: strings.TrimSuffix(c.Mount, "/"), own: http.NewCrossOriginProtection(),
@@ -73,12 +73,12 @@ func New(c Config) (httpapi.App, error) {
 	return app, a.addPages(&app)
 }
 
-// level is who may use a route.
+// level is the access level that a route requires.
 type level uint8
 
 const (
 	public      level = iota
-	session           // whoever has signed in
+	session           // any signed-in user
 	viewer            // any role in the league
 	scorekeeper       // that role, or admin
 	admin
@@ -86,7 +86,7 @@ const (
 
 var roles = map[level]string{viewer: threefc.RoleViewer, scorekeeper: threefc.RoleScorekeeper, admin: threefc.RoleAdmin}
 
-// route is one of the table. What it is about is named by the first parameter of its path.
+// route is an entry of the route table. The first parameter of its path names its subject.
 type route struct {
 	method, path string
 	who          level
@@ -106,7 +106,7 @@ func (a *api) routes() (all []httpapi.Route) {
 	return all
 }
 
-// guarded asks in this order: may this origin, who is it, may they, and then what they have sent.
+// guarded checks, in this order, the origin, the session, the user's role and the body.
 func (a *api) guarded(ro route) httpapi.Handler {
 	return func(c *gin.Context) error {
 		if a.own.Check(c.Request) != nil {
@@ -125,21 +125,21 @@ func (a *api) guarded(ro route) httpapi.Handler {
 	}
 }
 
-// errorBody is the shape of errors.
+// errorBody is the JSON body of an error.
 type errorBody struct {
 	Error   string `json:"error"`
 	Code    string `json:"code,omitempty"`
 	Message string `json:"message"`
 }
 
-// words are what errors are called by their status.
+// words maps a status to the value of error.
 var words = map[int]string{
 	http.StatusBadRequest: "bad_request", http.StatusUnauthorized: "unauthorized", http.StatusForbidden: "forbidden", http.StatusNotFound: "not_found",
 	http.StatusMethodNotAllowed: "method_not_allowed", http.StatusConflict: "conflict", http.StatusRequestEntityTooLarge: "too_large",
 	http.StatusTooManyRequests: "too_many_requests", http.StatusServiceUnavailable: "unavailable", http.StatusInternalServerError: "internal",
 }
 
-// named are errors that are called by their code.
+// named lists the codes that are themselves the value of error.
 var named = []string{"invalid_email", "invalid_or_expired_magic_link", "forbidden_origin", "idempotency_conflict"}
 
 func problem(f *httpapi.Failure) any {
@@ -161,7 +161,7 @@ func problem(f *httpapi.Failure) any {
 	return e
 }
 
-// sentence tells what is wrong with a body.
+// sentence describes the faults of a body in words.
 func sentence(all []bind.Detail) string {
 	var out []string
 	for _, d := range all {
@@ -174,10 +174,10 @@ func sentence(all []bind.Detail) string {
 	return strings.Join(out, " ")
 }
 
-// maxText is the longest text that is taken, in bytes.
+// maxText is the maximum length of a text, in bytes.
 const maxText = 512
 
-// text reads a string that must have something in it, trimmed.
+// text reads a required, non-empty string and trims it.
 func text(b *bind.Body, name string) string {
 	raw, _ := b.Get(name)
 	var v string
@@ -188,7 +188,7 @@ func text(b *bind.Body, name string) string {
 	return strings.TrimSpace(b.Text(name, maxText))
 }
 
-// optional reads a string that may be null; nil: it is, or is absent.
+// optional reads a string; nil if it is null or absent.
 func optional(b *bind.Body, name string) *string {
 	v := b.Change(name, maxText)
 	if v != nil && strings.TrimSpace(*v) == "" {
@@ -197,7 +197,7 @@ func optional(b *bind.Body, name string) *string {
 	return v
 }
 
-// newID reads the id of what a request makes: what another node has made with it has to be here.
+// newID reads the id of the record to create. It fetches what another node may have created with this id.
 func (r *request) newID(b *bind.Body, kind string) string {
 	id := text(b, kind+"Id")
 	if id != "" && !threefc.IsID(id) {

@@ -34,7 +34,7 @@ func (a *api) authRoutes() []route {
 	}
 }
 
-// email reads the address that a body names.
+// email reads the address in a body.
 func email(b *bind.Body) (string, error) {
 	raw, ok := b.Get("email")
 	if !ok {
@@ -42,11 +42,11 @@ func email(b *bind.Body) (string, error) {
 		return "", nil
 	}
 	var given string
-	_ = json.Unmarshal(raw, &given) // what is no text is no address
+	_ = json.Unmarshal(raw, &given) // Email refuses the empty address of a non-string
 	return threefc.Email(given)
 }
 
-// forAddress does something for the address that a body names.
+// forAddress returns a handler that calls do with the address in the body.
 func forAddress(status int, do func(tx *store.Tx, r *request, address string) (any, error)) func(r *request) error {
 	return func(r *request) error {
 		b := httpapi.Body(r.Context)
@@ -59,7 +59,7 @@ func forAddress(status int, do func(tx *store.Tx, r *request, address string) (a
 	}
 }
 
-// magicStart sends a link. The limits count whether the address is known or not: the answer says nothing of that.
+// magicStart sends a sign-in link. Limits and response do not depend on whether the address is known, so they do not reveal it.
 func (a *api) magicStart(tx *store.Tx, r *request, address string) (any, error) {
 	if !a.mails() {
 		return nil, fault.New(fault.Unavailable, "mail_unavailable", "This node cannot send mail. Ask an admin of your league for a sign-in code.")
@@ -79,7 +79,7 @@ func (a *api) magicStart(tx *store.Tx, r *request, address string) (any, error) 
 	return out, a.Queue(tx, m.Mail(address, a.link(r, "/-/sign-in", url.Values{"token": {m.Token}})))
 }
 
-// link is an address below the mount, as people reach it.
+// link returns the public URL of a path below the mount.
 func (a *api) link(r *request, path string, q url.Values) string {
 	if len(q) > 0 {
 		path += "?" + q.Encode()
@@ -90,7 +90,7 @@ func (a *api) link(r *request, path string, q url.Values) string {
 	return strings.TrimSuffix(a.PublicURL, "/") + a.mount + path
 }
 
-// readToken reads the token of a link, and has its row here.
+// readToken reads the token of a link and fetches its row.
 func readToken(r *request, b *bind.Body) (token string, err error) {
 	token = text(b, "token")
 	if id, _, _ := strings.Cut(token, "."); threefc.IsID(id) {
@@ -99,7 +99,7 @@ func readToken(r *request, b *bind.Body) (token string, err error) {
 	return token, nil
 }
 
-// signedInAs lets somebody in, with the cookie.
+// signedInAs answers with the new session and sets its cookie.
 func (a *api) signedInAs(tx *store.Tx, r *request) (any, error) {
 	in, err := a.Service.SignedIn(tx, r.made["session"])
 	if err == nil {
@@ -109,7 +109,7 @@ func (a *api) signedInAs(tx *store.Tx, r *request) (any, error) {
 }
 
 func (a *api) setCookie(r *request, value string, age int) {
-	http.SetCookie(r.Writer, &http.Cookie{ //nolint:gosec // Secure wherever people reach the node by https
+	http.SetCookie(r.Writer, &http.Cookie{ //nolint:gosec // Secure if the public URL is https
 		Name: cookieName, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: age,
 		Secure: strings.HasPrefix(a.link(r, "", nil), "https://"),
 	})
@@ -122,14 +122,14 @@ func readCode(_ *request, b *bind.Body) (in [2]string, err error) {
 	return in, err
 }
 
-// completeCode signs in with a code. Five wrong ones of an address, or from a client, end the tries of an hour.
+// completeCode signs in with a code. After five wrong codes within an hour, an address or client may not try again until it is over.
 func (a *api) completeCode(tx *store.Tx, r *request, in [2]string) (c threefc.Change, err error) {
 	client, now := httpapi.Client(r.Context), tx.Now()
 	if err = cmp.Or(a.wrong.full(client, now), a.wrong.full(in[0], now)); err != nil {
 		return c, err
 	}
 	if c, err = a.Service.CompleteCode(tx, in[0], in[1]); fault.Is(err, fault.Unauthorized) {
-		_, _ = a.wrong.take(client, now), a.wrong.take(in[0], now) // not full: asked above
+		_, _ = a.wrong.take(client, now), a.wrong.take(in[0], now) // not full: checked above
 	}
 	return c, err
 }
@@ -139,7 +139,7 @@ func (a *api) signInCode(tx *store.Tx, r *request, address string) (any, error) 
 	return map[string]string{"code": code, "email": address, "expiresAt": until}, err
 }
 
-// postLogout ends the session of the cookie, if there is one.
+// postLogout ends the cookie's session, if any.
 func (a *api) postLogout(r *request) error {
 	if cookie, err := r.Request.Cookie(cookieName); err == nil {
 		if err := httpapi.Update(r.Context, func(tx *store.Tx) error { return a.Service.SignOut(tx, cookie.Value) }); err != nil {

@@ -15,17 +15,17 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// mostConflicts is how many of the table's newest are looked through for those of a game.
+// mostConflicts is how many of the table's newest conflicts are searched.
 const mostConflicts = 100
 
-// refused are the open conflicts of a game: what the cloud has not taken, and nothing has settled.
+// refused returns the open conflicts of a game: writes that the cloud refused and nobody has resolved.
 func (r *request) refused() ([]conflict.View, error) {
 	return r.conflicts(func(w conflict.Write) bool {
 		return w.Key["pk"].Equal(threefc.Partition(r.of)["pk"])
 	})
 }
 
-// conflicts are the open ones with a write that concerns somebody, in whole: a request's key stands before what it asks for.
+// conflicts returns the open conflicts with a write that concerned reports. The first write may be only an Idempotency-Key's row.
 func (r *request) conflicts(concerned func(w conflict.Write) bool) (of []conflict.View, err error) {
 	all, err := httpapi.Conflicts(r.Context, conflict.Query{State: conflict.StateOpen, Table: r.api.Service.Table, Limit: mostConflicts})
 	for i := 0; err == nil && i < len(all); i++ {
@@ -37,17 +37,17 @@ func (r *request) conflicts(concerned func(w conflict.Write) bool) (of []conflic
 	return of, err
 }
 
-// taken is something that was made here and not in the cloud, where its id was another's. To is that one's page; empty: it has none.
+// taken is a record created here whose id was already taken in the cloud. To is the page of the record there; empty if it has none.
 type taken struct {
 	What, Name, ID, To string
-	Record             uint64 // of the conflict
-	Here               string // the page that tells it
+	Record             uint64 // the conflict's number
+	Here               string // the page that shows it
 }
 
-// origin is what a row says of where it belongs and who has made it.
+// origin holds the members of a row that say where it belongs and who created it.
 type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, GameStartTs, CreatedByUserID string } //nolint:staticcheck // as the rows spell it
 
-// taken are those that concern who asks.
+// taken returns the records with taken ids that concern the reader.
 func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (all []taken, err error) {
 	if r.user == "" {
 		return nil, nil
@@ -70,7 +70,7 @@ func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (a
 	return all, err
 }
 
-// mayDismiss reports whether somebody may put away that something was not made: who has made a league, or an admin of the one that it is in.
+// mayDismiss reports whether the reader may dismiss a notice about a record that was not created: its league's creator or an admin may.
 func (r *request) mayDismiss(entity string, p *origin) bool {
 	if entity == "league" {
 		return p.CreatedByUserID == r.user
@@ -86,7 +86,7 @@ func (r *request) mayDismiss(entity string, p *origin) bool {
 	}) == nil
 }
 
-// postDismissal puts the line about something that was made in vain away.
+// postDismissal dismisses the notice about a record that was not created.
 func postDismissal(r *request) error {
 	all, err := r.taken((*request).mayDismiss)
 	return r.decide("discard", err, func(id uint64) bool {
@@ -94,7 +94,7 @@ func postDismissal(r *request) error {
 	})
 }
 
-// postDecision has an admin send anew what was refused of a game (retry), or leave it (discard).
+// postDecision lets an admin send a refused write of a game again (retry) or drop it (discard).
 func postDecision(verb string) func(r *request) error {
 	return func(r *request) error {
 		all, err := r.refused()
@@ -104,7 +104,7 @@ func postDecision(verb string) func(r *request) error {
 	}
 }
 
-// decide does with the conflict of the path what is wanted, if it is one that who asks may decide.
+// decide applies verb to the conflict in the path, if may allows it.
 func (r *request) decide(verb string, err error, may func(id uint64) bool) error {
 	if err = cmp.Or(httpapi.Body(r.Context).Err(), err); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (r *request) decide(verb string, err error, may func(id uint64) bool) error
 	return httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
 }
 
-// refusal is a conflict with both versions of its goals, in words.
+// refusal shows a conflict with both versions of its goals, in words.
 type refusal struct {
 	conflict.View
 	Ours, Theirs []string
@@ -132,7 +132,7 @@ func (g *shownGame) refusal(c conflict.View, in *threefc.Roster) refusal {
 	return out
 }
 
-// goalIn is the goal of a row, in words; none: it is no goal's.
+// goalIn describes the goal of a row in words, or returns nothing if the row is not a goal.
 func (g *shownGame) goalIn(row attr.Item, in *threefc.Roster) []string {
 	var f threefc.GoalFacts
 	if row["entityType"].Str() != "goal" || dataOf(&f, row) != nil {

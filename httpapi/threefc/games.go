@@ -47,7 +47,7 @@ type gameView struct {
 
 func viewOf(b *threefc.Board) any { return gameView{b.Game, b.Timer()} }
 
-// gameViews are the games that read gives.
+// gameViews wraps a read of games to add their timers.
 func gameViews(read func(tx *store.Tx, of string) ([]threefc.Board, error)) func(tx *store.Tx, of string) ([]any, error) {
 	return func(tx *store.Tx, of string) (out []any, err error) {
 		all, err := read(tx, of)
@@ -58,7 +58,7 @@ func gameViews(read func(tx *store.Tx, of string) ([]threefc.Board, error)) func
 	}
 }
 
-// ofBoard shows the game of a route.
+// ofBoard answers with a view of the route's game.
 func ofBoard(show func(b *threefc.Board) any) func(tx *store.Tx, r *request) (any, error) {
 	return func(tx *store.Tx, r *request) (any, error) {
 		b, err := r.api.Service.Board(tx, r.of.ID)
@@ -77,12 +77,12 @@ func (a *api) game(tx *store.Tx, id string) (any, error) {
 	return viewOf(b), nil
 }
 
-// changes answers a change of the game with the game.
+// changes handles a change to a game and answers with the game.
 func changes[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error)) func(r *request) error {
 	return writes(http.StatusOK, read, plan, ofBoard(viewOf))
 }
 
-// readGame reads what may be said of a game.
+// readGame reads the fields of a game that a body may set.
 func readGame(b *bind.Body) (c threefc.GamePatch) {
 	if _, ok := b.Get("status"); ok {
 		text(b, "status")
@@ -104,7 +104,7 @@ func readGame(b *bind.Body) (c threefc.GamePatch) {
 	return c
 }
 
-// said is what a pointer leads to; zero: nothing was said.
+// said returns the pointer's value, or the zero value for nil.
 func said[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
@@ -130,7 +130,7 @@ func readPatch(_ *request, b *bind.Body) (threefc.GamePatch, error) {
 	return c, nil
 }
 
-// third does what its route says to a third, as of the tap.
+// third applies do to the third in the path, at the time of the tap.
 func third(do func(tx *store.Tx, game string, n int, at time.Time) (threefc.Change, error)) func(r *request) error {
 	return changes(func(r *request, _ *bind.Body) (int, error) {
 		n, ok := threefc.ThirdOf(r.Param("third"))

@@ -16,7 +16,7 @@ func (a *api) goalRoutes() []route {
 	return []route{
 		{"GET", "/v1/games/:game/goals", viewer, reads(ofBoard(func(b *threefc.Board) any { return goalsOf(b) }))},
 		{"POST", "/v1/games/:game/goals", scorekeeper, writes(http.StatusCreated, readNewGoal, a.createGoal, doneToGoal)},
-		// Any of what a new goal has; when it was stays.
+		// Any field of a new goal; the clock reading stays.
 		{"PATCH", "/v1/games/:game/goals/:event", scorekeeper, corrects(readGoalPatch, func(tx *store.Tx, r *request, by threefc.Corrector, in goalBody) (threefc.Change, error) {
 			return s.UpdateGoal(tx, r.of.ID, r.Param("event"), by, in.on, r.ids)
 		})},
@@ -31,7 +31,7 @@ func (a *api) goalRoutes() []route {
 	}
 }
 
-// goalsView is what the goals of a game come to, with what was done.
+// goalsView is the response to goal requests: scoreboard and timeline, and what was changed.
 type goalsView struct {
 	Goal     *threefc.Goal  `json:"goal,omitempty"`
 	Previous *threefc.Goal  `json:"previousGoal,omitempty"`
@@ -45,7 +45,7 @@ func goalsOf(b *threefc.Board) goalsView {
 	return goalsView{Board: listed("teams", b.Teams), Timeline: b.Goals}
 }
 
-// doneToGoal is the answer of a change of a goal, of the audit's row: the goal itself may have gone on since.
+// doneToGoal answers a change to a goal from its audit row, because the goal may have changed again since.
 func doneToGoal(tx *store.Tx, r *request) (any, error) {
 	b, err := r.api.Service.Board(tx, r.of.ID)
 	if err != nil {
@@ -80,16 +80,16 @@ func doneToGoal(tx *store.Tx, r *request) (any, error) {
 	return out, nil
 }
 
-// goalBody is what a body says of a goal, by the names of its members.
+// goalBody holds the goal fields given in a body, by name.
 type goalBody map[string]any
 
-// readGoal reads the members of a goal. needed: all but the assists must be there.
+// readGoal reads the fields of a goal. If needed is set, all but the assists are required.
 func readGoal(b *bind.Body, needed bool) goalBody {
 	in := goalBody{}
-	sent, _ := b.Members() // that there are none is told by Err
+	sent, _ := b.Members() // Err reports a body that is not an object
 	given := func(name string, v any, what string) {
 		raw, ok := b.Get(name)
-		if name == "scoringTeamId" { // whose null says something: an own goal has none
+		if name == "scoringTeamId" { // null has a meaning here: an own goal
 			raw, ok = sent[name]
 		}
 		switch {
@@ -126,12 +126,12 @@ func readGoalPatch(_ *request, b *bind.Body) (goalBody, error) {
 	return in, nil
 }
 
-// on says it of a goal, which is made anew: what the old one's members lead to stays as it was.
+// on applies the fields to a goal without changing what the old goal's pointers and slices refer to.
 func (in goalBody) on(g *threefc.Scored) {
 	var now threefc.Scored
 	for _, v := range []any{*g, in} {
-		raw, _ := json.Marshal(v)     // of our own members
-		_ = json.Unmarshal(raw, &now) // whose types were looked at
+		raw, _ := json.Marshal(v)     // our own values
+		_ = json.Unmarshal(raw, &now) // their types were checked
 	}
 	*g = now
 }
@@ -144,7 +144,7 @@ func (a *api) createGoal(tx *store.Tx, r *request, g threefc.Scored) (threefc.Ch
 	return a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.user}, r.ids)
 }
 
-// corrects answers a change of a goal that was there.
+// corrects handles a change to an existing goal.
 func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, by threefc.Corrector, in T) (threefc.Change, error)) func(r *request) error {
 	return writes(http.StatusOK, read, func(tx *store.Tx, r *request, in T) (threefc.Change, error) {
 		return plan(tx, r, threefc.Corrector{Actor: r.user, Admin: r.isAdmin(tx)}, in)

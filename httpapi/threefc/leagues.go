@@ -57,7 +57,7 @@ func readSession(r *request, b *bind.Body) (threefc.Session, error) {
 
 var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
-// readTeam reads what the team of the path is called.
+// readTeam reads the name and colour of the team in the path.
 func readTeam(r *request, b *bind.Body) (threefc.TeamName, error) {
 	n := threefc.TeamName{Name: text(b, "name"), Color: optional(b, "color")}
 	if n.Color != nil && !colour.MatchString(*n.Color) {
@@ -69,5 +69,5 @@ func readTeam(r *request, b *bind.Body) (threefc.TeamName, error) {
 	return n, nil
 }
 
-// team is which of the teams in their order the path names; -1: none.
+// team returns the index of the path's team in TeamIDs, or -1.
 func (r *request) team() int { return slices.Index(threefc.TeamIDs(), r.Param("team")) }

@@ -10,10 +10,10 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// maxCounted is how many names are remembered. When there are more, those whose hour is over are forgotten, and then all.
+// maxCounted is the maximum number of names held. Above it, names whose hour is over are dropped first, then all.
 const maxCounted = 65_536
 
-// hourly counts what somebody has done within an hour. Names are kept as hashes: an address in memory is nobody's business.
+// hourly limits actions per name and hour. It stores names as hashes, so that no addresses are kept in memory.
 type hourly struct {
 	most int
 	mu   sync.Mutex
@@ -22,15 +22,15 @@ type hourly struct {
 
 func newHourly(most int) *hourly { return &hourly{most: most, of: map[[32]byte][]time.Time{}} }
 
-// recent are the times of a name within the last hour.
+// recent returns a name's actions within the last hour.
 func (h *hourly) recent(name [32]byte, now time.Time) []time.Time {
 	return slices.DeleteFunc(h.of[name], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
 }
 
-// full is fault.Throttled where somebody has had what an hour allows.
+// full returns fault.Throttled if a name has used up its hour's allowance.
 func (h *hourly) full(name string, now time.Time) error { return h.count(name, now, 0) }
 
-// take counts one more, unless there are too many.
+// take counts an action, or returns fault.Throttled if the allowance is used up.
 func (h *hourly) take(name string, now time.Time) error { return h.count(name, now, 1) }
 
 func (h *hourly) count(name string, now time.Time, more int) error {
@@ -41,7 +41,7 @@ func (h *hourly) count(name string, now time.Time, more int) error {
 	if len(all) >= h.most {
 		return fault.New(fault.Throttled, "rate_limited", "Too many requests: try again in an hour.")
 	}
-	if more == 0 { // who only asks is not remembered
+	if more == 0 { // a mere check is not stored
 		return nil
 	}
 	if len(h.of) >= maxCounted {

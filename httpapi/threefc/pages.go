@@ -23,10 +23,10 @@ import (
 //go:embed templates assets
 var files embed.FS
 
-// signInPath is where people sign in, below the pages.
+// signInPath is the sign-in page, below the pages.
 const signInPath = "/sign-in"
 
-// addPages gives the application its pages.
+// addPages adds the pages to the application.
 func (a *api) addPages(app *httpapi.App) (err error) {
 	if a.look, err = page.New(a.mount+"/-", files, nil); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 	return nil
 }
 
-// reader is who has signed in, by the cookie; empty: nobody.
+// reader returns the address of the signed-in user, or "" if nobody is signed in.
 func (a *api) reader(c *gin.Context) (string, error) {
 	r := &request{Context: c, api: a}
 	if err := r.signedIn(); err != nil && !fault.Is(err, fault.Unauthorized) {
@@ -82,7 +82,7 @@ func (a *api) reader(c *gin.Context) (string, error) {
 	return r.user, nil
 }
 
-// paged refuses who may not see a page.
+// paged returns a handler for a page that requires an access level.
 func (a *api) paged(who level, do func(r *request) error) httpapi.Handler {
 	return func(c *gin.Context) error {
 		is, _ := httpapi.Identity(c)
@@ -94,13 +94,13 @@ func (a *api) paged(who level, do func(r *request) error) httpapi.Handler {
 	}
 }
 
-// The topics of pages, beside that of a game.
+// The topics of pages, besides that of a game.
 const (
 	topicSeason = "season/"
-	topicLondon = "london/" // a season with the London league's points
+	topicLondon = "london/" // a season under the London league's points
 )
 
-// ensureTopic has what a page shows here.
+// ensureTopic fetches the rows that a page shows.
 func (a *api) ensureTopic(ctx context.Context, topic string) error {
 	if a.Ensure == nil {
 		return nil
@@ -113,7 +113,7 @@ func (a *api) ensureTopic(ctx context.Context, topic string) error {
 	return a.Ensure(ctx, a.Service.Table, threefc.Partition(of))
 }
 
-// view renders the pages that anybody may see. Nothing in them tells more of people than their nicknames.
+// view renders the public pages. They name people only by nickname.
 func (a *api) view(ctx context.Context, _ *operator.NodeStatus, topic string, last page.View) (v page.View, err error) {
 	kind, id, _ := strings.Cut(topic, "/")
 	err = a.Read(ctx, func(tx *store.Tx) error {
@@ -133,12 +133,12 @@ func (a *api) view(ctx context.Context, _ *operator.NodeStatus, topic string, la
 	return v, err
 }
 
-// shows answers with the page of a topic, or with parts of it in another frame.
+// shows answers with the page of a topic, or with parts of it in a frame of the given kind.
 func shows(topic, kind string) func(r *request) error {
 	return func(r *request) error { return httpapi.PageAs(r.Context, topic+r.of.ID, kind) }
 }
 
-// named answers with the page that the ids or slugs of a path lead to.
+// named answers with the page found by the ids or slugs in the path.
 func (a *api) named(r *request) error {
 	topic, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) {
 		l, err := a.Service.LeagueNamed(tx, r.Param("in"))
@@ -165,20 +165,20 @@ func (a *api) named(r *request) error {
 	return httpapi.Page(r.Context, topic)
 }
 
-// tabs lead to the parts of a game.
+// tabs links the pages of a game.
 func (a *api) tabs(game, here string) page.Tabs {
 	return page.NewTabs("Game", a.look.At("/games/"+url.PathEscape(game)), here,
 		[2]string{"", "Overview"}, [2]string{"/teams", "Teams"}, [2]string{"/score", "Score"}, [2]string{"/results", "Results"})
 }
 
-// live are the games that are played, for the list of what runs.
+// live returns tiles of the live games.
 func (a *api) live(ctx context.Context) (tiles []page.Tile, err error) {
 	err = a.Read(ctx, func(tx *store.Tx) error {
 		open, err := a.Service.Open(tx, nil)
 		for i := 0; err == nil && i < len(open); i++ {
 			var g *shownGame
 			id, is := strings.CutPrefix(open[i].Str(), "GAME#")
-			if !is { // a player, or a code to join
+			if !is { // a player or a join code
 				continue
 			}
 			if g, err = a.shown(tx, id); err == nil {

@@ -11,27 +11,27 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// shownGame is a game as its pages show it.
+// shownGame is the view of a game on its pages.
 type shownGame struct {
 	Game, Season string
 	Title        string
 	Pill         page.Pill
-	Clock        *gameClock // nil: no third runs
+	Clock        *gameClock // nil if no third is running
 	Sides        []side
-	Line         string // how it stands, or has ended
+	Line         string // state or outcome in words
 	Goals        []threefc.Line
-	Tabs         page.Tabs // that lead on from its page
+	Tabs         page.Tabs // links to the game's other pages
 	board        *threefc.Board
 }
 
-// gameClock runs on the phone from Start. Text is what stands there until it does.
+// gameClock runs on the phone from Start. Text is shown until the script starts it.
 type gameClock struct {
 	Third, Length int
 	Start         int64 // ms by the node's clock
 	Text          string
 }
 
-// side is a team with its tallies; Outcome: of a finished game.
+// side is a team with its tallies; Outcome is set once the game is finished.
 type side struct {
 	threefc.GameTeam
 	Outcome string
@@ -53,7 +53,7 @@ func (a *api) shown(tx *store.Tx, id string) (*shownGame, error) {
 	return g, err
 }
 
-// stand says how a game stands at an instant of the cloud's clock, which is ahead of the node's by skew.
+// stand fills in the state of the game at an instant of the cloud's clock, which is ahead of the node's by skew.
 func (g *shownGame) stand(now time.Time, skew time.Duration) {
 	b := g.board
 	for _, t := range b.Teams {
@@ -80,7 +80,7 @@ func (g *shownGame) stand(now time.Time, skew time.Duration) {
 	}
 }
 
-// run shows the clock of a third.
+// run fills in the clock of a running third.
 func (g *shownGame) run(third int, now time.Time, skew time.Duration) {
 	start, err := time.Parse(time.RFC3339, *g.board.Timer().Thirds[third-1].StartedAt)
 	if err != nil {
@@ -94,7 +94,7 @@ func (g *shownGame) run(third int, now time.Time, skew time.Duration) {
 	}
 }
 
-// ended says who has won, and marks it.
+// ended returns the outcome in words and marks it on the sides.
 func (g *shownGame) ended() string {
 	var best []string
 	for _, t := range g.board.Result.Teams {
@@ -113,7 +113,7 @@ func (g *shownGame) ended() string {
 	return best[0] + " wins"
 }
 
-// line is the game in one line: what each team has conceded.
+// line summarizes the game in one line: the goals each team has conceded.
 func (g *shownGame) line() string {
 	var all []string
 	for _, s := range g.Sides {
@@ -122,7 +122,7 @@ func (g *shownGame) line() string {
 	return "Conceded: " + strings.Join(all, ", ")
 }
 
-// team is the name of a team.
+// team returns the name of a team.
 func (g *shownGame) team(id string) string {
 	for _, s := range g.Sides {
 		if s.TeamID == id {
@@ -132,7 +132,7 @@ func (g *shownGame) team(id string) string {
 	return id
 }
 
-// said is a goal in words.
+// said describes a goal in words.
 func (g *shownGame) said(l *threefc.Line) string {
 	if l.OwnGoal || l.ScoringTeamID == nil {
 		return fmt.Sprintf("Own goal: %s (%s)", l.Scorer, g.team(l.ConcedingTeamID))
@@ -140,7 +140,7 @@ func (g *shownGame) said(l *threefc.Line) string {
 	return fmt.Sprintf("%s (%s) against %s", l.Scorer, g.team(*l.ScoringTeamID), g.team(l.ConcedingTeamID))
 }
 
-// lastGoals is how many goals a page shows.
+// lastGoals is the maximum number of goals on a page.
 const lastGoals = 12
 
 func (g *shownGame) timeline() page.Timeline {

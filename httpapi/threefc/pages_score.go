@@ -13,36 +13,36 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// ownPage is what the pages of those have who run a game.
+// ownPage is the view of the pages for scorers and admins of a game.
 type ownPage struct {
 	Head   *shownGame
-	Base   string // of the game's routes
+	Base   string // path of the game's routes
 	Tabs   page.Tabs
 	Teams  []lineup
-	Free   []threefc.Player // who are here and in no team
+	Free   []threefc.Player // players without a team
 	Over   bool
-	Locked bool // over, and who looks at it is no admin
+	Locked bool // over, and the reader is not an admin
 	Admin  bool
 
-	Steps    []step // of the scorer's page: what comes next stands open
+	Steps    []step // on the scorer's page; the next one is open
 	Last     *scored
-	Waiting  *page.WaitingLine // on a page that stands still
-	Goals    []scored          // of the page of results
+	Waiting  *page.WaitingLine // only in gallery scenes
+	Goals    []scored          // on the results page
 	Result   *threefc.Result
-	Goal     *threefc.Goal // of the page that changes one
+	Goal     *threefc.Goal // on the page that edits a goal
 	Assisted map[string]bool
-	Join     *page.Figure // of the page of teams
+	Join     *page.Figure // on the teams page
 	Code     string
 	Refused  []refusal
 }
 
-// lineup is a team with those who play in it.
+// lineup is a team with its players.
 type lineup struct {
 	side
 	Players []threefc.Player
 }
 
-// step is a change of the game's clock, which takes a second tap.
+// step is a timer action, which a second tap confirms.
 type step struct {
 	N            int
 	Action, Text string
@@ -52,7 +52,7 @@ type step struct {
 // scored is a goal in words.
 type scored struct{ Event, Say, At string }
 
-// ofGame lays out what the pages of a game have in common.
+// ofGame builds the common part of a game's pages.
 func (a *api) ofGame(g *shownGame, in *threefc.Roster, tab string) *ownPage {
 	p := &ownPage{Head: g, Base: a.mount + "/v1/games/" + url.PathEscape(g.Game), Tabs: a.tabs(g.Game, tab), Over: g.board.FinishedAt != nil, Result: g.board.Result}
 	for _, s := range g.Sides {
@@ -78,7 +78,7 @@ func (a *api) ofGame(g *shownGame, in *threefc.Roster, tab string) *ownPage {
 	return p
 }
 
-// steps are those of a game's clock, in their order.
+// steps adds the timer actions of a game, in order.
 func (p *ownPage) steps(b *threefc.Board) {
 	next := 0
 	for i, t := range b.Timer().Thirds {
@@ -98,7 +98,7 @@ func (p *ownPage) steps(b *threefc.Board) {
 	}
 }
 
-// own answers with a page of those who run a game, of the tab that they are on.
+// own answers with a scorer's or admin's page of a game, with the given tab selected.
 func own(kind, tab string, more func(tx *store.Tx, r *request, p *ownPage) error) func(r *request) error {
 	return func(r *request) error {
 		refused, err := r.refused()
@@ -125,7 +125,7 @@ func own(kind, tab string, more func(tx *store.Tx, r *request, p *ownPage) error
 	}
 }
 
-// withCode adds the code to join a game.
+// withCode adds the join code of a game.
 func withCode(_ *store.Tx, r *request, p *ownPage) (err error) {
 	if p.Code = p.Head.board.JoinCode; p.Code != "" {
 		p.Join, err = r.api.joinFigure(r, p.Code)
@@ -133,7 +133,7 @@ func withCode(_ *store.Tx, r *request, p *ownPage) (err error) {
 	return err
 }
 
-// joinFigure is the code that leads to the page to join by.
+// joinFigure returns the QR code of the join page.
 func (a *api) joinFigure(r *request, code string) (*page.Figure, error) {
 	at := a.link(r, "/-/join/"+code, nil)
 	f, err := page.QR(at, at)
@@ -145,7 +145,7 @@ func newestFirst(_ *store.Tx, _ *request, p *ownPage) error {
 	return nil
 }
 
-// withGoal adds the goal that is to be changed.
+// withGoal adds the goal to edit.
 func withGoal(_ *store.Tx, r *request, p *ownPage) error {
 	all := p.Head.board.Goals
 	i := slices.IndexFunc(all, func(g threefc.Goal) bool { return g.EventID == r.Param("event") })
@@ -192,8 +192,8 @@ func (a *api) getJoinPage(r *request) error {
 type signInPage struct {
 	Mount    string
 	SignedIn bool
-	Token    string // of a link
-	To       string // where its reader came from
+	Token    string // from a magic link
+	To       string // page to return to
 }
 
 func (a *api) getSignInPage(r *request) error {
@@ -204,7 +204,7 @@ func (a *api) getSignInPage(r *request) error {
 	return httpapi.Own(r.Context, "signin", "Sign in", p)
 }
 
-// getInvitePage asks somebody who has signed in whether to accept.
+// getInvitePage asks a signed-in user whether to accept an invite.
 func (a *api) getInvitePage(r *request) error {
 	if err := r.invited(); err != nil {
 		return err

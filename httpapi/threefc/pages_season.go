@@ -7,10 +7,10 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// shownSeason is a season as its page shows it.
+// shownSeason is the view of a season on its page.
 type shownSeason struct {
 	ID, Name string
-	London   bool // with the points of the London league, and players by goals a game
+	London   bool // table by the London league's points, players by goals per game
 	Table    []threefc.Standing
 	Players  []threefc.Leader
 	Fixtures []fixture
@@ -50,13 +50,13 @@ func (a *api) seasonView(last page.View, s shownSeason) (page.View, error) {
 	return v, err
 }
 
-// making is what the forms read that make something: the address that their routes begin with, and the id of what is new.
+// making is the data of forms that create a record: the base path of their routes and the new id.
 type making struct {
 	Base, New string
 	Taken     []taken
 }
 
-// makes answers with a page where things are made, of what is read. mine says what concerns it of that which was made here in vain.
+// makes answers with a page of creation forms. mine selects the records with taken ids to report on it.
 func makes[T any](kind, title string, mine func(r *request, entity string, p *origin) bool, read func(tx *store.Tx, r *request, m *making) (T, error)) func(r *request) error {
 	return func(r *request) error {
 		all, err := r.taken(mine)
@@ -71,7 +71,7 @@ func makes[T any](kind, title string, mine func(r *request, entity string, p *or
 
 type leaguesPage struct {
 	Leagues []threefc.League
-	Make    *making // of who has signed in
+	Make    *making // for signed-in users
 }
 
 func (a *api) leaguesPage(tx *store.Tx, r *request, m *making) (out leaguesPage, err error) {
@@ -85,7 +85,7 @@ func (a *api) leaguesPage(tx *store.Tx, r *request, m *making) (out leaguesPage,
 type leaguePage struct {
 	League  *threefc.League
 	Seasons []threefc.Season
-	Make    *making // of an admin
+	Make    *making // for admins
 }
 
 func (a *api) leaguePage(tx *store.Tx, r *request, m *making) (out leaguePage, err error) {
@@ -106,7 +106,7 @@ type seasonAdminPage struct {
 	Make   *making
 }
 
-// seasonAdminPage makes days and games of a season, and names its teams.
+// seasonAdminPage has the forms to create sessions and games of a season and to name its teams.
 func (a *api) seasonAdminPage(tx *store.Tx, r *request, m *making) (out seasonAdminPage, err error) {
 	out.Make = m
 	if out.Season, err = a.Service.Season(tx, r.of.ID); err != nil {

@@ -40,7 +40,7 @@ func (a *api) publicRoutes() []route {
 	}
 }
 
-// only is what everybody may see of a record: these members of it.
+// only returns the public part of a record: the named members.
 func only(record any, names ...string) map[string]any {
 	raw, _ := json.Marshal(record) // of our own
 	var all map[string]any
@@ -49,7 +49,7 @@ func only(record any, names ...string) map[string]any {
 	return all
 }
 
-// each shows all of a list.
+// each maps a list through show.
 func each[T any](all []T, show func(one T) map[string]any) (out []map[string]any) {
 	for _, one := range all {
 		out = append(out, show(one))
@@ -80,7 +80,7 @@ func publicGameOf(b *threefc.Board) any {
 	return out
 }
 
-// ofSeason answers with a table of a season under its name; where a parameter has a value, in the other way that there is.
+// ofSeason answers with a table of a season, under name. If the query parameter has the given value, it uses the table's other order.
 func ofSeason[T any](name, parameter, value string, read func(tx *store.Tx, season string, other bool) ([]T, error), usual ...string) func(r *request) error {
 	return func(r *request) error {
 		q := bind.Parameters(r.Request)
@@ -98,12 +98,12 @@ func ofSeason[T any](name, parameter, value string, read func(tx *store.Tx, seas
 	}
 }
 
-// topicGame begins the topic of a game.
+// topicGame is the prefix of a game's topic.
 const topicGame = "game/"
 
 func streamGame(r *request) error { return httpapi.Stream(r.Context, "game", topicGame+r.of.ID) }
 
-// streamPublic is the same stream without signing in: its frames hold nothing that is not public.
+// streamPublic serves the same stream without sign-in, because its frames hold only public data.
 func (a *api) streamPublic(r *request) error {
 	if _, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return a.game(tx, r.of.ID) }); err != nil {
 		return err
@@ -111,7 +111,7 @@ func (a *api) streamPublic(r *request) error {
 	return streamGame(r)
 }
 
-// goalFrame is a goal that has changed; Deleted: it is no more.
+// goalFrame announces a changed goal; Deleted is set if it was removed.
 type goalFrame struct {
 	GameID      string `json:"gameId"`
 	EventID     string `json:"eventId"`
@@ -120,7 +120,7 @@ type goalFrame struct {
 	Deleted     bool   `json:"deleted,omitempty"`
 }
 
-// snapshot has who begins to read ask for the game: what came before the stream is not missed.
+// snapshot tells a new reader to fetch the game, so that nothing from before the stream is missed.
 func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
 	game, ok := strings.CutPrefix(topic, topicGame)
 	if !ok {
@@ -130,8 +130,8 @@ func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
 	return []sse.Frame{sse.NewFrame("game", 0, raw)}, nil
 }
 
-// topicOf is what a record means to the streams of its game: goal, clock, or that something of the game has changed. Readers ask for
-// what they show; nobody's name is in it.
+// topicOf turns a journal record into an event of its game's streams: a goal, the clock, or another change to the game. Readers fetch
+// what they show; events contain no names.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	game, isGame := strings.CutPrefix(r.Key["pk"].Str(), "GAME#")
 	if r.Table != a.Service.Table || !isGame {
@@ -158,7 +158,7 @@ func frameOf(game string, r *store.Record) (name string, body any, err error) {
 		var now, was threefc.Game
 		err = errors.Join(dataOf(&now, r.New), dataOf(&was, r.Old))
 		if len(now.Thirds) > 0 && !reflect.DeepEqual(now.Thirds, was.Thirds) {
-			return "clock", map[string]any{"gameId": game, "timer": now.Timer()}, err // it runs from startedAt of the active third
+			return "clock", map[string]any{"gameId": game, "timer": now.Timer()}, err // the clock runs from startedAt of the active third
 		}
 		return "game", map[string]string{"gameId": game, "status": now.Status}, err
 	case slices.Contains([]string{"METADATA", "ROSTER", "TEAM", "PLAYER"}, kind):
@@ -167,7 +167,7 @@ func frameOf(game string, r *store.Record) (name string, body any, err error) {
 	return "", nil, nil
 }
 
-// dataOf reads what the first row that is there says.
+// dataOf decodes the data of the first row that exists.
 func dataOf(to any, rows ...attr.Item) error {
 	for _, it := range rows {
 		if it != nil {

@@ -17,28 +17,28 @@ import (
 	"github.com/touchline/touchline/store/idempotency"
 )
 
-// request is one that may do what it asks for.
+// request is a request with its user, subject and effects.
 type request struct {
 	*gin.Context
 	api    *api
-	signIn *threefc.SignIn // nil: nobody has signed in, or for a page
-	user   string          // the address of who has; empty: nobody has
-	of     threefc.Scope   // what the route is about
-	league string          // in which that lies, of a route for a role
-	given  string          // the code of the path
-	wants  []attr.Item     // what has to be here before a write: what another node may have made
+	signIn *threefc.SignIn // nil if nobody is signed in, and for pages
+	user   string          // address of the signed-in user, or empty
+	of     threefc.Scope   // subject of the route
+	league string          // league of the subject, for routes that need a role
+	given  string          // code in the path
+	wants  []attr.Item     // rows to fetch before a write, which another node may have created
 
-	status int               // of the answer, where it is not the route's usual one
-	ids    *threefc.IDs      // for what a write makes
-	made   map[string]string // what it has made
+	status int               // response status, if not the route's usual one
+	ids    *threefc.IDs      // for the records that a write creates
+	made   map[string]string // ids of the created records
 }
 
-// need has rows here that another node may have written.
+// need fetches rows that another node may have written.
 func (r *request) need(keys ...attr.Item) error {
 	return r.api.Ensure.Keys(r.Context, r.api.Service.Table, keys...)
 }
 
-// code reads the code of the path, and has here what it leads to, which the request is about; what cannot be a code is not found.
+// code reads the code in the path, and fetches the record that it leads to as the request's subject. An invalid code is not found.
 func (r *request) code(what string, row func(code string) attr.Item, leads func(tx *store.Tx, code string) (threefc.Scope, error)) (err error) {
 	var ok bool
 	if r.given, ok = threefc.CodeOf(r.Param("code")); !ok {
@@ -57,7 +57,7 @@ func (r *request) joins() error { return r.code("Join code", threefc.JoinKey, r.
 
 func (r *request) invited() error { return r.code("Invite", threefc.InviteKey, r.api.Service.Invited) }
 
-// signedIn finds out who is asking, by the cookie.
+// signedIn identifies the user by the cookie.
 func (r *request) signedIn() error {
 	cookie, err := r.Request.Cookie(cookieName)
 	if err != nil || !threefc.IsID(cookie.Value) {
@@ -73,7 +73,7 @@ func (r *request) signedIn() error {
 	return err
 }
 
-// allowed has what a route is about here, up to its league, and refuses who has not the role there.
+// allowed fetches the route's subject up to its league, and refuses users without the required role there.
 func (r *request) allowed(who level) error {
 	if err := r.fetch(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (r *request) allowed(who level) error {
 	})
 }
 
-// fetch has what a route is about here, and what that lies in.
+// fetch fetches the route's subject and its parents.
 func (r *request) fetch() error {
 	var keys []attr.Item
 	for _, kind := range []string{"player", "league", "season", "session", "game"} {
@@ -110,24 +110,24 @@ func (r *request) fetch() error {
 	})
 }
 
-// isAdmin reports whether who asks is an admin of the league.
+// isAdmin reports whether the user is an admin of the league.
 func (r *request) isAdmin(tx *store.Tx) bool {
 	return r.api.Service.Allow(tx, r.league, r.user, threefc.RoleAdmin) == nil
 }
 
-// reads answers with what is read.
+// reads handles a read and answers with its result.
 func reads(read func(tx *store.Tx, r *request) (any, error)) func(r *request) error {
 	return func(r *request) error {
 		return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) { return read(tx, r) })
 	}
 }
 
-// one answers with what the route is about.
+// one answers with the route's subject.
 func one[T any](read func(tx *store.Tx, id string) (T, error)) func(r *request) error {
 	return reads(func(tx *store.Tx, r *request) (any, error) { return read(tx, r.of.ID) })
 }
 
-// lists answers with a list of what the route is about, under its name.
+// lists answers with a list that belongs to the route's subject, under name.
 func lists[T any](name string, read func(tx *store.Tx, id string) ([]T, error)) func(r *request) error {
 	return reads(func(tx *store.Tx, r *request) (any, error) {
 		all, err := read(tx, r.of.ID)
@@ -135,7 +135,7 @@ func lists[T any](name string, read func(tx *store.Tx, id string) ([]T, error)) 
 	})
 }
 
-// listed is a list under its name, empty where there is nothing.
+// listed wraps a list under its name; nil becomes empty.
 func listed[T any](name string, all []T) map[string]any {
 	if all == nil {
 		all = []T{}
@@ -143,8 +143,8 @@ func listed[T any](name string, all []T) map[string]any {
 	return map[string]any{name: all}
 }
 
-// writes does what a request asks for, once for each Idempotency-Key. read understands the body, of which T is all; show is what is
-// answered, nil: nothing.
+// writes handles a write, once per Idempotency-Key. read decodes the body completely into T; show returns the response body, nil for an
+// empty response.
 func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error), show func(tx *store.Tx, r *request) (any, error)) func(r *request) error {
 	return func(r *request) error {
 		b := httpapi.Body(r.Context)
@@ -182,7 +182,7 @@ func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), p
 	}
 }
 
-// once is the row of a request's key; nil: it has none. The ids of what is made come of the key.
+// once returns the row of the request's Idempotency-Key, or nil if it has none. The ids of created records derive from the key.
 func (r *request) once(in any) (*idempotency.Row, error) {
 	r.ids = &threefc.IDs{}
 	key, err := httpapi.IdempotencyKey(r.Context)
@@ -199,20 +199,20 @@ func (r *request) once(in any) (*idempotency.Row, error) {
 	return &idempotency.Row{Table: r.api.Service.Table, Key: threefc.OnceKey(scope, key), Hash: hash, Node: r.api.Node, More: more}, err
 }
 
-// nothing reads a body that must be empty, or an object without members.
+// nothing reads a body that must be empty or an object without members.
 func nothing(*request, *bind.Body) (any, error) { return nil, nil } //nolint:nilnil // nothing
 
-// plain is a plan that needs to know nothing but what was sent.
+// plain adapts a plan that needs only the body.
 func plain[T any](do func(tx *store.Tx, in T) (threefc.Change, error)) func(tx *store.Tx, r *request, in T) (threefc.Change, error) {
 	return func(tx *store.Tx, _ *request, in T) (threefc.Change, error) { return do(tx, in) }
 }
 
-// made answers with what a write has made.
+// made answers with the record that a write created.
 func made[T any](kind string, read func(tx *store.Tx, id string) (T, error)) func(tx *store.Tx, r *request) (any, error) {
 	return func(tx *store.Tx, r *request) (any, error) { return read(tx, r.made[kind]) }
 }
 
-// removes deletes what the route is about.
+// removes handles a deletion of the route's subject.
 func removes(do func(tx *store.Tx, user, id string) (threefc.Change, error)) func(r *request) error {
 	return writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) { return do(tx, r.user, r.of.ID) }, nil)
 }

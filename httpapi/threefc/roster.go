@@ -36,7 +36,7 @@ func (a *api) playerRoutes() []route {
 	}
 }
 
-// playerView is a player without whose he is, which is an address.
+// playerView is a player without the claiming user, which is an address.
 type playerView struct {
 	PlayerID string `json:"playerId"`
 	Nickname string `json:"nickname"`
@@ -65,7 +65,7 @@ func (a *api) getPlayers(r *request) error {
 	})(r)
 }
 
-// maxNickname is the longest nickname, in characters.
+// maxNickname is the maximum length of a nickname, in characters.
 const maxNickname = 80
 
 func nickname(b *bind.Body) string {
@@ -84,7 +84,7 @@ func readPlayer(r *request, b *bind.Body) (p threefc.Player, err error) {
 	return p, nil
 }
 
-// rosterView is a player's place in a team, with the player.
+// rosterView is a roster entry with its player.
 type rosterView struct {
 	threefc.Rostered
 	Player playerView `json:"player"`
@@ -111,7 +111,7 @@ func (a *api) roster(tx *store.Tx, r *request) (any, error) {
 	return map[string]any{"teams": b.Teams, "roster": rosterViews(&in), "unassignedPlayers": free}, err
 }
 
-// readPlace reads the team that a player is put into.
+// readPlace reads the team to assign a player to.
 func readPlace(_ *request, b *bind.Body) (string, error) {
 	team := text(b, "teamId")
 	if team != "" && !threefc.IsTeam(team) {
@@ -120,7 +120,7 @@ func readPlace(_ *request, b *bind.Body) (string, error) {
 	return team, nil
 }
 
-// placed is where a player was put.
+// placed answers with a player's roster entry.
 func (a *api) placed(tx *store.Tx, r *request) (any, error) {
 	in, err := a.Service.Roster(tx, r.of.ID)
 	for _, one := range rosterViews(&in) {

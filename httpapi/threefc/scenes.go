@@ -13,7 +13,7 @@ import (
 //go:embed scenes/scenes.json
 var scenesFile []byte
 
-// scenes shows the pages in their states, from fixed data: the page of a game, or with a line of what waits its scorer's.
+// scenes renders the pages in each state from fixed data: a game's page, or the scorer's page if the scene has waiting entries.
 func (a *api) scenes() ([]page.Scene, error) {
 	var file struct {
 		Roster threefc.Roster
