@@ -17,12 +17,12 @@ const (
 	transactsNo
 )
 
-// keyTransactions holds in SideMeta whether the cloud had transactions when it was last asked.
+// keyTransactions is the key in SideMeta of whether the cloud had transactions when last asked.
 const keyTransactions = "transactions"
 
-// transactions reports whether the cloud has them: as configured, else as it said when it was asked, in this run or in
-// the last that asked. A node that has never reached its cloud takes it to have them: what it then accepts and the cloud
-// has no way to do waits, and says why (intent.WhyTransactions).
+// transactions reports whether the cloud has transactions: as configured, or as it said when asked in this run or in the last run that
+// asked. A node that has never reached its cloud assumes that it has them. What it accepts then, and the cloud cannot carry out,
+// waits with the reason intent.WhyTransactions.
 func (r *Replica) transactions() bool {
 	if r.cfg.Transactions != nil {
 		return *r.cfg.Transactions
@@ -30,7 +30,7 @@ func (r *Replica) transactions() bool {
 	return r.transacts.Load() != transactsNo
 }
 
-// loadTransactions remembers what the cloud said in an earlier run.
+// loadTransactions loads what the cloud said in an earlier run.
 func (r *Replica) loadTransactions(tx *store.Tx) error {
 	had, err := tx.Side(outbox.SideMeta).Get([]byte(keyTransactions))
 	if err == nil && len(had) == 1 && had[0] <= transactsNo {
@@ -39,8 +39,8 @@ func (r *Replica) loadTransactions(tx *store.Tx) error {
 	return err
 }
 
-// askTransactions asks the cloud once in a run whether it has transactions, before anything is sent that depends on it. A
-// cloud that does not say is as one that is away, unless it has said so in an earlier run. One connect at a time.
+// askTransactions asks the cloud, once per run, whether it has transactions, before sending anything that depends on it. If the cloud
+// does not say, it counts as away, unless it said so in an earlier run. Only one connect runs at a time.
 func (r *Replica) askTransactions(ctx context.Context) error {
 	cloud, can := r.cloud.(remote.Prober)
 	if r.cfg.Transactions != nil || !can || r.probed {
@@ -76,7 +76,7 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 	return nil
 }
 
-// synced reports whether a server has told its time since the start.
+// synced reports whether a server has shown its time since the start.
 func (r *Replica) synced() bool {
 	if cloud, can := r.cloud.(remote.Timekeeper); can {
 		return cloud.Synced()
@@ -84,7 +84,7 @@ func (r *Replica) synced() bool {
 	return r.net.WasUp()
 }
 
-// usage is what the cloud was asked since the start; nothing, if it does not count.
+// usage returns what the cloud was asked since the start; zero if the cloud does not count.
 func (r *Replica) usage() remote.Usage {
 	if cloud, can := r.cloud.(remote.Meter); can {
 		return cloud.Usage()
@@ -92,5 +92,5 @@ func (r *Replica) usage() remote.Usage {
 	return remote.Usage{}
 }
 
-// serverNow is the time as the cloud has it, as far as that is known.
+// serverNow returns the cloud's time, as far as it is known.
 func (r *Replica) serverNow() time.Time { return r.clock.Now().Add(r.cloud.Skew()) }

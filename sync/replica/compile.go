@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// Compile implements store.Replicator: the application's writes become entries of the outbox, in the transaction that makes
-// them. An error refuses the write.
+// Compile implements store.Replicator: it turns the application's writes into outbox entries, in the transaction that makes them. An
+// error refuses the writes.
 //
 // Only hints in memory change here, because the transaction may still be undone.
 func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
@@ -21,8 +21,8 @@ func (r *Replica) Compile(tx *store.Tx, writes []store.Write) error {
 	return r.box.Compile(tx, writes)
 }
 
-// Expire implements store.Replicator: an item past its TTL stays, hidden, as long as the cloud has it. An item that the cloud
-// never had, or no longer has, may be deleted.
+// Expire implements store.Replicator. An item past its TTL stays, hidden, as long as the cloud has it. It may be deleted if the
+// cloud never had it or no longer has it.
 func (r *Replica) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bool, error) {
 	it, err := outbox.ItemOf(tx, spec, key)
 	if err != nil {
@@ -38,8 +38,8 @@ func (r *Replica) Expire(tx *store.Tx, spec *store.TableSpec, key attr.Item) (bo
 	return !same && sh.Known.Item == nil && len(sh.Pending) == 0, nil
 }
 
-// admit refuses writes that the budgets have no room for. What is refused here is refused to whoever writes, before
-// anything is journaled: nothing is accepted and dropped.
+// admit refuses writes for which the budgets have no room. The refusal goes to the writer before anything is journaled: no write is
+// accepted and then dropped.
 func (r *Replica) admit(tx *store.Tx, writes []store.Write) error {
 	all, err := outbox.ReadCounts(tx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Replica) admit(tx *store.Tx, writes []store.Write) error {
 	return nil
 }
 
-// admitted reports whether a write may still be taken at a level.
+// admitted reports whether a write is still accepted at a level.
 func admitted(level flow.Level, w *store.Write) bool {
 	switch {
 	case level < flow.LevelRebuildable:
@@ -70,7 +70,7 @@ func admitted(level flow.Level, w *store.Write) bool {
 	return false
 }
 
-// Refusing says which writes are refused at the moment because too much waits for the cloud; empty: none.
+// Refusing says which writes are refused now because too much waits for the cloud; "": none.
 func (r *Replica) Refusing(ctx context.Context) (what string, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		all, err := outbox.ReadCounts(tx)

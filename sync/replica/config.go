@@ -16,39 +16,38 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// SendBy returns the deadline, by the server's clock, for the first send of a write; zero: none. A write that was not sent by
-// then becomes a conflict with intent.CodeLate. One that was sent before, and may have arrived, goes on until it is
-// answered.
+// SendBy returns the deadline, by the server's clock, for the first send of a write; zero: none. A write not sent by then becomes a
+// conflict with intent.CodeLate. A write that was sent earlier, and may have arrived, goes on until it is answered.
 type SendBy func(tx *store.Tx, w *intent.Write) (time.Time, error)
 
 // Config configures a Replica. Store and Cloud are required; everything else has a default.
 type Config struct {
 	Store *store.Store
 	Cloud remote.Cloud
-	Dir   string // for the identity file, beside the store; empty: in memory only, for tests
+	Dir   string // of the identity file, beside the store; "": in memory only, for tests
 
 	Clock clock.Clock   // nil: the wall clock
-	Rand  func() uint64 // the only randomness; nil: a generator seeded by the system
-	Log   *slog.Logger  // nil: nobody is told
+	Rand  func() uint64 // the only source of randomness; nil: a generator seeded by the system
+	Log   *slog.Logger  // nil: no logging
 
-	SyncTable string // in the cloud, for identities, tombstones and proofs; empty: touchline-sync
-	LockTable string // in the cloud, of the leases; empty: there are none, and no fence is looked up
+	SyncTable string // the cloud table of identities, tombstones and proofs; "": touchline-sync
+	LockTable string // the cloud table of the leases; "": no leases, and fences are not looked up
 
 	Poll         []feed.Rule                    // what is read regularly
-	Merge        map[string]conflict.MergeFunc  // by table: the application's answers to conflicts
-	Secret       map[string]conflict.SecretFunc // by table: whose values conflicts show to nobody
-	SendBy       map[string]SendBy              // by table; a write of another may be sent at any time
-	Transactions *bool                          // does the cloud have them; nil: it is asked, if it is a Prober
+	Merge        map[string]conflict.MergeFunc  // by table: the application's merge handlers
+	Secret       map[string]conflict.SecretFunc // by table: items whose values conflicts must not show
+	SendBy       map[string]SendBy              // by table; writes to other tables have no deadline
+	Transactions *bool                          // whether the cloud has them; nil: ask, if it is a Prober
 
 	Budget   flow.Budget
 	Limits   Limits        // zero: UsualLimits
-	Lanes    int           // requests on their way at once, beside one for what goes ahead; 0: 16
-	Deadline time.Duration // of one request; 0: 10 s
+	Lanes    int           // requests on their way at once, besides one for what goes ahead; 0: 16
+	Deadline time.Duration // per request; 0: 10 s
 
-	// Deposed is called when the cloud has refused a write of this node because what is there carries a higher fence of the
-	// lock: whoever still holds the lock with its own fence raises it above that, for a record of a lock that was deleted by
-	// hand begins anew below. It gives the fence that the lock has then; 0: the lock is not this node's. The write
-	// is not repeated: it is on record, and the holder's next one carries the raised fence. nil: nobody is told.
+	// Deposed is called when the cloud has refused a write of this node because the item carries a higher fence of the lock. If
+	// this node still holds the lock, Deposed raises the lock's fence above that: after a lock record was deleted by hand, its
+	// fence restarts lower. It returns the lock's new fence; 0: not this node's lock. The refused write is on record and not
+	// repeated; the holder's next write carries the raised fence. nil: no call.
 	Deposed func(ctx context.Context, lock string, fence int64) (raised int64, err error)
 
 	// Failpoint is called with a name between two steps that a crash may separate; nil: no calls.

@@ -15,32 +15,32 @@ import (
 // flight is a batch that is being sent.
 type flight struct {
 	*outbox.Batch
-	read      *outbox.Read // since the request left whose answer is to be settled
-	began     time.Time    // when that was, server-corrected
+	read      *outbox.Read // the read that began when the request left whose answer is to be settled
+	began     time.Time    // when that request left, server-corrected
 	outcome   intent.Outcome
-	shown     []*intent.Known // by entry: the item as the last answer had it that showed one; nil: its base is newer, or none did
-	known     []intent.Known  // as the answer was judged
-	rest      *feed.Readings  // of a refused transaction: what the refusal has not shown; nil: nothing
-	changed   bool            // the entries are not as the outbox has them
-	wait      time.Time       // it is parked until; zero, if parked: until somebody pushes it
+	shown     []*intent.Known // by entry: the item as last shown by an answer; nil: none showed it, or its base is newer
+	known     []intent.Known  // the bases with which the answer was judged
+	rest      *feed.Readings  // of a refused transaction: items that the refusal did not show; nil: none
+	changed   bool            // the entries differ from the outbox
+	wait      time.Time       // parked until then; zero, if parked: until it is pushed
 	why       string
-	idle      bool      // nothing was asked: there was no reason to
-	gone      bool      // it was not in the outbox any more
-	epoch     uint64    // how many restores were known when its last request left
-	answered  time.Time // server-corrected; zero: nothing was asked
-	stuck     int       // how often its outcome could not be settled
-	flagEpoch uint64    // of the node's histories, the one in which the batch was read: see rereadIfFlagged
+	idle      bool      // no request was made; none was needed
+	gone      bool      // it had left the outbox
+	epoch     uint64    // number of restores known when its last request left
+	answered  time.Time // server-corrected; zero: no request was made
+	stuck     int       // how often settling its outcome has failed
+	flagEpoch uint64    // value of Outbox.Flags when the batch was read: see rereadIfFlagged
 }
 
-// written are the batch's tables that an action writes to. A tombstone goes to the node's own table: it is no try of a table
-// that is stopped, and that it was taken tells nothing of that.
+// written returns the batch's tables that an action writes. A tombstone goes to the node's own table: it does not count as a try of a
+// stopped table, and its success says nothing about that table.
 func (f *flight) written(a *intent.Action) []string {
 	return slices.DeleteFunc(f.Tables(), func(table string) bool {
 		return !slices.ContainsFunc(a.Calls, func(c intent.Call) bool { return c.Table == table })
 	})
 }
 
-// sees notes what an answer has shown of the batch's items.
+// sees records what an answer has shown of the batch's items.
 func (f *flight) sees(known []*intent.Known) {
 	if f.shown == nil {
 		f.shown = make([]*intent.Known, len(f.Entries))
@@ -48,7 +48,7 @@ func (f *flight) sees(known []*intent.Known) {
 	for i, k := range known {
 		switch {
 		case k == nil:
-		case k.Item == nil: // what the absence means for the base is decided when it is settled
+		case k.Item == nil: // the absence's meaning for the base is decided on settling
 			f.shown[i] = nil
 		default:
 			f.shown[i] = k
@@ -56,9 +56,8 @@ func (f *flight) sees(known []*intent.Known) {
 	}
 }
 
-// knownOf reads the bases of a flight's items. What an answer to the flight itself has shown since, and is stored when it is
-// settled, comes first: a Put that was refused is computed anew from what refused it. Last is the flight's last request; nil:
-// it has made none.
+// knownOf reads the bases of a flight's items. Images shown by answers to the flight itself, which are stored only when it settles,
+// take precedence: a refused Put is computed again from the image that refused it. last is the flight's last request; nil: none.
 func (r *Replica) knownOf(tx *store.Tx, f *flight, last *outbox.Read) ([]intent.Known, error) {
 	out := make([]intent.Known, len(f.Entries))
 	for i, e := range f.Entries {
@@ -89,7 +88,7 @@ func (r *Replica) knownOf(tx *store.Tx, f *flight, last *outbox.Read) ([]intent.
 	return out, nil
 }
 
-// seqHeap has the least sequence first.
+// seqHeap is a heap with the smallest sequence first.
 type seqHeap []uint64
 
 func (h seqHeap) Len() int           { return len(h) }
@@ -113,7 +112,7 @@ type parked struct {
 	shown LaneUnit
 }
 
-// parkHeap has the earliest first.
+// parkHeap is a heap with the earliest first.
 type parkHeap []parked
 
 func (h parkHeap) Len() int { return len(h) }
@@ -145,7 +144,7 @@ func (h parkHeap) find(seq uint64) int {
 	return -1
 }
 
-// local is an instant of the server's clock by ours.
+// local converts an instant of the server's clock to ours.
 func (r *Replica) local(at time.Time) time.Time {
 	if at.IsZero() {
 		return at
@@ -153,7 +152,7 @@ func (r *Replica) local(at time.Time) time.Time {
 	return at.Add(-r.cloud.Skew())
 }
 
-// rereadIfFlagged reads a batch again that a lane has read before the node left a history: it may have been flagged since.
+// rereadIfFlagged reads a batch again if the worker read it before the node left a history: it may have been flagged since.
 func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
 	if f.flagEpoch == r.box.Flags.Load() {
 		return nil
@@ -161,7 +160,7 @@ func (r *Replica) rereadIfFlagged(ctx context.Context, f *flight) error {
 	return r.readAnew(ctx, f)
 }
 
-// readAnew reads a batch that a lane has in hand again.
+// readAnew reads again a batch that the worker has in hand.
 func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 	now := r.box.Flags.Load()
 	return r.store.View(ctx, func(tx *store.Tx) error {
@@ -169,7 +168,7 @@ func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 		if err != nil {
 			return err
 		}
-		if u != nil { // else who settles the answer finds out
+		if u != nil { // otherwise settling its answer finds out
 			f.keepSent(u)
 			f.Batch, f.shown = u, nil
 		}
@@ -178,7 +177,7 @@ func (r *Replica) readAnew(ctx context.Context, f *flight) error {
 	})
 }
 
-// keepSent tells a batch of the outbox what the flight knows better, of what has left already: only its mark is stored.
+// keepSent copies to a stored batch what the flight knows better about past sends: only the mark was stored.
 func (f *flight) keepSent(u *outbox.Batch) {
 	for i, e := range u.Entries {
 		if len(u.Entries) != len(f.Entries) {
@@ -190,8 +189,8 @@ func (f *flight) keepSent(u *outbox.Batch) {
 	}
 }
 
-// keepLost has a batch that was on its way while the node left a history, or found a table restored, keep the flags that it
-// was given meanwhile. replay: it is to be made sure of since.
+// keepLost keeps the flags that a batch was given while on its way, because the node left a history or a table was restored. replay
+// reports that the batch must now be verified.
 func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
 	for i, e := range there.Entries {
 		if len(there.Entries) == len(f.Entries) && e.FlaggedSince(f.Entries[i]) {
@@ -210,18 +209,18 @@ func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
 	return replay
 }
 
-// restoredSince reports whether a table of a batch was found to be restored since the request left whose answer says that
-// it was applied: that may have been in what is no more. flagged: since it was read from the outbox; a transaction that
-// was applied before may have read its images behind that.
+// restoredSince reports whether a table of a batch was found to be restored after the request left whose answer says that it was
+// applied: it may have been applied to data that is gone. flagged says that this happened since the batch was read from the outbox;
+// a transaction applied before may have read its images after that.
 func (r *Replica) restoredSince(f *flight, flagged bool) (b restore.Book, yes bool) {
 	same := f.epoch == r.tables.Epoch() && !flagged
 	if f.outcome.Result != intent.OutApplied || same || f.Entries[0].Policy == store.PolicyState {
 		return b, false
 	}
-	return r.tables.Since(f.Entries) // the last of them: a proof of before it proves nothing
+	return r.tables.Since(f.Entries) // the latest one: a proof from before it proves nothing
 }
 
-// reopen has such a batch stay, to be made sure of.
+// reopen keeps such a batch in the outbox, to be verified.
 func (r *Replica) reopen(w *outbox.Work, f *flight, b *restore.Book, now time.Time) {
 	for _, e := range f.Entries {
 		b.Replay(e, r.acknowledged(f))
@@ -232,7 +231,7 @@ func (r *Replica) reopen(w *outbox.Work, f *flight, b *restore.Book, now time.Ti
 	w.Fail(r.tables.Through(w.Tx, f.Batch))
 }
 
-// acknowledged is when a batch was known to be applied, by the server's clock.
+// acknowledged returns when a batch was known to be applied, by the server's clock.
 func (r *Replica) acknowledged(f *flight) time.Time {
 	if f.answered.IsZero() {
 		return r.serverNow()

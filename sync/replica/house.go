@@ -14,16 +14,16 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// books are what others leave for the housekeeping.
+// books holds what other goroutines leave for housekeeping.
 type books struct {
 	mu      sync.Mutex
-	deposed map[string]int64 // by lock: the highest fence that has refused a write; its holder is to be told
+	deposed map[string]int64 // by lock: highest fence that refused a write; its holder must be notified
 }
 
 const choresEvery = 5 * time.Second
 
-// keepHouse is the loop that wakes the lanes behind commits, and looks after budgets and logs. It asks nobody: what it does
-// for the lanes has no time to wait for an answer.
+// keepHouse wakes the workers after commits, and maintains budgets and logs. It makes no requests: the workers cannot wait for
+// an answer.
 func (r *Replica) keepHouse(ctx context.Context) error {
 	sig := r.asked
 	stop := r.store.Watch(sig)
@@ -49,8 +49,8 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 	}
 }
 
-// runErrands is the loop that asks the cloud and the locks for the others: it probes a cloud that is away, reads again what
-// came in an order that nobody can tell, and tells holders of a fence that has refused them.
+// runErrands runs the background tasks that ask the cloud and the locks: it probes a cloud that is away, reads items again whose
+// images came in an unknown order, and notifies holders whose fence was refused.
 func (r *Replica) runErrands(ctx context.Context) error {
 	for {
 		if at, away := r.net.ProbeAt(); away && !r.clock.Now().Before(at) {
@@ -69,8 +69,8 @@ func (r *Replica) runErrands(ctx context.Context) error {
 	}
 }
 
-// wakeWorkers notifies the lanes of commits. A hint may be of a transaction that is not committed yet, or was undone: a lane
-// is told until there has been a commit up to it.
+// wakeWorkers notifies workers of commits. A hint may come from a transaction that is not committed or was undone, so a worker is
+// notified until there has been a commit up to it.
 func (r *Replica) wakeWorkers() {
 	committed := r.store.Seq()
 	for _, l := range r.workers {
@@ -81,7 +81,7 @@ func (r *Replica) wakeWorkers() {
 	}
 }
 
-// probe finds out whether the cloud is there, by announcing this node.
+// probe checks whether the cloud is reachable by announcing this node.
 func (r *Replica) probe(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 3*r.cfg.Deadline)
 	defer cancel()
@@ -94,7 +94,7 @@ func (r *Replica) probe(ctx context.Context) {
 	r.log.Info("the cloud is there")
 }
 
-// chores are what is done now and then.
+// chores runs the periodic maintenance.
 func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err error) {
 	r.learnSpecs()
 	var age, conflicts float64
@@ -130,8 +130,8 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 	return r.conflicts.Trim(ctx)
 }
 
-// trimReplay trims the replay log. With a budget that runs short everything goes. A clock that no server has set right yet makes
-// nothing old.
+// trimReplay trims the replay log. If a budget runs short, the whole log goes. Nothing counts as old before a server has set the
+// clock right.
 func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Level) (more bool, err error) {
 	limit, before := r.cfg.Budget.ReplayBytes, time.Time{}
 	if level >= flow.LevelTight {
@@ -143,12 +143,12 @@ func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Leve
 	return outbox.TrimReplayLog(ctx, r.store, limit, before)
 }
 
-// clockSet is the earliest instant that a clock can tell that was ever set. A machine without a battery begins at 1970, and
-// what is written before it learns the time has no age that anybody knows.
+// clockSet returns the earliest time that a clock which was ever set can show. A machine without a battery starts in 1970, and the
+// age of what it writes before it learns the time is unknown.
 func clockSet() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// oldest is when the oldest batch at the head of a lane was written; zero: nobody knows, or nothing waits. What is held or of a
-// stopped table waits for a person, who has been told: it does not age.
+// oldest returns when the oldest batch at the head of a worker's queue was written; zero: unknown, or nothing waits. Held batches and
+// those of a stopped table do not count: they wait for a person, who has been told.
 func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	stopped := map[string]bool{}
 	for _, s := range r.paces.StoppedTables() {
@@ -181,7 +181,7 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	return at, waits, nil
 }
 
-// Drained reports whether the outbox is empty except for what waits for a person.
+// Drained reports whether the outbox is empty except for batches that wait for a person.
 func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		_, waits, err := r.oldest(tx)
@@ -191,7 +191,7 @@ func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
 	return drained, err
 }
 
-// eventWaits are the batches of policy state that may wait for the events of their lock.
+// eventWaits tracks the batches of policy state that may wait for events of their lock.
 type eventWaits struct {
 	mu    sync.Mutex
 	locks map[string]map[outbox.ID]struct{}
@@ -199,7 +199,7 @@ type eventWaits struct {
 
 func newEventWaits() *eventWaits { return &eventWaits{locks: map[string]map[outbox.ID]struct{}{}} }
 
-// expect notes that a batch may have to wait. It comes before the events are looked at, so that none settles unseen.
+// expect records that a batch may have to wait. Call it before checking the events, so that none settles unnoticed.
 func (w *eventWaits) expect(u *outbox.Batch) {
 	e := u.Entries[0]
 	if e.Policy != store.PolicyState || e.Lock == "" {
@@ -213,7 +213,7 @@ func (w *eventWaits) expect(u *outbox.Batch) {
 	w.locks[e.Lock][u.ID] = struct{}{}
 }
 
-// settled notifies the waiters that entries are settled.
+// settled notifies the batches that wait for settled entries.
 func (w *eventWaits) settled(r *Replica, u *outbox.Batch) {
 	w.mu.Lock()
 	var who []outbox.ID
@@ -227,7 +227,7 @@ func (w *eventWaits) settled(r *Replica, u *outbox.Batch) {
 			}
 		default:
 			who = slices.AppendSeq(who, maps.Keys(w.locks[e.Lock]))
-			delete(w.locks, e.Lock) // who has to go on waiting says so again
+			delete(w.locks, e.Lock) // a batch that must go on waiting registers again
 		}
 	}
 	w.mu.Unlock()
@@ -237,7 +237,7 @@ func (w *eventWaits) settled(r *Replica, u *outbox.Batch) {
 	}
 }
 
-// ownTable holds notes of the node itself, so that they have sequences: of entries that were given another number.
+// ownTable holds the node's own records, so that they have sequences: one for each renumbered entry.
 func ownTable() store.TableSpec {
 	return store.TableSpec{
 		Name: ownTableName, Internal: true, Policy: store.PolicyLocal, TTL: "ttl",
@@ -246,4 +246,4 @@ func ownTable() store.TableSpec {
 	}
 }
 
-const ownTableName = "touchline-through" // an earlier version had writes through to the cloud in it
+const ownTableName = "touchline-through" // an earlier version kept writes of policy through in it

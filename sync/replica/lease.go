@@ -16,10 +16,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// TookLease readies the node for work under a lock that it has just taken, before the first unit of that work: what it
-// wrote under lower fences and has not sent goes to the conflict log, and the items whose fence is the lock's are read
-// consistently, so that the work goes on from what the cloud has. An error means that this could not be done, the cloud
-// being away for one: the work must not begin.
+// TookLease prepares the node for work under a lock it has just acquired. Unsent writes of lower fences go to the conflict log, and the
+// items that carry the lock's fence are read consistently, so that the work continues from the cloud's state. On an error, for
+// example because the cloud is away, the work must not begin.
 func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error {
 	if !r.net.Online() {
 		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be asked what the lock %s guards", lock)
@@ -32,7 +31,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 		if !waits {
 			break
 		}
-		// What has been sent may arrive yet: its answer is waited for, it will not come after what is read now.
+		// What was sent may still arrive. Wait for its answer: it must not come after the reads below.
 		if !r.clock.Now().Before(limit) {
 			return fault.New(fault.Unavailable, "cloud_slow", "what was written under the lock %s before is not settled yet", lock)
 		}
@@ -57,8 +56,8 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 	return nil
 }
 
-// AwaitCloud waits until the cloud has been reached once since the start, at most for as long as a request may take. It is for
-// callers that start with the node and would otherwise mistake the first moment for an outage. The error is the context's.
+// AwaitCloud waits until the cloud has been reached once since the start, at most for one request's deadline. It is for callers that
+// start with the node and would otherwise take the first moment for an outage. The error is the context's.
 func (r *Replica) AwaitCloud(ctx context.Context) error {
 	there := clock.NewSignal()
 	limit := r.clock.Now().Add(r.cfg.Deadline)
@@ -72,10 +71,10 @@ func (r *Replica) AwaitCloud(ctx context.Context) error {
 
 const deposeWait = 50 * time.Millisecond
 
-// depose takes out of the outbox what this node wrote under the lock and lower fences, of policy state, and cannot have
-// been applied. waits: there is some that was sent and has no answer.
+// depose removes from the outbox what this node wrote with policy state under the lock and lower fences, if it cannot have been
+// applied. waits reports whether some of it was sent and not answered.
 func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits bool, err error) {
-	// The outbox is looked through beside the writers: what is written meanwhile has the new fence.
+	// Search the outbox outside the write transaction: anything written meanwhile carries the new fence.
 	var ids []outbox.ID
 	err = r.store.View(ctx, func(tx *store.Tx) (err error) {
 		ids, err = outbox.DeposedBy(tx, lock, fence)
@@ -99,7 +98,7 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 	return waits, err
 }
 
-// deposeUnits is depose within its transaction. The records are kept when all views are made.
+// deposeUnits is depose within its transaction. The caller stores the records after all views are computed.
 func (r *Replica) deposeUnits(w *outbox.Work, ids []outbox.ID, lock string, fence int64) (records []*conflict.Record, waits bool, err error) {
 	for _, id := range ids {
 		u, err := w.Batch(id)
@@ -125,8 +124,8 @@ func (r *Replica) deposeUnits(w *outbox.Work, ids []outbox.ID, lock string, fenc
 	return records, waits, nil
 }
 
-// lockedKey returns the key, or the partition key, of the items that a lock guards, from its name: the table's template
-// read backwards. false: the lock is none of that table's.
+// lockedKey returns the key, or partition key, of the items that a lock guards, by matching its name against the table's template, such
+// as match:{matchId}. false: not a lock of that table.
 func lockedKey(spec *store.TableSpec, lock string) (attr.Item, bool) {
 	values, ok := unfill(spec.Lock, lock)
 	if !ok {
@@ -136,7 +135,7 @@ func lockedKey(spec *store.TableSpec, lock string) (attr.Item, bool) {
 	for _, k := range []store.KeyAttr{spec.Key.Partition, spec.Key.Sort} {
 		text, have := values[k.Name]
 		if k.Name == "" || !have {
-			break // a partition, then
+			break // only a partition key
 		}
 		v := attr.S(text)
 		if k.Type == store.KeyNumber {
@@ -150,7 +149,7 @@ func lockedKey(spec *store.TableSpec, lock string) (attr.Item, bool) {
 	return key, len(key) > 0
 }
 
-// unfill reads a text by a template such as "match:{matchId}": what stands in the places of the names.
+// unfill matches a text against a template such as "match:{matchId}" and returns the values of the names.
 func unfill(template, text string) (map[string]string, bool) {
 	out := map[string]string{}
 	for {
@@ -170,7 +169,7 @@ func unfill(template, text string) (map[string]string, bool) {
 				return nil, false
 			}
 		} else if strings.Contains(after, "{") {
-			return nil, false // two names without anything between
+			return nil, false // two names with nothing in between
 		}
 		if end == 0 {
 			return nil, false
@@ -180,7 +179,7 @@ func unfill(template, text string) (map[string]string, bool) {
 	}
 }
 
-// deposedBy books that a write under a lock was refused by a higher fence; 0: the fence was not seen.
+// deposedBy records that a higher fence refused a write under a lock; 0: the fence was not seen.
 func (r *Replica) deposedBy(lock string, fence int64) {
 	if r.cfg.Deposed == nil || lock == "" || fence == 0 {
 		return
@@ -194,8 +193,7 @@ func (r *Replica) deposedBy(lock string, fence int64) {
 	r.errand()
 }
 
-// tellDeposed tells the holder of each lock that was booked. What fails is not tried again here: the holder's next write
-// is refused too.
+// tellDeposed notifies the holder of each recorded lock. Failures are not retried here: the holder's next write is refused too.
 func (r *Replica) tellDeposed(ctx context.Context) {
 	r.books.mu.Lock()
 	booked := r.books.deposed

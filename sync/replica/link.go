@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// faultOf sorts the error of a connect.
+// faultOf classifies the error of a connect.
 func (r *Replica) faultOf(err error) flow.Fault {
 	f := flow.Fault{Class: remote.ClassOf(err), Why: "the cloud cannot be reached"}
 	if errors.Is(err, remote.ErrStopped) {
@@ -31,16 +31,16 @@ func (r *Replica) faultOf(err error) flow.Fault {
 	return f
 }
 
-// What a person does where the cloud has no table, or does not let the node use it.
+// Remedies for a missing table and for missing permissions.
 const (
 	remedyTable  = "touchline migrate --cloud creates it"
 	remedyPolicy = "docs/cloud.md has the policy"
 )
 
-// linkFailed notes that a connect did not succeed, and says so once for each reason until the cloud is there.
+// linkFailed records a failed connect and logs each reason once until the cloud is reachable.
 func (r *Replica) linkFailed(err error) {
 	f, text := r.faultOf(err), remote.ErrorText(err)
-	if !r.net.Refused(f, text, r.clock.Now()) || errors.Is(err, remote.ErrStopped) { // who stops has said more
+	if !r.net.Refused(f, text, r.clock.Now()) || errors.Is(err, remote.ErrStopped) { // the stopping itself was logged
 		return
 	}
 	if f.Stands() {
@@ -50,7 +50,7 @@ func (r *Replica) linkFailed(err error) {
 	r.log.Warn("no cloud: "+f.Why+"; the node keeps trying, and serves what it has", "class", f.Class.String(), "error", text)
 }
 
-// linkLost notes that the cloud has gone away while it was in use.
+// linkLost records that the cloud went away while in use.
 func (r *Replica) linkLost(err error) {
 	text := remote.ErrorText(err)
 	if r.net.Lost(text, r.clock.Now()) {

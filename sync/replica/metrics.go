@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/feed"
 )
 
-// Collector returns the figures of Status as metrics, read when they are scraped.
+// Collector returns Status as metrics, read on each scrape.
 func (r *Replica) Collector() prometheus.Collector {
 	c := &collector{r: r}
 	c.links()
@@ -19,7 +19,7 @@ func (r *Replica) Collector() prometheus.Collector {
 	return c
 }
 
-// metric is one family.
+// metric is one metric family.
 type metric struct {
 	desc  *prometheus.Desc
 	kind  prometheus.ValueType
@@ -51,7 +51,7 @@ func yes(is bool) float64 {
 	return 0
 }
 
-// seconds is an instant as Prometheus has it; 0: there was none.
+// seconds returns a Prometheus timestamp; 0: none.
 func seconds(t time.Time) float64 {
 	if t.IsZero() {
 		return 0
@@ -159,7 +159,7 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. A store that cannot be read says so by other metrics.
+// Collect implements prometheus.Collector. If the store cannot be read it emits nothing; other metrics report that.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -25,13 +25,13 @@ import (
 	"github.com/touchline/touchline/sync/replica/restore"
 )
 
-// Replica keeps a store and a cloud one: what the application writes goes out as the operation it was, exactly once, and
-// what others have written comes in. It is attached to a store by Open and works within Run.
+// Replica keeps a store and a cloud in sync: the application's writes go out as the operations they were, exactly once, and the writes
+// of others come in. Open attaches it to a store; Run does the work.
 //
-// What it must not forget lies in side buckets of the store, and changes in the transactions that make it true. What is
-// in memory is a window on that, moved behind the commits.
+// Everything it must not forget is in side buckets of the store, and changes in the transaction that makes it true. Memory is only
+// a window on that, updated after commits.
 type Replica struct {
-	cfg    Config // complete
+	cfg    Config // with defaults filled in
 	limits Limits
 	store  *store.Store
 	cloud  remote.Cloud
@@ -40,24 +40,24 @@ type Replica struct {
 	exprs  *expr.Cache
 
 	workers   []*worker
-	net       *flow.Link   // whether the cloud can be reached, and how many lanes may send
-	paces     *flow.Paces  // of tables: the pace, and which are stopped
+	net       *flow.Link   // whether the cloud is reachable, and how many workers may send
+	paces     *flow.Paces  // send rates of the tables, and which are stopped
 	levels    *flow.Levels // of the budgets
-	waiting   *waiters     // who waits for entries to be settled
+	waiting   *waiters     // callers waiting for entries to settle
 	events    *eventWaits  // state that waits for its events
 	box       *outbox.Outbox
 	conflicts *conflict.Log
 	books     books         // of the housekeeping
 	asked     *clock.Signal // housekeeping has something to do
-	errands   *clock.Signal // there is something to ask for others
+	errands   *clock.Signal // a background task is waiting
 	specs     atomic.Pointer[map[string]*store.TableSpec]
 	opened    atomic.Bool
-	made      time.Time // by its clock
+	made      time.Time // creation time by its clock
 
-	hindered flow.Hindered // from work under locks
+	hindered flow.Hindered // why work under locks is impossible now
 
 	transacts atomic.Uint32 // whether the cloud has transactions (client.go)
-	probed    bool          // the cloud was asked for them in this run; of connect
+	probed    bool          // whether the cloud was asked in this run; used by connect
 
 	identity *identity.Identity
 	tables   *restore.Tables
@@ -98,7 +98,7 @@ func New(c Config) (*Replica, error) {
 	return r, nil
 }
 
-// ready is what a new connection is for, beside the node's row.
+// ready completes a new connection, after the node's row was written.
 func (r *Replica) ready(ctx context.Context) error {
 	if err := r.askTransactions(ctx); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (r *Replica) ready(ctx context.Context) error {
 	return r.tables.CheckAll(ctx, true)
 }
 
-// lookBeside looks at the tables of the cloud whenever the node has told how far it is.
+// lookBeside checks the cloud's tables whenever the node has reported how far it has settled.
 func (r *Replica) lookBeside(ctx context.Context) {
 	if err := r.tables.CheckAll(ctx, false); err != nil {
 		remote.Complain(r.log, "looking at the tables of the cloud", err)
@@ -114,10 +114,10 @@ func (r *Replica) lookBeside(ctx context.Context) {
 	r.tables.EndReplays(ctx)
 }
 
-// errand has the housekeeping ask the cloud for others.
+// errand wakes the background tasks.
 func (r *Replica) errand() { r.errands.Set() }
 
-// makeWorkers makes n lanes, and one for what goes ahead.
+// makeWorkers creates n workers and one for what goes ahead.
 func (r *Replica) makeWorkers(n int) {
 	r.workers, r.box.Lanes = make([]*worker, n+1), n+1
 	for i := range r.workers {
@@ -138,11 +138,11 @@ func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) e
 // Conflicts returns the log of decisions, through which an operator decides open conflicts.
 func (r *Replica) Conflicts() *conflict.Log { return r.conflicts }
 
-// float is a random number in [0, 1).
+// float returns a random number in [0, 1).
 func (r *Replica) float() float64 { return backoff.Float(r.cfg.Rand) }
 
-// Open attaches the replica to its store and loads what earlier runs left there. It must be called before the store's first
-// write, and makes no request to the cloud.
+// Open attaches the replica to its store and loads what earlier runs left there. Call it before the store's first write. It makes no
+// request to the cloud.
 func (r *Replica) Open(ctx context.Context) error {
 	if !r.opened.CompareAndSwap(false, true) {
 		return fault.New(fault.Internal, "replica_open", "the replicator is open already")
@@ -164,8 +164,8 @@ func (r *Replica) Open(ctx context.Context) error {
 	return nil
 }
 
-// openOutbox finds out what the run before has left: how many lanes the outbox has, and which batches may have been on their
-// way when it ended. Those count as sent, without an answer.
+// openOutbox determines how many workers the outbox was written for, and which batches may have been on their way when the last run
+// ended. Those count as sent and unanswered.
 func (r *Replica) openOutbox(tx *store.Tx) error {
 	all, err := outbox.ReadCounts(tx)
 	if err != nil {
@@ -198,7 +198,7 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 	return t.Keep(tx)
 }
 
-// suspect writes into the marked batches of a lane that they may have been sent.
+// suspect marks a worker's attempted batches as possibly sent.
 func (l *worker) suspect(tx *store.Tx, t outbox.Tally) error {
 	marked, err := outbox.ReadAttempted(tx, l.no)
 	if err != nil {
@@ -220,7 +220,7 @@ func (l *worker) suspect(tx *store.Tx, t outbox.Tally) error {
 	return outbox.MarkAttempted(tx, l.no, nil)
 }
 
-// Run sends, receives and maintains until ctx ends. It returns the context's cause when everything that it started has ended.
+// Run sends, receives and maintains until ctx ends. It returns the context's cause once everything it started has ended.
 func (r *Replica) Run(ctx context.Context) error {
 	if !r.opened.Load() {
 		return fault.New(fault.Internal, "replica_open", "the replicator runs before it is open")
@@ -254,7 +254,7 @@ func (r *Replica) Run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// env is what the protocol needs to know, within a transaction; without one it looks up in its own what it is asked for.
+// env returns the protocol's environment within a transaction. Without one, its functions open their own.
 func (r *Replica) env(tx *store.Tx) intent.Env {
 	skew := r.cloud.Skew()
 	env := intent.Env{
@@ -283,7 +283,7 @@ func (r *Replica) env(tx *store.Tx) intent.Env {
 	return env
 }
 
-// holds asks something of the outbox, in a transaction of its own if there is none; no, if that cannot be read.
+// holds evaluates ask on the outbox, in its own transaction if tx is nil; false if the outbox cannot be read.
 func (r *Replica) holds(tx *store.Tx, ask func(*store.Tx) (bool, error)) (yes bool) {
 	read := func(tx *store.Tx) (err error) {
 		yes, err = ask(tx)
@@ -301,7 +301,7 @@ func (r *Replica) holds(tx *store.Tx, ask func(*store.Tx) (bool, error)) (yes bo
 	return yes && err == nil
 }
 
-// spec returns a table as it is declared; nil: there is none.
+// spec returns a table's declaration, or nil.
 func (r *Replica) spec(table string) *store.TableSpec {
 	if specs := r.specs.Load(); specs != nil {
 		if s := (*specs)[table]; s != nil {
@@ -322,7 +322,7 @@ func (r *Replica) learnSpecs() map[string]*store.TableSpec {
 	return specs
 }
 
-// systemRand is a generator for nodes; tests bring their own.
+// systemRand returns a generator for production; tests bring their own.
 func systemRand() func() uint64 {
 	var mu sync.Mutex
 	g := rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64()))

@@ -17,9 +17,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// send takes a batch as far as it goes without a pause: it asks what is to be done, does it, asks what the answer means.
-// The caller has the right to have a request on its way; send gives it back. false: the batch stays where it is, to be
-// sent again when the cloud is there.
+// send takes a batch as far as it goes without a pause: it asks what to do, does it, and asks what the answer means. The caller has
+// entered the link; send leaves it. If it returns false, the batch stays in place, to be sent again when the cloud is
+// reachable.
 func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 	answered := false
 	defer func() { l.r.net.Leave(answered) }()
@@ -52,7 +52,7 @@ func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 		env := l.r.env(nil)
 		f.outcome, f.known, f.answered = f.Take(a, ans, known, env), known, env.Now
 		f.sees(f.outcome.Known)
-		f.changed = f.changed || stored // as one that is unanswered
+		f.changed = f.changed || stored // like an unanswered batch
 		if finished, again := l.took(ctx, f, &a, ans.Err); !again {
 			return finished
 		}
@@ -62,7 +62,7 @@ func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 	return true
 }
 
-// heard notes what any answer tells of its tables. It reports whether the cloud has said something at all.
+// heard records what any answer says about its tables, and reports whether the cloud has answered at all.
 func (l *worker) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	if a.Kind == intent.ActSend && takes(err) {
 		l.r.paces.Takes(f.written(a))
@@ -70,7 +70,7 @@ func (l *worker) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	return err == nil || err.Class != intent.Offline && err.Class != intent.Unknown
 }
 
-// takes reports whether an answer shows that its table is there and that this node may write to it.
+// takes reports whether an answer shows that the table exists and that this node may write to it.
 func takes(err *intent.Error) bool {
 	if err == nil {
 		return true
@@ -82,8 +82,8 @@ func takes(err *intent.Error) bool {
 	return false
 }
 
-// without takes the actions for which nobody is asked: what is settled already, what waits, what the table's pace holds
-// back. false: a request is to be made.
+// without handles actions that need no request: batches already settled, waiting, or held back by a table's pace. false: a request
+// is needed.
 func (l *worker) without(f *flight, a *intent.Action, known []intent.Known) bool {
 	switch a.Kind {
 	case intent.ActSettle:
@@ -92,7 +92,7 @@ func (l *worker) without(f *flight, a *intent.Action, known []intent.Known) bool
 	case intent.ActPark:
 		f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
 		f.park(l.r.local(a.Until), a.Why)
-		if a.Why == intent.WhyEvents { // whoever settles them says so
+		if a.Why == intent.WhyEvents { // settling the events notifies it
 			f.wait = time.Time{}
 		}
 		return true
@@ -112,7 +112,7 @@ func (l *worker) without(f *flight, a *intent.Action, known []intent.Known) bool
 	return false
 }
 
-// took acts on what an answer means; again: there is a step to follow.
+// took acts on what an answer means; again reports whether another step follows.
 func (l *worker) took(ctx context.Context, f *flight, a *intent.Action, failed *intent.Error) (finished, again bool) {
 	if a.Kind == intent.ActRead || failed != nil {
 		if err := l.vanished(ctx, f); err != nil {
@@ -135,8 +135,8 @@ func (l *worker) took(ctx context.Context, f *flight, a *intent.Action, failed *
 	return true, false
 }
 
-// readRest reads what the refusal of a transaction has not shown of its rows, those of its conditions among them: who decides about it is
-// to find all of them as they are. Where that fails it is decided on what is here, and they are read as soon as can be.
+// readRest reads the rows of a refused transaction that the refusal did not show, including those of its conditions, so that a decision
+// about it sees all of them. If that fails the decision uses what is here, and the rows are read as soon as possible.
 func (l *worker) readRest(ctx context.Context, f *flight) {
 	lead := f.Entries[0]
 	if f.outcome.Result != intent.OutConflict || lead.Txn == 0 {
@@ -160,7 +160,7 @@ func (l *worker) readRest(ctx context.Context, f *flight) {
 	}
 }
 
-// learn takes from an answer what is true of more than the batch, and when the batch may go on.
+// learn takes from an answer what concerns more than the batch, and when the batch may go on.
 func (l *worker) learn(f *flight, err *intent.Error) {
 	now := l.r.clock.Now()
 	o := &f.outcome
@@ -173,7 +173,7 @@ func (l *worker) learn(f *flight, err *intent.Error) {
 	case intent.OutThrottled:
 		f.park(now.Add(max(o.After, l.r.paces.Throttled(f.Table(), now))), "throttled")
 	case intent.OutUnknown:
-		if _, gone := remote.Unreached(err); gone { // the others need not find it out the same way
+		if _, gone := remote.Unreached(err); gone { // so that the other workers need not find out by themselves
 			l.r.offline(*o, err)
 		}
 		f.park(now.Add(max(o.After, unknownWait().Delay(f.Tries(), l.r.float()))), "no answer")
@@ -187,8 +187,8 @@ func (l *worker) learn(f *flight, err *intent.Error) {
 	}
 }
 
-// stop notes that a table is not there, or not this node's to write to. Of a transaction whose answer does not tell which of
-// its tables it is, the others' writes are not to wait: it waits alone.
+// stop records that a table is missing, or not writable for this node. If a transaction's answer does not say which of its tables it
+// is, other writes to them must not wait: only the transaction waits.
 func (l *worker) stop(f *flight, err *intent.Error, now time.Time) {
 	table := f.outcome.Table
 	if table == "" {
@@ -208,7 +208,7 @@ func unknownWait() backoff.Policy {
 	return backoff.Policy{Base: 200 * time.Millisecond, Max: 30 * time.Second}
 }
 
-// give puts a batch aside that the node itself cannot work on.
+// give parks a batch that the node itself cannot process.
 func (l *worker) give(f *flight, err error) bool {
 	l.r.log.Error("an entry cannot be processed", "seq", f.ID.Seq, "table", f.Table(), "error", err)
 	f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
@@ -216,10 +216,10 @@ func (l *worker) give(f *flight, err error) bool {
 	return true
 }
 
-// park notes until when and why a flight waits, for the lane alone.
+// park records until when and why a flight waits; only the worker uses it.
 func (f *flight) park(until time.Time, why string) { f.wait, f.why = until, why }
 
-// next asks what is to be done with a batch, by what is known now.
+// next returns what to do with a batch, by what is known now.
 func (l *worker) next(ctx context.Context, f *flight) (known []intent.Known, a intent.Action, err error) {
 	last := f.read
 	f.read = l.r.box.Reads.Start()
@@ -231,7 +231,7 @@ func (l *worker) next(ctx context.Context, f *flight) (known []intent.Known, a i
 		if err != nil {
 			return err
 		}
-		if there == nil { // a feed has seen its mark, or somebody has decided it: who settles it finds out
+		if there == nil { // a feed has seen its mark, or somebody has decided it; settling finds out
 			a = intent.Action{Kind: intent.ActSettle, Outcome: &intent.Outcome{Result: intent.OutParked}}
 			return nil
 		}
@@ -249,7 +249,7 @@ func (l *worker) next(ctx context.Context, f *flight) (known []intent.Known, a i
 	return known, a, err
 }
 
-// ask does what an action says. An error is the node's own: nothing was sent.
+// ask carries out an action. An error is the node's own: nothing was sent.
 func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Answer, error) {
 	if a.Attempt {
 		if err := l.attempt(ctx, f, a); err != nil {
@@ -283,9 +283,8 @@ func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.A
 	return ans, nil
 }
 
-// attempt makes sure that the batch is known to have been attempted before its first byte leaves. The first time the mark
-// of the window has seen to that; where the entries have changed since, they are written, unless they were flagged meanwhile:
-// errFlagged.
+// attempt makes sure that the batch is durably marked as attempted before its first byte leaves. Usually the window's mark has done
+// that. If the entries have changed since, it stores them, or returns errFlagged if they were flagged meanwhile.
 func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 	if !f.mustPersist() {
 		f.Attempt(a)
@@ -319,27 +318,27 @@ func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error
 	return nil
 }
 
-// errFlagged is that a batch was flagged in the outbox since a lane has read it: what is to be done with it is another thing now.
+// errFlagged says that a batch was flagged in the outbox after the worker read it, so that another action is needed now.
 var errFlagged = errors.New("the unit was flagged meanwhile")
 
-// flagged reports whether the batch has left the outbox, or is to be made sure of, since the flight has read it.
+// flagged reports whether the batch has left the outbox, or must be verified, since the flight read it.
 func (f *flight) flagged(there *outbox.Batch) bool {
 	return there == nil || there.Entries[0].FlaggedSince(f.Entries[0])
 }
 
-// mustPersist reports whether a batch holds what a restarted node could not know again: what has been found out, or what
-// was there before an update to a foreign life that nobody has named.
+// mustPersist reports whether a batch holds what a restarted node could not find out again: results of earlier steps, or the values
+// from before an update to a foreign life without a label.
 func (f *flight) mustPersist() bool {
 	return f.changed || slices.ContainsFunc(f.Entries, func(e *intent.Entry) bool {
 		return len(e.Was) > 0 && e.Life == (intent.Life{Kind: intent.LifeForeign})
 	})
 }
 
-// vanished looks, where an answer shows no item and there was one, whether the table is still the one that had it: what a
-// new or restored table does not have was not deleted. Then nothing is taken from the answer, and the batch waits.
+// vanished checks, if an answer shows no item where there was one, that the table is still the same one: what a new or restored table
+// lacks was not deleted. In that case nothing is taken from the answer, and the batch waits.
 func (l *worker) vanished(ctx context.Context, f *flight) error {
 	for i, now := range f.outcome.Known {
-		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].MakesSure() { // which knows of the restore
+		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].MakesSure() { // a verified batch knows of the restore
 			continue
 		}
 		table, at := f.Entries[i].Table, l.r.clock.Now()
@@ -358,7 +357,7 @@ func (l *worker) vanished(ctx context.Context, f *flight) error {
 	return nil
 }
 
-// asItWas has a batch be what it was before its last answer, but for that it was sent.
+// asItWas restores a batch to its state before the last answer, except that it was sent.
 func (r *Replica) asItWas(ctx context.Context, f *flight) error {
 	return r.store.View(ctx, func(tx *store.Tx) error {
 		u, err := outbox.Get(tx, f.ID)
@@ -373,10 +372,10 @@ func (r *Replica) asItWas(ctx context.Context, f *flight) error {
 	})
 }
 
-// lookedFor is how long a look at a table counts: many items may have gone at once.
+// lookedFor is how long a check of a table stays valid: many items may vanish at once.
 const lookedFor = 5 * time.Second
 
-// token is a fresh ClientRequestToken.
+// token returns a fresh ClientRequestToken.
 func (r *Replica) token() string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], r.cfg.Rand())
@@ -384,7 +383,7 @@ func (r *Replica) token() string {
 	return hex.EncodeToString(b[:])
 }
 
-// offline notes that the cloud cannot be reached, or does not know who is asking.
+// offline records that the cloud cannot be reached, or rejects our credentials.
 func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
 	if o.Result != intent.OutRefresh {
 		r.linkLost(err)

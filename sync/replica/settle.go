@@ -14,10 +14,10 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// settle stores what has become of the lane's answered batches, and marks those that are sent next if pick is set: in one
-// transaction. If that fails for one of the batches, each is settled alone, so that the others do not wait for it.
+// settle stores the outcomes of the worker's answered batches and, if pick is set, marks those to be sent next, in one transaction. If
+// that fails for one batch, each is settled separately, so that the others do not wait for it.
 func (l *worker) settle(ctx context.Context, pick bool, now time.Time) error {
-	done := slices.Clone(l.done) // which loses what is settled
+	done := slices.Clone(l.done) // because commit removes what is settled from it
 	err := l.commit(ctx, done, pick, now)
 	if err == nil || len(done) == 0 || l.r.store.Err() != nil || ctx.Err() != nil {
 		return err
@@ -26,7 +26,7 @@ func (l *worker) settle(ctx context.Context, pick bool, now time.Time) error {
 		err := l.commit(ctx, []*flight{f}, false, now)
 		switch {
 		case err == nil:
-		case fault.Is(err, fault.Full): // for the others too: they wait, with what they were answered, until there is room
+		case fault.Is(err, fault.Full): // affects the others too: they wait with their answers until there is room
 			return err
 		default:
 			l.setStuck(f, err, now)
@@ -35,7 +35,7 @@ func (l *worker) settle(ctx context.Context, pick bool, now time.Time) error {
 	return nil
 }
 
-// flush settles what was answered when the lane ends.
+// flush settles the remaining answers when the worker ends.
 func (l *worker) flush(ctx context.Context) {
 	if len(l.done) > 0 {
 		if err := l.settle(ctx, false, l.r.clock.Now()); err != nil {
@@ -62,7 +62,7 @@ func (l *worker) finished(f *flight) {
 	delete(l.inHand, f.ID.Seq)
 }
 
-// commit is one transaction of settle. Memory moves behind it.
+// commit is one transaction of settle. Memory changes after it.
 func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time.Time) error {
 	var w *outbox.Work
 	var next picked
@@ -94,7 +94,7 @@ func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time
 	return nil
 }
 
-// settleUnits stores what has become of batches.
+// settleUnits stores the outcomes of batches.
 func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) error {
 	var records []*conflict.Record
 	for _, f := range done {
@@ -107,7 +107,7 @@ func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) err
 	return r.finish(w, records)
 }
 
-// finish ends the work of a transaction. Conflicts are recorded when all views are made: a merge handler writes on them.
+// finish ends the work of a transaction. Conflicts are recorded once all views are computed, because merge handlers write on them.
 func (r *Replica) finish(w *outbox.Work, records []*conflict.Record) error {
 	if err := w.Finish(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (r *Replica) finish(w *outbox.Work, records []*conflict.Record) error {
 	return nil
 }
 
-// marks are the batches of the lane that may be on their way when the transaction is over.
+// marks returns the worker's batches that may be on their way once the transaction is committed.
 func (l *worker) marks(next []*flight, done []*flight) (seqs []uint64) {
 	for _, f := range append(append(slices.Clone(l.window), next...), l.done...) {
 		if !slices.Contains(done, f) {
@@ -133,11 +133,11 @@ func (l *worker) marks(next []*flight, done []*flight) (seqs []uint64) {
 	return seqs
 }
 
-// picked is what a transaction has chosen to be sent next.
+// picked is what a transaction has chosen to send next.
 type picked struct {
-	popped []uint64 // out of ready
+	popped []uint64 // removed from ready
 	window []*flight
-	aside  []*flight // it is not time for them
+	aside  []*flight // not due yet
 }
 
 // pick chooses the next window.
@@ -157,10 +157,10 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 			return err
 		}
 		if !head {
-			continue // who settles what is before it pushes it
+			continue // it is pushed when the batch before it settles
 		}
 		if l.r.tables.GoesBack(u) {
-			continue // who puts back the others has the outbox read anew
+			continue // the outbox is read again once the others are put back
 		}
 		f := &flight{Batch: u, flagEpoch: l.r.box.Flags.Load()}
 		f.wait, f.why = l.waitOf(u, now)
@@ -173,7 +173,7 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 	return nil
 }
 
-// moveOn moves the lane's memory behind a commit.
+// moveOn updates the worker's memory after a commit.
 func (l *worker) moveOn(done []*flight, next picked, now time.Time) {
 	for _, f := range done {
 		l.finished(f)
@@ -206,17 +206,17 @@ func (l *worker) moveOn(done []*flight, next picked, now time.Time) {
 	}
 }
 
-// settleUnit stores what has become of a batch. The records are kept when all views are made.
+// settleUnit stores the outcome of a batch. The caller stores the records once all views are computed.
 func (r *Replica) settleUnit(w *outbox.Work, f *flight, now time.Time) ([]*conflict.Record, error) {
 	there, err := outbox.Get(w.Tx, f.ID)
 	if err != nil {
 		return nil, err
 	}
-	if there == nil { // a feed has seen its mark, or somebody has discarded it
+	if there == nil { // a feed has seen its mark, or it was discarded
 		f.gone = true
 		return nil, nil
 	}
-	f.Size, f.After = there.Size, there.After // put back meanwhile, it has no place behind others
+	f.Size, f.After = there.Size, there.After // put back meanwhile, it waits behind no other item
 	flagged := r.keepLost(f, there)
 	w.Know(f.Batch)
 	if b, yes := r.restoredSince(f, flagged); yes {
@@ -240,13 +240,13 @@ func (r *Replica) settleUnit(w *outbox.Work, f *flight, now time.Time) ([]*confl
 	return nil, nil
 }
 
-// unsettle has a flight be settled once more: its transaction was undone.
+// unsettle prepares a flight to be settled again after its transaction was undone.
 func (f *flight) unsettle() {
 	f.gone = false
 }
 
-// showBases takes from an outcome what the cloud has. Where a base was set since the request left, nobody knows which is
-// newer: the item is read again.
+// showBases takes the cloud's images from an outcome. If a base was set since the request left, nobody knows which is newer, and the
+// item is read again.
 func (r *Replica) showBases(w *outbox.Work, f *flight, each func(i int, it *outbox.WorkItem)) error {
 	for i, e := range f.Entries {
 		it, err := w.Load(e.Table, e.Key)
@@ -259,7 +259,7 @@ func (r *Replica) showBases(w *outbox.Work, f *flight, each func(i int, it *outb
 			applied := f.outcome.Result == intent.OutApplied
 			switch {
 			case !applied && known[i].Item == nil && e.Policy != store.PolicyState && r.tables.LostItem(it):
-				// A write that is refused because the item is not there deletes nothing of what the table has lost.
+				// A write refused because its item is missing does not delete what the table has lost.
 			case !overtaken && f.awaits(e) && known[i].Item == nil && it.Remote.Known.Item != nil:
 				it.Remote.Lost, it.Dirty = true, true
 			case !overtaken, applied && isLater(e, *known[i], it.Remote, w.Env.Exprs):
@@ -278,7 +278,7 @@ func (f *flight) awaits(e *intent.Entry) bool {
 	return f.outcome.Result == intent.OutParked && e.Why == intent.WhyReplay
 }
 
-// leave takes a batch out of the outbox: it is applied, superseded or in conflict.
+// leave removes a batch from the outbox: it is applied, superseded or in conflict.
 func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 	o := &f.outcome
 	var c *conflict.Record
@@ -320,8 +320,8 @@ func (r *Replica) settleShown(w *outbox.Work, u *outbox.Batch) error {
 	return err
 }
 
-// renumber gives a batch of a lost timeline new sequences (identity.NewSequence). The flight stays as it is: the transaction may be
-// undone, and made once more.
+// renumber gives a batch of a lost timeline new sequences (identity.NewSequence). The flight stays unchanged, because the transaction
+// may be undone and repeated.
 func (r *Replica) renumber(w *outbox.Work, f *flight) error {
 	moved, err := w.Renumber(f.Batch, func() (uint64, uint32, error) { return r.identity.NewSequence(w.Tx) })
 	if err != nil {
@@ -330,20 +330,20 @@ func (r *Replica) renumber(w *outbox.Work, f *flight) error {
 	return r.tables.Through(w.Tx, moved)
 }
 
-// isLater reports whether the image behind an applied entry is later than a base that was set while the answer was on its
-// way: what is read may be older than a send that is answered, and its effect must not be lost to readers with the entry. It is
-// told by the life and the count of our sends; the item is read again in any case.
+// isLater reports whether the image after an applied entry is later than a base set while the answer was on its way. That base may come
+// from a read older than the send, and readers must not lose the entry's effect with the entry. The life and the count of our
+// sends decide; the item is read again in any case.
 func isLater(e *intent.Entry, after intent.Known, sh *outbox.Remote, exprs *expr.Cache) bool {
 	before := sh.Known
 	switch {
-	case after.Item == nil: // it was deleted: unless it has another life by now
+	case after.Item == nil: // it was deleted, unless it has another life by now
 		return before.Item == nil || before.Side.Life == e.Life.ID || before.Side.Life == e.Label
 	case before.Item == nil: // it was created, or deleted since
 		return sh.Gone.Life == "" || sh.Gone.Life != after.Side.Life
 	case before.Side.Life == after.Side.Life:
 		return after.Side.Count > before.Side.Count
 	}
-	// Our first send to a foreign item has labelled it; and whoever reads an item that the entry has made has seen that already,
-	// and has not seen the life of before.
+	// Our first send to a foreign item has labelled it. And a read that saw the item which the entry created has not seen the earlier
+	// life.
 	return before.Side.Life == "" || e.MakesOver(before.Item, exprs)
 }

@@ -21,35 +21,35 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Status describes how far the node and the cloud are in sync, at one instant.
+// Status describes how far the node and the cloud are in sync at one instant.
 type Status struct {
 	At time.Time `json:"at"` // by the node's clock
-	// State is in_step, behind (writes wait), offline (the cloud cannot be reached), or stopped (a person has to look: a clone,
+	// State is in_step, behind (writes wait), offline (the cloud cannot be reached), or stopped (a person must act: a clone,
 	// credentials, a table).
 	State  string    `json:"state"`
-	Since  time.Time `json:"since,omitzero"`   // of behind, offline and stopped; of behind it is Oldest
-	Reason string    `json:"reason,omitempty"` // of stopped, and what to do about it
+	Since  time.Time `json:"since,omitzero"`   // of behind, offline and stopped; for behind it is Oldest
+	Reason string    `json:"reason,omitempty"` // of stopped, with the remedy
 	flow.LinkState
 
 	Waiting    int64   `json:"waiting"`    // writes that the cloud does not have yet
-	LagSeconds float64 `json:"lagSeconds"` // age of the oldest of them; 0: none waits, or nobody knows (Oldest)
-	// Oldest is when the oldest of them was written: what was written since would be lost with this machine. Zero: none waits, or
-	// nobody knows, for what was written before the machine knew the time is left out.
+	LagSeconds float64 `json:"lagSeconds"` // age of the oldest of them; 0: none waits, or unknown (Oldest)
+	// Oldest is when the oldest of them was written: everything written since would be lost with this machine. Zero: none waits,
+	// or unknown, since writes made before the machine knew the time are left out.
 	Oldest     time.Time `json:"unsyncedSince,omitzero"`
-	Unanswered int64     `json:"unanswered"` // units sent of which nobody knows yet whether they applied, as far as the lanes have read
-	Unkept     int64     `json:"-"`          // units of them whose answers cannot be stored here; that is tried again
-	Doubtful   int64     `json:"doubtful"`   // entries that are not shown: their condition does not hold on what lies below them
+	Unanswered int64     `json:"unanswered"` // batches sent whose outcome is unknown, as far as the workers have read
+	Unkept     int64     `json:"-"`          // batches whose answers cannot be stored here; that is retried
+	Doubtful   int64     `json:"doubtful"`   // entries not shown because their condition fails on what precedes them
 
-	Tables    []TableStatus    `json:"tables"` // by name, those with something to tell
-	Lanes     []LaneStatus     `json:"lanes"`  // those with something to do
-	Feed      []feed.Status    `json:"feed"`   // one for each rule
+	Tables    []TableStatus    `json:"tables"` // by name; only those with something to report
+	Lanes     []LaneStatus     `json:"lanes"`  // only those with something to do
+	Feed      []feed.Status    `json:"feed"`   // one per rule
 	Conflicts conflict.Status  `json:"conflicts"`
 	Replay    outbox.LogSums   `json:"replayLog"`
 	Budget    flow.BudgetState `json:"budget"`
 	Node      identity.Status  `json:"node"`
-	Usage     remote.Usage     `json:"usage"`       // since the process began
+	Usage     remote.Usage     `json:"usage"`       // since the process started
 	Skew      float64          `json:"skewSeconds"` // the cloud's clock minus ours
-	Alarms    []string         `json:"alarms"`      // in plain words: what a person has to look at
+	Alarms    []string         `json:"alarms"`      // in plain words, for an operator
 }
 
 // TableStatus describes the waiting writes of one table.
@@ -57,11 +57,11 @@ type TableStatus struct {
 	Table   string             `json:"table"`
 	Waiting int64              `json:"waiting"`
 	Bytes   int64              `json:"-"`
-	Stopped *flow.StoppedTable `json:"stopped,omitempty"` // nil: it is sent to
+	Stopped *flow.StoppedTable `json:"stopped,omitempty"` // nil: not stopped
 	flow.Pace
 }
 
-// Hindered says in a few words what holds up the table's writes; empty: nothing does.
+// Hindered says briefly what holds up the table's writes; "": nothing.
 func (t *TableStatus) Hindered() string {
 	switch {
 	case t.Stopped != nil:
@@ -75,21 +75,21 @@ func (t *TableStatus) Hindered() string {
 // LaneStatus describes one lane (a worker with its queue).
 type LaneStatus struct {
 	Lane   int          `json:"lane"`
-	Busy   bool         `json:"busy"`   // a request of it is on its way
-	Parked []ParkStatus `json:"parked"` // what waits while the lane goes on, the oldest first, at most maxParks
+	Busy   bool         `json:"busy"`   // one of its requests is on its way
+	Parked []ParkStatus `json:"parked"` // what waits while the worker goes on, oldest first, at most maxParks
 }
 
-// ParkStatus describes a batch that waits aside while its lane goes on.
+// ParkStatus describes a batch that is parked while its worker goes on.
 type ParkStatus struct {
 	WriteID string          `json:"writeId"`
 	Table   string          `json:"table"`
 	Key     json.RawMessage `json:"key,omitempty"` // of its first item, as DynamoDB JSON; nil: it has just left the outbox
 	Why     string          `json:"why"`
 	Until   time.Time       `json:"until,omitzero"` // zero: until somebody decides
-	Behind  int             `json:"behind"`         // units that wait on its items until it is settled
+	Behind  int             `json:"behind"`         // batches that wait behind it on its items
 }
 
-// Words says for a person why the batch waits. Reasons that are plain words already are returned unchanged.
+// Words says in plain words why the batch waits. Reasons that are plain words already are returned unchanged.
 func (p *ParkStatus) Words() string {
 	switch p.Why {
 	case "hold":
@@ -111,11 +111,11 @@ func (p *ParkStatus) Words() string {
 	}
 }
 
-// maxParks bounds what a lane lists.
+// maxParks bounds the list of a worker.
 const maxParks = 100
 
-// Status returns the present status. It reads counters and the first batches of each lane, so its cost does not depend on how
-// much waits.
+// Status returns the present status. It reads counters and the first batches of each worker, so its cost does not depend on the
+// length of the queue.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
 		At: r.clock.Now(), LinkState: r.net.State(), Skew: r.cloud.Skew().Seconds(), Usage: r.usage(), Feed: r.feed.Status(),
@@ -158,7 +158,7 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 	return err
 }
 
-// tableStatus lists the tables of which something waits, those to which nothing is sent, and those that were throttled.
+// tableStatus lists the tables that have waiting writes, are stopped, or were throttled.
 func (r *Replica) tableStatus(all outbox.Counts) (out []TableStatus) {
 	by := map[string]*TableStatus{}
 	of := func(name string) *TableStatus {
@@ -182,10 +182,10 @@ func (r *Replica) tableStatus(all outbox.Counts) (out []TableStatus) {
 	return out
 }
 
-// oldestLooks is how many units of a lane are looked at for one that was written when the machine knew the time.
+// oldestLooks bounds the batches of a worker examined for one written when the machine knew the time.
 const oldestLooks = 100
 
-// laneStatus looks at the first unit of a lane that has an instant, at what may be on its way, and at what waits aside.
+// laneStatus reads a worker's first batch with an instant, its marked batches, and its parked ones.
 func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.Time, unanswered int64, err error) {
 	st.Lane = no
 	marked, err := outbox.ReadAttempted(tx, uint8(no))
@@ -215,7 +215,7 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 	return st, oldest, int64(len(marked)), nil
 }
 
-// parkStatus tells of a unit that waits by itself what it is about, and how much waits for it.
+// parkStatus describes a parked batch and how much waits for it.
 func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p LaneUnit) (ParkStatus, error) {
 	st := ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until}
 	u, err := outbox.Get(tx, id)
@@ -249,7 +249,7 @@ func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p LaneUnit) (ParkStatus
 	return st, err
 }
 
-// judge says in words what the figures mean, of a replicator that was made then.
+// judge derives state and alarms from the figures; made is when the replicator was created.
 func (s *Status) judge(made time.Time) {
 	if !s.Oldest.IsZero() {
 		s.LagSeconds = max(0, s.At.Sub(s.Oldest).Seconds())
@@ -263,7 +263,7 @@ func (s *Status) judge(made time.Time) {
 		s.State, s.Since = "stopped", s.Away
 	case !s.Up:
 		s.State, s.Since = "offline", s.Away
-		if s.Away.IsZero() { // nobody was reached yet
+		if s.Away.IsZero() { // nobody has tried yet
 			s.Since = made
 		}
 		if s.Why != "" {
@@ -300,8 +300,8 @@ func (s *Status) alarms() (out []string) {
 	return out
 }
 
-// stoppedAlarms are a line for each reason for which nothing of tables is sent. A table of which nothing waits is no
-// alarm, unless nothing of it can be read either.
+// stoppedAlarms returns one line per reason for which tables are stopped. A table with nothing waiting is no alarm, unless it
+// cannot be read either.
 func stoppedAlarms(all []TableStatus) (out []string) {
 	var whys []string
 	tables, waiting := map[string][]string{}, map[string]int64{}

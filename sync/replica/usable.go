@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// unusableAfter is how long the cloud may be away before a node leaves to others what it does for all of them.
+	// unusableAfter is how long the cloud may be away before a node leaves work done on behalf of all nodes to others.
 	unusableAfter = 30 * time.Second
 )
 
-// Usable returns nil while writes under a lock are accepted here and reach the cloud, or may do so soon. Otherwise this node
-// should leave work under leases to others. The locks table is asked separately and may answer all the same.
+// Usable returns nil while writes under a lock are accepted here and reach the cloud, or may do so soon. Otherwise this node should
+// leave work under leases to others. The locks table is asked separately and may still answer.
 func (r *Replica) Usable() error {
 	switch st := r.net.State(); {
 	case st.Why != "":
@@ -26,7 +26,7 @@ func (r *Replica) Usable() error {
 	return r.hindered.Noted(r.hindrance(now), now)
 }
 
-// hindrance is why nothing can be done here under locks although the cloud is there; nil: it can.
+// hindrance returns why work under locks is impossible here although the cloud is reachable; nil: it is possible.
 func (r *Replica) hindrance(now time.Time) error {
 	if s := r.levels.Last(); s.Level >= flow.LevelRebuildable {
 		do := "touchline sync status shows what waits"
@@ -40,8 +40,8 @@ func (r *Replica) hindrance(now time.Time) error {
 	}
 	for _, stopped := range r.paces.StoppedTables() {
 		spec := r.spec(stopped.Table)
-		// A table that is missing or made anew stops every node alike, and whoever holds the lock goes on for its venue. One that
-		// is due is tried by what waits for it. Where nothing does, the next holder's write is the try.
+		// A missing or recreated table stops every node alike, and the lock's holder goes on for its venue. A stopped table that is due
+		// is tried by the writes waiting for it; if none wait, the next holder's write is the try.
 		if spec == nil || spec.Lock == "" || !stopped.Denied || !now.Before(stopped.Until) {
 			continue
 		}

@@ -16,14 +16,14 @@ import (
 // Proof is the known outcome of one entry.
 type Proof uint8
 
-// The proofs.
+// Values of Proof.
 const (
-	ProofPending Proof = iota // it waits, or was sent and nobody knows yet
+	ProofPending Proof = iota // it waits, or was sent and its outcome is unknown
 	ProofApplied              // the cloud has it
-	ProofRefused              // it ended as a conflict, was superseded, or nobody can tell: see the conflict log
+	ProofRefused              // a conflict, superseded, or unknown for good: see the conflict log
 )
 
-// waiters are those who wait for batches to be settled. by its sequence.
+// waiters holds the callers that wait for batches to settle, by sequence.
 type waiters struct {
 	mu   sync.Mutex
 	list map[uint64][]chan struct{}
@@ -31,7 +31,7 @@ type waiters struct {
 
 func newWaiters() *waiters { return &waiters{list: map[uint64][]chan struct{}{}} }
 
-// on returns a channel that is closed when a batch is settled. forget ends the interest.
+// on returns a channel that is closed when a batch settles. forget ends the wait.
 func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
 	}
 }
 
-// settled notifies those who wait for a batch.
+// settled notifies the callers that wait for a batch.
 func (w *waiters) settled(seq uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *waiters) settled(seq uint64) {
 	delete(w.list, seq)
 }
 
-// ended tells those who wait for a batch, or for what has fallen together into it: the application did that, and told nobody.
+// ended notifies the callers that wait for a batch or for an entry folded into it, for which there was no notification.
 func (w *waiters) ended(u *outbox.Batch) {
 	w.settled(u.ID.Seq)
 	for _, e := range u.Entries {
@@ -67,9 +67,8 @@ func (w *waiters) ended(u *outbox.Batch) {
 	}
 }
 
-// Wait returns when all entries of the Update whose last record is seq are settled: nil if the cloud has them all, else
-// a *SettledError with the first conflict. An end of ctx is its error. A sequence that wrote nothing to the cloud is
-// settled at once.
+// Wait returns when all entries of the Update whose last record is seq are settled: nil if the cloud has them all, otherwise a
+// *SettledError with the first conflict, or the error of ctx. A sequence that wrote nothing to the cloud is settled at once.
 func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 	for {
 		var pending []outbox.ID
@@ -98,7 +97,7 @@ func (r *Replica) waitFor(ctx context.Context, id outbox.ID) error {
 	ch, forget := r.waiting.on(id.Seq)
 	defer forget()
 	there := false
-	err := r.store.View(ctx, func(tx *store.Tx) error { // it may have been settled before on
+	err := r.store.View(ctx, func(tx *store.Tx) error { // it may have settled before on
 		b, err := tx.Side(outbox.SideOutbox).Get(id.Key())
 		there = b != nil
 		return err
@@ -107,7 +106,7 @@ func (r *Replica) waitFor(ctx context.Context, id outbox.ID) error {
 		return err
 	}
 	r.urge(id)
-	look, cancel := context.WithTimeout(ctx, asideWait) // the end of an older image of policy state is told by nobody
+	look, cancel := context.WithTimeout(ctx, asideWait) // an older image of policy state ends without notification
 	defer cancel()
 	select {
 	case <-ch:
@@ -117,7 +116,7 @@ func (r *Replica) waitFor(ctx context.Context, id outbox.ID) error {
 	}
 }
 
-// SettledError says that entries that were waited for are settled, and not all of them are in the cloud.
+// SettledError says that the entries are settled but not all of them are in the cloud.
 type SettledError struct{ Conflict uint64 }
 
 // Error implements error.
@@ -128,7 +127,7 @@ func (*SettledError) Unwrap() error {
 	return fault.New(fault.Conflict, "cloud_refused", "The cloud did not accept the write: see the conflict log.")
 }
 
-// verdict looks whether entries that are settled ended in the conflict log.
+// verdict checks whether settled entries ended in the conflict log.
 func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 	var id uint64
 	err := r.store.View(ctx, func(tx *store.Tx) (err error) {
@@ -145,11 +144,11 @@ func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 	return err
 }
 
-// Skew is how far the cloud's clock is ahead of this machine's, by its last answers; zero before the first.
+// Skew returns how far the cloud's clock is ahead of this machine's, by its last answers; zero before the first.
 func (r *Replica) Skew() time.Duration { return r.cloud.Skew() }
 
-// Proved returns the known outcome of the entry of one journal record. A record that sent nothing counts as applied, a
-// quarantined entry as refused until an operator releases it.
+// Proved returns the known outcome of one journal record's entry. A record that sent nothing counts as applied, a quarantined entry
+// as refused until an operator releases it.
 func (r *Replica) Proved(ctx context.Context, seq uint64) (p Proof, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		p, err = r.proved(tx, seq)
@@ -180,8 +179,8 @@ func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
 	return ProofApplied, nil
 }
 
-// Confirmed returns an item as the cloud has it, as far as this node knows: without writes that are waiting to be sent. nil:
-// the cloud has none.
+// Confirmed returns an item as the cloud has it, as far as this node knows, without writes waiting to be sent; nil if the cloud has
+// none.
 func (r *Replica) Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error) {
 	spec := r.box.Spec(table)
 	if spec == nil {

@@ -13,46 +13,45 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// worker sends the batches of its partitions, one request at a time. It reads the outbox in order and takes from it the batches
-// that are the first on all their items: heads. One that is not will be pushed to it when it has become one. What waits,
-// for an instant or for somebody, is put aside, and the lane goes on.
+// worker sends the batches of its partitions, one request at a time. It reads the outbox in order and takes the batches that are
+// first on all their items: heads. A batch that becomes a head later is pushed to it. What waits, for an instant or for somebody,
+// is put aside, and the worker goes on.
 //
-// A round: settle what was answered and mark what is sent next, in one commit; then send that, one after the other. So
-// the disk is asked once for a window of sends. What is answered and not settled when the process dies is known by its
-// mark.
+// A round settles the answers and marks what is sent next in one commit, then sends that, one batch after the other. So a window
+// of sends costs one disk sync. A batch that was answered but not settled when the process dies is recognized by its mark.
 type worker struct {
 	r   *Replica
 	no  uint8
 	sig *clock.Signal
 
-	hinted atomic.Uint64 // greatest sequence that Compile has written here, maybe to be undone
-	urgent atomic.Bool   // somebody waits for an acknowledgement
+	hinted atomic.Uint64 // greatest sequence that Compile has written here; may be undone
+	urgent atomic.Bool   // a caller waits for an acknowledgement
 
 	mu          sync.Mutex
-	pushed      []uint64   // batches to look at, from whoever made them heads
+	pushed      []uint64   // batches that may have become heads
 	rescanAsked bool       // read the outbox from its beginning
-	all         bool       // look at all that waits aside: its instants are others now
-	show        []LaneUnit // what waits aside, for the status
-	kept        int        // of stuck, for the status
+	all         bool       // reconsider everything put aside: its instants have changed
+	show        []LaneUnit // what is put aside, for the status
+	kept        int        // number of stuck, for the status
 
-	// Of the lane's own goroutine.
+	// Used by the worker's goroutine only.
 	cursor uint64              // the outbox is read up to here
-	ended  bool                // there was nothing behind cursor at the last look
-	rescan time.Time           // read it anew then: what was left out may go; zero: nothing was
+	ended  bool                // there was nothing after cursor at the last read
+	rescan time.Time           // read the outbox again then, since some batches were left out; zero: none were
 	inHand map[uint64]struct{} // batches in ready, aside and window
-	missed map[uint64]struct{} // of them, what was pushed while it was neither ready nor aside
+	missed map[uint64]struct{} // those of them pushed while neither ready nor aside
 	ready  seqHeap
 	aside  parkHeap
 	window []*flight            // marked; the first is sent next
-	done   []*flight            // their outcomes are not settled yet
-	looked map[string]time.Time // at which table, because of what has gone from it
-	stuck  []stuck              // batches in hand whose outcomes cannot be settled now: they stay marked
-	oldest time.Time            // the first of them came
+	done   []*flight            // answered, outcomes not settled yet
+	looked map[string]time.Time // by table: when it was last checked because an item vanished
+	stuck  []stuck              // batches in hand whose outcomes cannot be settled now; they stay marked
+	oldest time.Time            // when the first of done was answered
 	width  int                  // of the next window
-	woken  uint64               // of the housekeeping: commits up to here have been told
+	woken  uint64               // used by housekeeping: commits announced so far
 }
 
-// LaneUnit is a batch that waits aside.
+// LaneUnit is a batch put aside.
 type LaneUnit struct {
 	Seq   uint64
 	Table string
@@ -61,10 +60,10 @@ type LaneUnit struct {
 }
 
 const (
-	maxSteps   = 64 // of a batch without a pause
+	maxSteps   = 64 // per batch without a pause
 	rescanWait = time.Second
-	ackDelay   = 250 * time.Millisecond // an answer nobody waits for may wait so long for others to share its commit
-	asideWait  = 30 * time.Second       // what waits for something that may be missed is looked at again
+	ackDelay   = 250 * time.Millisecond // how long an answer nobody waits for may wait to share a commit
+	asideWait  = 30 * time.Second       // how often a batch is looked at whose notification may be missed
 )
 
 func newWorker(r *Replica, no int) *worker {
@@ -73,14 +72,14 @@ func newWorker(r *Replica, no int) *worker {
 	}
 }
 
-// hint notes that Compile has written a batch, which is there if its transaction is committed.
+// hint records that Compile has written a batch, which exists once its transaction commits.
 func (r *Replica) hint(id outbox.ID) {
 	h := &r.workers[id.Lane].hinted
 	for have := h.Load(); have < id.Seq && !h.CompareAndSwap(have, id.Seq); have = h.Load() {
 	}
 }
 
-// push notifies a lane that a batch may be a head now. It follows the commit that made it one.
+// push notifies a worker, after the commit, that a batch may have become a head.
 func (r *Replica) push(id outbox.ID) {
 	l := r.workers[id.Lane]
 	l.mu.Lock()
@@ -89,14 +88,14 @@ func (r *Replica) push(id outbox.ID) {
 	l.sig.Set()
 }
 
-// urge notifies the lane of a batch that a caller waits for it.
+// urge notifies a batch's worker that a caller waits for it.
 func (r *Replica) urge(id outbox.ID) {
 	l := r.workers[id.Lane]
 	l.urgent.Store(true)
 	l.sig.Set()
 }
 
-// rescan has all lanes read the outbox anew: batches were put in before where they stand, or may go on.
+// rescan makes all workers read the outbox again: batches were inserted before their positions, or may go on.
 func (r *Replica) rescan() {
 	for _, l := range r.workers {
 		l.mu.Lock()
@@ -106,12 +105,12 @@ func (r *Replica) rescan() {
 	}
 }
 
-// skewSlack is how far the server's clock may move against ours without anybody's noticing: it tells whole seconds.
+// skewSlack is how far the server's clock may seem to move against ours by chance: a Date has whole seconds.
 const skewSlack = 2 * time.Second
 
-// followClock has the lanes look at what waits aside when the server's clock is another than they knew: they wait by ours
-// for instants of the server. That is so when a node that began with a wrong clock has its first answer. It gives what to
-// call it with the next time.
+// followClock makes the workers reconsider what they put aside when the server's clock has changed, because they wait for the server's
+// instants by our clock. Example: a node that started with a wrong clock gets its first answer. It returns the skew to pass
+// next time.
 func (r *Replica) followClock(known time.Duration) time.Duration {
 	skew := r.cloud.Skew()
 	if (skew - known).Abs() < skewSlack {
@@ -121,8 +120,8 @@ func (r *Replica) followClock(known time.Duration) time.Duration {
 	return skew
 }
 
-// reconsider has all lanes look at what waits aside, for what it waits for is no more what they knew, and read the outbox
-// anew for what did not fit there.
+// reconsider makes all workers look again at what they put aside, because its reasons have changed, and read the outbox again for
+// what did not fit.
 func (r *Replica) reconsider() {
 	for _, l := range r.workers {
 		l.mu.Lock()
@@ -154,7 +153,7 @@ func (l *worker) run(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// round does the next thing, and tells until when there is nothing to do: now, if there is; zero: until a signal.
+// round does the next thing and returns when there is more to do: now, if at once; zero: after a signal.
 func (l *worker) round(ctx context.Context, now time.Time) (until time.Time, err error) {
 	if len(l.window) == 0 || l.due(now) {
 		if err := l.fill(ctx, now); err != nil {
@@ -163,12 +162,12 @@ func (l *worker) round(ctx context.Context, now time.Time) (until time.Time, err
 	}
 	if len(l.window) == 0 {
 		if (len(l.ready) > 0 || !l.ended) && l.r.net.WhenOnline(l.sig) {
-			return now, nil // those that were chosen have to wait; others need not
+			return now, nil // the chosen batches must wait; others need not
 		}
 		return l.nextAside(), nil
 	}
 	if !l.r.net.Enter(l.sig) {
-		// A whole window may be in the way of others for as long as the cloud is away: what was answered is settled.
+		// A whole window may stay blocked for as long as the cloud is away: settle the answers.
 		if len(l.done) > 0 {
 			return now, l.settle(ctx, false, now)
 		}
@@ -195,7 +194,7 @@ func (l *worker) due(now time.Time) bool {
 	return now.Sub(l.oldest) >= ackDelay || l.urgent.Load()
 }
 
-// fill settles what was answered and takes the next window.
+// fill settles the answers and takes the next window.
 func (l *worker) fill(ctx context.Context, now time.Time) error {
 	if len(l.ready) < l.width {
 		if err := l.scan(ctx, now); err != nil {
@@ -209,7 +208,7 @@ func (l *worker) fill(ctx context.Context, now time.Time) error {
 	return l.settle(ctx, pick, now)
 }
 
-// take moves what others have pushed, and what has waited aside long enough, to where the lane looks.
+// take makes ready what was pushed and what has been aside long enough.
 func (l *worker) take(now time.Time) {
 	l.mu.Lock()
 	pushed, again, all := l.pushed, l.rescanAsked, l.all
@@ -225,7 +224,7 @@ func (l *worker) take(now time.Time) {
 			continue
 		}
 		if _, have := l.inHand[seq]; have {
-			l.missed[seq] = struct{}{} // it may be on its way aside
+			l.missed[seq] = struct{}{} // it may be about to be put aside
 			continue
 		}
 		l.addReady(seq)
@@ -247,10 +246,10 @@ func (l *worker) addReady(seq uint64) {
 	heap.Push(&l.ready, seq)
 }
 
-// setAside has a batch wait. until is zero for what somebody else will push: it is looked at again all the same.
+// setAside parks a batch. until is zero if it will be pushed; even then it is looked at again after asideWait.
 func (l *worker) setAside(seq uint64, until, now time.Time, table, why string) {
 	shown := until
-	if _, pushed := l.missed[seq]; pushed && until.IsZero() { // somebody has, already
+	if _, pushed := l.missed[seq]; pushed && until.IsZero() { // it was pushed already
 		delete(l.missed, seq)
 		l.addReady(seq)
 		return
@@ -278,7 +277,7 @@ func (l *worker) nextAside() time.Time {
 	return until
 }
 
-// publishStatus keeps for the status what waits aside.
+// publishStatus publishes what is put aside.
 func (l *worker) publishStatus() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -291,14 +290,14 @@ func (l *worker) publishStatus() {
 	}
 }
 
-// parkedUnits lists what waits aside in the lane, some of it.
+// parkedUnits lists batches put aside, up to maxParks.
 func (l *worker) parkedUnits() []LaneUnit {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]LaneUnit(nil), l.show...)
 }
 
-// scan reads the outbox on from where the lane stands until it has enough heads for a window, or has come to the end.
+// scan reads the outbox from the worker's position until it has enough heads for a window or reaches the end.
 func (l *worker) scan(ctx context.Context, now time.Time) error {
 	for !l.ended && len(l.ready) < l.width && ctx.Err() == nil {
 		err := l.r.store.View(ctx, func(tx *store.Tx) error { return l.scanSlice(tx, now) })
@@ -335,7 +334,7 @@ func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
 	return nil
 }
 
-// look decides what becomes of a batch that the lane comes by.
+// look decides what to do with a batch that the scan meets.
 func (l *worker) look(tx *store.Tx, u *outbox.Batch, now time.Time) error {
 	if _, have := l.inHand[u.ID.Seq]; have || u.Held() {
 		return nil
@@ -359,7 +358,7 @@ func (l *worker) look(tx *store.Tx, u *outbox.Batch, now time.Time) error {
 	return nil
 }
 
-// waitOf is until when a batch waits, and why.
+// waitOf returns until when a batch waits, and why.
 func (l *worker) waitOf(u *outbox.Batch, now time.Time) (until time.Time, why string) {
 	until, why = l.r.local(u.ParkedUntil(l.r.serverNow())), u.Entries[0].Why
 	if stopped := l.r.paces.StoppedUntil(u.Tables(), now); stopped.After(until) {
@@ -368,7 +367,7 @@ func (l *worker) waitOf(u *outbox.Batch, now time.Time) (until time.Time, why st
 	return until, why
 }
 
-// moved has memory follow a commit of the driver: lanes learn which batches are heads now, and who waits is told.
+// moved updates memory after a commit of the replicator: workers learn the new heads, and waiting callers are notified.
 func (r *Replica) moved(w *outbox.Work) {
 	for _, it := range w.Order {
 		for _, id := range it.Heads {
@@ -382,7 +381,7 @@ func (r *Replica) moved(w *outbox.Work) {
 		r.waiting.ended(u)
 		r.events.settled(r, u)
 	}
-	for _, id := range w.Renumbered { // who waits looks where it is now
+	for _, id := range w.Renumbered { // waiting callers look up its new place
 		r.waiting.settled(id.Seq)
 	}
 	for _, u := range w.Held {

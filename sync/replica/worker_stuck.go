@@ -8,9 +8,9 @@ import (
 	"github.com/touchline/touchline/internal/backoff"
 )
 
-// stuck is a batch that was answered, and whose outcome cannot be stored for a reason of its own: what lies here of its item
-// cannot be read, or a record cannot be made. It stays in the outbox, marked as sent; what the cloud said is kept, and tried
-// again. When the node starts anew before that works it is sent again, under its mark.
+// stuck is an answered batch whose outcome cannot be stored for a reason of its own: its item cannot be read here, or its record cannot
+// be made. It stays in the outbox, marked as sent. The answer is kept and storing it is retried. If the node restarts
+// before that succeeds, the batch is sent again under its mark.
 type stuck struct {
 	*flight
 	err   error
@@ -21,7 +21,7 @@ func stuckWait() backoff.Policy {
 	return backoff.Policy{Base: 5 * time.Second, Max: 10 * time.Minute, Floor: 5 * time.Second}
 }
 
-// setStuck takes a flight out of those that are settled next.
+// setStuck removes a flight from those to be settled next.
 func (l *worker) setStuck(f *flight, err error, now time.Time) {
 	if f.stuck == 0 {
 		l.r.log.Error("an answer cannot be settled", "seq", f.ID.Seq, "table", f.Table(), "result", f.outcome.Result, "error", err)
@@ -31,7 +31,7 @@ func (l *worker) setStuck(f *flight, err error, now time.Time) {
 	f.stuck++
 }
 
-// tryStuck has those whose time has come be settled with the next.
+// tryStuck returns the batches that are due to those to be settled next.
 func (l *worker) tryStuck(now time.Time) {
 	l.stuck = slices.DeleteFunc(l.stuck, func(s stuck) bool {
 		if s.again.After(now) {
@@ -45,12 +45,12 @@ func (l *worker) tryStuck(now time.Time) {
 	})
 }
 
-// shown is how the status tells of it.
+// shown returns the batch's entry in the status.
 func (s *stuck) shown() LaneUnit {
 	return LaneUnit{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be kept here: %v", s.err), Until: s.again}
 }
 
-// stuckUnits counts those of the lane.
+// stuckUnits returns the number of the worker's stuck batches.
 func (l *worker) stuckUnits() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

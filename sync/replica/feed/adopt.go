@@ -15,38 +15,38 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// image is what a consistent read has found of an item.
+// image is what a consistent read found of an item.
 type image struct {
 	table string
 	key   attr.Item
-	item  attr.Item // sidecar included; nil: there is none
+	item  attr.Item // sidecar included; nil: no item
 	read  *outbox.Read
-	began time.Time // of the read, server-corrected
-	epoch uint64    // how many restores were known then
+	began time.Time // when the read began, server-corrected
+	epoch uint64    // number of restores known then
 }
 
-// verdicts on an image.
+// adopted is the verdict on an image.
 type adopted uint8
 
 const (
-	adoptSame    adopted = iota // it is the base already
+	adoptSame    adopted = iota // it was the base already
 	adoptTaken                  // it is the base now
-	adoptWaits                  // a transaction that is made sure of is to find things as they are
-	adoptStale                  // the base was set since the read began, or a table found restored: the item is to be read again
-	adoptKept                   // it is absent from a table that has lost writes: it stays as it is here
-	adoptRefused                // no item of that table
-	adoptProves                 // it proves a transaction, whose other items have to be read with it
+	adoptWaits                  // a transaction being verified must find the item as it is
+	adoptStale                  // the base was set since the read began, or a restored table was found: read the item again
+	adoptKept                   // absent from a table that has lost writes: the item stays as it is here
+	adoptRefused                // the table has no such item
+	adoptProves                 // it proves a transaction, whose other items must be read with it
 )
 
-// adoption is what became of some images.
+// adoption is what became of a set of images.
 type adoption struct {
-	again   []image // to be read again
+	again   []image // to read again
 	refused int
-	proves  map[outbox.ID]bool // transactions that are proved, and were left
+	proves  map[outbox.ID]bool // transactions that were proved and left in place
 }
 
-// adopt makes images of the cloud the bases of their items, in one transaction with more (nil: nothing), and what readers
-// see follows. An image that nobody can use is left out and counted: a row that somebody has spoiled is no reason to stop.
+// adopt makes cloud images the bases of their items, in one transaction with more (nil: nothing), and updates what readers see. An
+// unusable image is left out and counted: one damaged row must not stop the feed.
 func (f *Feed) adopt(ctx context.Context, images []image, more func(tx *store.Tx) error) (adoption, error) {
 	var out adoption
 	var done *outbox.Work
@@ -62,7 +62,7 @@ func (f *Feed) adopt(ctx context.Context, images []image, more func(tx *store.Tx
 			if err != nil {
 				return err
 			}
-			switch v { //nolint:exhaustive // nothing is left to do of the others
+			switch v { //nolint:exhaustive // the others need nothing more
 			case adoptStale:
 				out.again = append(out.again, fresh[i])
 			case adoptRefused:
@@ -85,7 +85,7 @@ func (f *Feed) adopt(ctx context.Context, images []image, more func(tx *store.Tx
 	return out, nil
 }
 
-// adoptedWork moves the memory behind the commit.
+// adoptedWork updates memory after the commit.
 func (f *Feed) adoptedWork(w *outbox.Work, out *adoption) {
 	f.Moved(w)
 	if n := out.refused + len(w.Bad); n > 0 {
@@ -93,7 +93,7 @@ func (f *Feed) adoptedWork(w *outbox.Work, out *adoption) {
 	}
 }
 
-// unlike leaves out the images that are the bases already, so that nothing is written for what nobody has changed.
+// unlike leaves out images that already are the base, so that unchanged items cause no writes.
 func (f *Feed) unlike(ctx context.Context, images []image) (out []image, err error) {
 	err = f.Store.View(ctx, func(tx *store.Tx) error {
 		out = out[:0]
@@ -120,7 +120,7 @@ func (f *Feed) unlike(ctx context.Context, images []image) (out []image, err err
 	return out, err
 }
 
-// sameBase reports whether an image is the base that a shadow (nil: none) has.
+// sameBase reports whether an image equals the base in sh (nil: none).
 func sameBase(sh *outbox.Remote, img attr.Item) bool {
 	if sh == nil || sh.Known.Item == nil || img == nil {
 		return img == nil && (sh == nil || sh.Known.Item == nil)
@@ -134,8 +134,7 @@ func sameSide(a, b intent.Sidecar) bool {
 		attr.Equal(a.Turn, b.Turn) && maps.EqualFunc(a.Marks, b.Marks, attr.Equal)
 }
 
-// adoptOne takes one image. together tells that all items of the transactions which it may prove are adopted in the same
-// work.
+// adoptOne adopts one image. together says that all items of the transactions it may prove are adopted in the same work.
 func (f *Feed) adoptOne(w *outbox.Work, im *image, out *adoption, together bool) (adopted, error) {
 	it, err := w.Load(im.table, im.key)
 	switch {
@@ -143,7 +142,7 @@ func (f *Feed) adoptOne(w *outbox.Work, im *image, out *adoption, together bool)
 		return adoptRefused, nil
 	case err != nil:
 		return 0, err
-	case im.epoch != f.Tables.Epoch(): // it may be of a table that is no more, and proves nothing of the one that is
+	case im.epoch != f.Tables.Epoch(): // the image may be of an earlier table, and proves nothing about the present one
 		return adoptStale, nil
 	case sameBase(it.Remote, im.item):
 		return adoptSame, nil
@@ -180,8 +179,8 @@ func (f *Feed) adoptOne(w *outbox.Work, im *image, out *adoption, together bool)
 	return adoptTaken, nil
 }
 
-// provedBy returns the batches of an item, in their order, that an image of it proves. Of transactions it gives none: they
-// are settled by who has all of their items, which together tells.
+// provedBy returns the batches of an item, in order, that an image of it proves. Transactions are left out unless together says that
+// all of their items are at hand.
 func (f *Feed) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side intent.Sidecar, out *adoption, together bool) (proved []*outbox.Batch, v adopted) {
 	i := slices.IndexFunc(units, func(u *outbox.Batch) bool { return u.ShownBy(it, side, f.Store.Node()) })
 	if i < 0 {
@@ -191,7 +190,7 @@ func (f *Feed) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side intent.
 	if u.ProvesEarlier() {
 		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].MakesSure() })
 		if slices.ContainsFunc(proved, func(u *outbox.Batch) bool { return len(u.Entries) > 1 }) {
-			return nil, adoptWaits // it looks at all of its items itself, and is to find this mark waiting there
+			return nil, adoptWaits // it reads all of its items itself, and must find this mark pending
 		}
 	}
 	switch {
@@ -208,15 +207,15 @@ func (f *Feed) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side intent.
 	return proved, adoptTaken
 }
 
-// watchMark looks at our own mark on an image: one above all that this node has written is another copy's.
+// watchMark checks our own mark on an image: a mark above every sequence of this node was written by another copy of it.
 func (f *Feed) watchMark(side intent.Sidecar) {
 	if intent.Whole(side.Marks[f.Store.Node()]) > f.Store.Seq() {
 		f.OtherCopy("a mark above all sequences of this node")
 	}
 }
 
-// adoptUnit reads all items of a transaction and adopts them together: one of them has shown that it was applied, and
-// readers see all of it or none.
+// adoptUnit reads all items of a transaction and adopts them together: one of them showed that the transaction was applied, and
+// readers must see all of it or none.
 func (f *Feed) adoptUnit(ctx context.Context, id outbox.ID) error {
 	keys, err := f.refsOf(ctx, id)
 	if err != nil || len(keys) == 0 {
@@ -263,7 +262,7 @@ func (f *Feed) adoptUnit(ctx context.Context, id outbox.ID) error {
 	return err
 }
 
-// refsOf returns the items that a batch writes; none, if it has left.
+// refsOf returns the items that a batch writes, or none if it has left the outbox.
 func (f *Feed) refsOf(ctx context.Context, id outbox.ID) (keys []intent.Ref, err error) {
 	err = f.Store.View(ctx, func(tx *store.Tx) error {
 		u, err := outbox.Get(tx, id)
@@ -278,12 +277,12 @@ func (f *Feed) refsOf(ctx context.Context, id outbox.ID) (keys []intent.Ref, err
 	return keys, err
 }
 
-// errNotShown undoes what was adopted of a batch of which not all can be.
+// errNotShown undoes the adoption for a batch that cannot be adopted as a whole.
 var errNotShown = errors.New("the images do not show the transaction")
 
-// adoptAll adopts the images of a batch's items. It reports whether they prove it and all of them could be taken: else
-// nothing is to be kept of it, and the batch goes on as it was. One that is made sure of in a restored table is proved by all
-// of its items alone: what one has kept another may have lost.
+// adoptAll adopts the images of a batch's items. It reports whether they prove the batch and all could be taken; if not, nothing must
+// be kept and the batch goes on unchanged. A batch being verified in a restored table is proved only by all of its items: one
+// item may have survived where another was lost.
 func (f *Feed) adoptAll(w *outbox.Work, u *outbox.Batch, images []image, out *adoption) (shown bool, err error) {
 	whole := true
 	for i := range images {

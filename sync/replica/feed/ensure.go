@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	subscribedFor   = 10 * time.Minute // after the last Ensure of it
-	subscribedEvery = 30 * time.Second // how old what is held may be
-	subscribedMost  = 256              // at once: beyond that the one asked for least recently goes
-	heldMost        = 16384            // remembered readings
+	subscribedFor   = 10 * time.Minute // after the last Ensure of a partition
+	subscribedEvery = 30 * time.Second // maximum age of what is held
+	subscribedMost  = 256              // subscriptions at once: beyond that the least recently requested one goes
+	heldMost        = 16384            // completed reads remembered
 	ensurePages     = 50               // of one partition: a larger one is not held as a whole
 )
 
-// subscription is a partition that somebody has asked for, and that is read regularly since.
+// subscription is a partition that was requested and has been read regularly since.
 type subscription struct {
-	pass  *pass // what to read: the table and the partition
+	pass  *pass // what to read: table and partition
 	until time.Time
 	next  time.Time
 }
 
-// ensuring is a reading for Ensure that others wait for.
+// ensuring is a read for Ensure that others wait for.
 type ensuring struct {
 	waiting []*clock.Signal
-	failed  bool // it could not be read: those who wait go on with what is here
+	failed  bool // the read failed: waiters go on with what is here
 }
 
-// Ensure has items, or whole partitions where a key is the partition key alone, here before they are read: what is not
-// held is read from the cloud, within Deadline, and stays subscribed for a while. Where the cloud cannot be
-// reached it is what is here, and no error: errors are those of the caller, a table or a key that is none
-// (fault.NotFound, fault.Invalid), and the end of ctx.
+// Ensure brings items, or whole partitions if a key is only the partition key, before they are read. What is not held is read from the
+// cloud within Deadline and stays subscribed for a while. If the cloud cannot be reached, the local state stands, which is not an
+// error. It returns errors only for the caller's mistakes, an unknown table or invalid key (fault.NotFound, fault.Invalid), and
+// for the end of ctx.
 func (f *Feed) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
 	spec := f.Box.Spec(table)
 	if spec == nil {
@@ -64,7 +64,7 @@ func (f *Feed) Ensure(ctx context.Context, table string, keys ...attr.Item) erro
 	return nil
 }
 
-// ReadNow reads an item or a partition, whatever is held of it, and for as long as that takes.
+// ReadNow reads an item or a partition even if it is held, without a time limit of its own.
 func (f *Feed) ReadNow(ctx context.Context, spec *store.TableSpec, key attr.Item) error {
 	w, err := wantOf(spec, key)
 	if err != nil {
@@ -80,11 +80,11 @@ func (f *Feed) ReadNow(ctx context.Context, spec *store.TableSpec, key attr.Item
 	return err
 }
 
-// want is one thing that Ensure is asked for.
+// want is one thing that Ensure was asked for.
 type want struct {
-	pass *pass     // of its partition
-	key  attr.Item // of the item; nil: the whole partition
-	id   string    // what is read: the pass's key, or the item's id
+	pass *pass     // the pass of its partition
+	key  attr.Item // the item's key; nil: the whole partition
+	id   string    // what is read: the pass's key or the item's id
 }
 
 func wantOf(spec *store.TableSpec, key attr.Item) (*want, error) {
@@ -113,7 +113,7 @@ func wantOf(spec *store.TableSpec, key attr.Item) (*want, error) {
 	return w, nil
 }
 
-// rawPartition returns the bytes with which the keys of a partition begin; false: no partition has that key.
+// rawPartition returns the bytes with which the keys of a partition begin; false: invalid partition key.
 func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
 	if !isKind(value, spec.Key.Partition) || value.Kind() != attr.KindN && len(value.Str())+len(value.Bytes()) == 0 {
 		return nil, false
@@ -122,7 +122,7 @@ func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
 	return raw, err == nil
 }
 
-// ensure reads one thing unless it is held, or waits for the caller that is reading it.
+// ensure reads one thing unless it is held, or waits for another caller that is reading it.
 func (f *Feed) ensure(ctx context.Context, w *want, limit time.Time) error {
 	for {
 		if f.holds(w) || !f.Link.Online() || !f.Clock.Now().Before(limit) {
@@ -137,7 +137,7 @@ func (f *Feed) ensure(ctx context.Context, w *want, limit time.Time) error {
 			}
 			f.flights[w.id] = flight
 			f.mu.Unlock()
-			_ = f.fetch(ctx, w, flight, limit) // then it is what is here
+			_ = f.fetch(ctx, w, flight, limit) // on failure the local state stands
 			return ctx.Err()
 		}
 		sig := clock.NewSignal()
@@ -155,12 +155,12 @@ func (f *Feed) ensure(ctx context.Context, w *want, limit time.Time) error {
 	}
 }
 
-// fetch reads what is wanted, and wakes who waited for it.
+// fetch reads what is wanted and wakes its waiters.
 func (f *Feed) fetch(ctx context.Context, w *want, flight *ensuring, limit time.Time) (err error) {
 	defer func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		flight.failed = err != nil && ctx.Err() == nil // not because its own caller has gone
+		flight.failed = err != nil && ctx.Err() == nil // but not because its own caller has gone
 		delete(f.flights, w.id)
 		for _, sig := range flight.waiting {
 			sig.Set()
@@ -184,8 +184,8 @@ func (f *Feed) fetch(ctx context.Context, w *want, flight *ensuring, limit time.
 	return err
 }
 
-// subscribe notes that a partition is wanted, and reports whether it is held: read as a whole a short time ago, or by a
-// rule that goes on reading it.
+// holds subscribes to a partition and reports whether it is held: read as a whole a short time ago, or covered by a rule that keeps
+// reading it.
 func (f *Feed) holds(w *want) (held bool) {
 	now := f.Clock.Now()
 	every := f.coveredEvery(w)
@@ -204,8 +204,8 @@ func (f *Feed) holds(w *want) (held bool) {
 	return fresh(w.pass.key, 2*subscribedEvery) || fresh(w.id, subscribedEvery)
 }
 
-// coveredEvery is how often a rule reads the table; 0: none does. Whether it reads the partition is seen by when that was
-// last read.
+// coveredEvery returns how often a rule reads the table; 0: none does. Whether the rule reads this partition shows in when the
+// partition was last read.
 func (f *Feed) coveredEvery(w *want) (every time.Duration) {
 	for _, rule := range f.loadRules() {
 		if rule.Table == w.pass.table && (every == 0 || rule.Every < every) {
@@ -215,7 +215,7 @@ func (f *Feed) coveredEvery(w *want) (every time.Duration) {
 	return every
 }
 
-// subscribe has a partition read regularly for a while. Called with the lock held.
+// subscribe has a partition read regularly for a while. The caller holds the lock.
 func (f *Feed) subscribe(p *pass, now time.Time) {
 	if f.subs == nil {
 		f.subs = map[string]*subscription{}
@@ -234,7 +234,7 @@ func (f *Feed) subscribe(p *pass, now time.Time) {
 	s.until = now.Add(subscribedFor)
 }
 
-// pollSubscriptions reads the subscribed partitions that are due, and forgets those nobody has asked for lately.
+// pollSubscriptions reads the subscribed partitions that are due, and drops those not requested lately.
 func (f *Feed) pollSubscriptions(ctx context.Context) {
 	budget := roundPages
 	for _, s := range f.dueSubscriptions(f.Clock.Now()) {
@@ -271,7 +271,7 @@ func (f *Feed) dueSubscriptions(now time.Time) (due []*subscription) {
 	return due
 }
 
-// heldNow notes that a partition, a table or an item was read as a whole.
+// heldNow records that a partition, a table or an item was read as a whole.
 func (f *Feed) heldNow(id string) {
 	now := f.Clock.Now()
 	f.mu.Lock()

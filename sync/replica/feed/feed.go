@@ -20,27 +20,27 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Rule says what of a table is read regularly: what others have written is learned by it.
+// Rule says what to read regularly from a table, to learn what others have written.
 type Rule struct {
 	Table string
-	Every time.Duration // from the end of one round to the begin of the next, with a tenth of jitter; 0: 30 s
+	Every time.Duration // from the end of one round to the start of the next, with a tenth of jitter; 0: 30 s
 
-	// Partitions lists the partitions that are of interest just now: values of the partition key, each read by a Query. It
-	// is called within a View before each round and answers from the store and from memory alone. An absent value stands for
-	// the whole table, which is scanned. nil: always so.
+	// Partitions returns the partitions of interest now: partition key values, each read by a Query. It is called in a View
+	// before each round and must use only the store and memory. An absent value stands for the whole table, which is
+	// scanned. nil: always the whole table.
 	Partitions func(tx *store.Tx) ([]attr.Value, error)
 }
 
 const (
 	pollEvery  = 30 * time.Second
-	roundPages = 200 // of a rule in one round: what is left is read first in the next
+	roundPages = 200 // pages of a rule per round: the next round starts with what is left
 )
 
 func pollWait() backoff.Policy {
 	return backoff.Policy{Base: time.Second, Max: 30 * time.Second, Floor: 200 * time.Millisecond}
 }
 
-// Feed reads what others have written, and makes it what the node has of it. Its exported fields are set before it is used.
+// Feed reads what others have written and brings it into the store. Set its exported fields before use.
 type Feed struct {
 	Store    *store.Store
 	Cloud    remote.Cloud
@@ -51,61 +51,61 @@ type Feed struct {
 	Rand     func() uint64
 	Rules    []Rule
 	Tables   Tables
-	Deadline time.Duration // of one request
-	Page     int           // items of a page: what one transaction takes in must not hold the writers up
+	Deadline time.Duration // per request
+	Page     int           // items per page: one transaction must not hold the writers up
 
-	Settle    func(w *outbox.Work, b *outbox.Batch) error // takes a batch out that an image proves
-	Moved     func(w *outbox.Work)                        // has memory follow a commit
-	OtherCopy func(why string)                            // the cloud shows what only another copy of this node can have written
+	Settle    func(w *outbox.Work, b *outbox.Batch) error // removes a batch that an image proves
+	Moved     func(w *outbox.Work)                        // updates memory after a commit
+	OtherCopy func(why string)                            // the cloud shows a write that only another copy of this node can have made
 	Lost      func(err error)                             // the cloud cannot be reached
-	Errand    func()                                      // there is something for ReadBooked
+	Errand    func()                                      // ReadBooked has something to do
 	Failpoint func(point string)
 
 	mu      sync.Mutex
 	rules   []*feedRule
-	subs    map[string]*subscription // by pass.key: partitions that somebody has asked for (Ensure)
+	subs    map[string]*subscription // by pass.key: partitions requested through Ensure
 	held    map[string]time.Time     // by pass.key, and by item: when it was last read as a whole
-	flights map[string]*ensuring     // by pass.key or item: what is being read for Ensure
+	flights map[string]*ensuring     // by pass.key or item: reads under way for Ensure
 
-	unfinished map[string]*pass // by pass.key, of the feed's own goroutine: passes that go on in the next round
-	booked     []intent.Ref     // items to be read again
+	unfinished map[string]*pass // by pass.key, used by the feed's goroutine only: passes that the next round continues
+	booked     []intent.Ref     // items to read again
 }
 
-// Tables is what is known of the tables of the cloud themselves, any of which may have been restored, or created again.
+// Tables is what is known of the cloud's tables, any of which may have been restored or recreated.
 type Tables interface {
-	// Epoch counts those that were found to be others: what was asked before may be of what is no more.
+	// Epoch counts tables found to have been replaced: an answer requested before may concern an old table.
 	Epoch() uint64
-	// Check looks whether a table is the one that it was: what another one lacks nobody has deleted.
+	// Check verifies that a table is still the same one: items missing from a new table were not deleted.
 	Check(ctx context.Context, table string) error
-	// KeepsAbsent reports whether what is absent from a table stays here, if its base was set at that instant.
+	// KeepsAbsent reports whether an item absent from a table stays here, given when its base was set.
 	KeepsAbsent(table string, set time.Time) bool
-	// Owes reports whether a table of a batch has lost what is still to be put back.
+	// Owes reports whether a table of a batch has lost writes that are still to be put back.
 	Owes(b *outbox.Batch) bool
-	// Readable is an error for a table whose items are none of ours.
+	// Readable returns an error for a table whose items are not ours.
 	Readable(table string) error
 }
 
-// feedRule is a rule at work.
+// feedRule is a rule in operation.
 type feedRule struct {
 	Rule
 
 	next   time.Time
-	tries  int    // rounds in a row that failed
-	begins string // pass.key with which the next round begins: the last one ended for want of budget
+	tries  int    // failed rounds in a row
+	begins string // pass.key with which the next round starts, if the last one ran out of budget
 	status Status
 }
 
-// Status is how a rule of the feed fares.
+// Status describes the state of a rule.
 type Status struct {
-	Rule      string    `json:"rule"`              // the table, and of what partitions; no other has it
-	LastPass  time.Time `json:"lastPass,omitzero"` // the end of the last complete one; zero: there was none
-	Items     int       `json:"items"`             // that it had
+	Rule      string    `json:"rule"`              // table and partitions; unique
+	LastPass  time.Time `json:"lastPass,omitzero"` // end of the last complete pass; zero: none
+	Items     int       `json:"items"`             // in that pass
 	Passes    uint64    `json:"-"`                 // complete ones
 	Errors    uint64    `json:"errors"`
-	LastError string    `json:"lastError,omitempty"` // of the latest pass; empty: it was good
+	LastError string    `json:"lastError,omitempty"` // of the latest pass; "": it succeeded
 }
 
-// loadRules makes the rules ready. It can be called again.
+// loadRules prepares the rules. It can be called repeatedly.
 func (f *Feed) loadRules() []*feedRule {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -118,7 +118,7 @@ func (f *Feed) loadRules() []*feedRule {
 	return f.rules
 }
 
-// nameOf is what a rule is called in status and metrics: no two are called alike.
+// nameOf returns a rule's unique name for status and metrics.
 func (f *Feed) nameOf(r *Rule) string {
 	base := r.Table + ", all"
 	if r.Partitions != nil {
@@ -131,7 +131,7 @@ func (f *Feed) nameOf(r *Rule) string {
 	return name
 }
 
-// Status reports how the rules fare, in their order.
+// Status returns the state of the rules, in order.
 func (f *Feed) Status() []Status {
 	rules := f.loadRules()
 	f.mu.Lock()
@@ -143,16 +143,16 @@ func (f *Feed) Status() []Status {
 	return out
 }
 
-// serverNow is the time as the cloud has it, as far as that is known.
+// serverNow returns the cloud's time, as far as it is known.
 func (f *Feed) serverNow() time.Time { return f.Clock.Now().Add(f.Cloud.Skew()) }
 
-// Run reads what the rules say, and what Ensure has subscribed, until ctx ends. One request at a time: the feed is
-// never in the way of the lanes. While the cloud is away it sleeps.
+// Run reads what the rules and Ensure's subscriptions ask for until ctx ends. It makes one request at a time, so that the feed never
+// gets in the workers' way. While the cloud is away it sleeps.
 func (f *Feed) Run(ctx context.Context) error {
 	rules := f.loadRules()
 	now := f.Clock.Now()
 	for _, rule := range rules {
-		rule.next = now.Add(time.Duration(f.Rand() % uint64(rule.Every))) // not all nodes, and not all rules, at once
+		rule.next = now.Add(time.Duration(f.Rand() % uint64(rule.Every))) // spread nodes and rules
 	}
 	wake := clock.NewSignal()
 	swept := now
@@ -179,7 +179,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-// rested has all rules begin anew when the cloud is there again, not all nodes at once: what failed before says nothing.
+// rested restarts all rules when the cloud is back, spread over nodes: earlier failures say nothing now.
 func (f *Feed) rested(rules []*feedRule, now time.Time, rand func() uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -191,7 +191,7 @@ func (f *Feed) rested(rules []*feedRule, now time.Time, rand func() uint64) {
 	}
 }
 
-// nextRound is when the next rule or subscription is due.
+// nextRound returns when the next rule or subscription is due.
 func (f *Feed) nextRound(rules []*feedRule) time.Time {
 	next := f.Clock.Now().Add(subscribedEvery)
 	for _, rule := range rules {
@@ -202,7 +202,7 @@ func (f *Feed) nextRound(rules []*feedRule) time.Time {
 	return next
 }
 
-// round is one round of a rule.
+// round runs one round of a rule.
 func (f *Feed) round(ctx context.Context, rule *feedRule) {
 	items, whole, err := f.roundOf(ctx, rule)
 	f.mu.Lock()
@@ -223,7 +223,7 @@ func (f *Feed) round(ctx context.Context, rule *feedRule) {
 	}
 }
 
-// roundOf reads what the rule lists, within the budget of a round. whole tells that it came to the end of it.
+// roundOf reads what the rule lists, within the budget of a round. whole reports whether it reached the end.
 func (f *Feed) roundOf(ctx context.Context, rule *feedRule) (items int, whole bool, err error) {
 	passes, err := f.passesOf(ctx, rule)
 	if err != nil {
@@ -253,13 +253,13 @@ func (f *Feed) roundOf(ctx context.Context, rule *feedRule) (items int, whole bo
 	return items, first == nil, first
 }
 
-// passFailed notes what an error of the feed says about the way to the cloud.
+// passFailed records what an error of the feed says about the connection to the cloud.
 func (f *Feed) passFailed(p *pass, err error) {
 	_, gone := remote.Unreached(err)
 	switch class := remote.ClassOf(err); {
 	case gone:
 		f.Lost(err)
-	case errors.Is(err, remote.ErrOtherKeys): // that was said when it was found
+	case errors.Is(err, remote.ErrOtherKeys): // logged when it was found
 	case class == intent.NoTable:
 		f.Log.Warn("feed: the cloud does not have the table", "table", p.table)
 	default:
@@ -267,7 +267,7 @@ func (f *Feed) passFailed(p *pass, err error) {
 	}
 }
 
-// passesOf lists what a round reads, in an order that does not depend on chance: where the last one ended, the next goes on.
+// passesOf lists what a round reads, in a fixed order, starting where the last round ended.
 func (f *Feed) passesOf(ctx context.Context, rule *feedRule) ([]*pass, error) {
 	spec := f.Box.Spec(rule.Table)
 	if spec == nil {

@@ -15,21 +15,21 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// sideCheckpoint holds how far passes have come that were not through when their round ended: by pass.key.
+// sideCheckpoint holds the positions of passes that were unfinished when their round ended, by pass.key.
 const sideCheckpoint = "checkpoint"
 
-// pass is one reading of a whole table or partition, from its begin to its end.
+// pass is one complete read of a table or partition.
 type pass struct {
 	table     string
 	spec      *store.TableSpec
 	partition attr.Value // absent: the whole table
-	key       string     // of the pass: the table, 0 and the raw partition. The ids of its items begin with it
+	key       string     // the table, 0 and the raw partition; the ids of its items begin with it
 
 	began time.Time           // server-corrected
-	seen  map[string]struct{} // ids of items; nil: it goes on with what an earlier run began, and cannot tell what is absent
+	seen  map[string]struct{} // ids of items; nil: an earlier run began the pass, so it cannot tell what is absent
 	after attr.Item
 	kept  bool // its position is in the store
-	alone bool // it is one reading, not to be gone on with
+	alone bool // a single read that is not continued
 }
 
 func newPass(spec *store.TableSpec, partition attr.Value, raw []byte) *pass {
@@ -42,8 +42,8 @@ type checkpoint struct {
 	Began time.Time `json:"began"`
 }
 
-// pass reads on where the pass had come to, at most budget pages, and at its end takes out what is not there any more. n is
-// the items that were read.
+// pass continues from the pass's position for at most budget pages, and at the end removes what is gone. n is the number of items
+// read.
 func (f *Feed) pass(ctx context.Context, p *pass, budget *int) (n int, err error) {
 	if p.alone {
 		p.began, p.seen = f.serverNow(), map[string]struct{}{}
@@ -65,7 +65,7 @@ func (f *Feed) pass(ctx context.Context, p *pass, budget *int) (n int, err error
 	return n, nil
 }
 
-// resume takes up a pass where it was left: by this run, which remembers what it has seen, or by an earlier one.
+// resume continues an unfinished pass, of this run, which remembers what it has seen, or of an earlier one.
 func (f *Feed) resume(ctx context.Context, p *pass) (*pass, error) {
 	if q := f.unfinished[p.key]; q != nil {
 		return q, nil
@@ -79,7 +79,7 @@ func (f *Feed) resume(ctx context.Context, p *pass) (*pass, error) {
 		}
 		p.kept = true
 		if err := json.Unmarshal(data, &at); err != nil {
-			at = checkpoint{} // begin anew
+			at = checkpoint{} // start over
 		}
 		return nil
 	})
@@ -89,14 +89,14 @@ func (f *Feed) resume(ctx context.Context, p *pass) (*pass, error) {
 	return p, err
 }
 
-// page reads one page and takes it in, with the position behind it.
+// page reads one page and adopts it together with the position after it.
 func (f *Feed) page(ctx context.Context, p *pass) (n int, last bool, err error) {
 	read := f.Box.Reads.Start()
 	defer read.End()
 	began, epoch := f.serverNow(), f.Tables.Epoch()
 	page, err := f.readPage(ctx, p)
 	if err != nil {
-		if remote.ClassOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table does not have any more
+		if remote.ClassOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table no longer has
 			p.after, p.kept = nil, false
 			delete(f.unfinished, p.key)
 			return 0, false, errors.Join(err, f.Store.Update(ctx, p.keep))
@@ -130,7 +130,7 @@ func (f *Feed) page(ctx context.Context, p *pass) (n int, last bool, err error) 
 	return len(page.Items), last, f.follow(ctx, &out, true)
 }
 
-// stands notes where a pass stands: one that is not at its end is gone on with.
+// stands records the position of a pass; an unfinished one will be continued.
 func (f *Feed) stands(p *pass, last bool) {
 	if p.alone {
 		return
@@ -178,7 +178,7 @@ func (f *Feed) note(ctx context.Context, p *pass, images []image) error {
 	})
 }
 
-// keep stores the position; at the end of the pass there is none to be kept.
+// keep stores the position; a finished pass has none.
 func (p *pass) keep(tx *store.Tx) error {
 	if len(p.after) == 0 {
 		return tx.Side(sideCheckpoint).Delete([]byte(p.key))
@@ -192,7 +192,7 @@ func (p *pass) keep(tx *store.Tx) error {
 
 func isKind(v attr.Value, k store.KeyAttr) bool { return v.Kind().String() == string(rune(k.Type)) }
 
-// keyFrom takes the key out of an item; false: it has none that the table could have.
+// keyFrom extracts the key of an item; false: not a valid key of the table.
 func keyFrom(spec *store.TableSpec, it attr.Item) (attr.Item, bool) {
 	key := attr.Item{}
 	for _, k := range []store.KeyAttr{spec.Key.Partition, spec.Key.Sort} {
@@ -208,18 +208,18 @@ func keyFrom(spec *store.TableSpec, it attr.Item) (attr.Item, bool) {
 	return key, true
 }
 
-// absentMost bounds the items that are looked up at the end of one pass.
+// absentMost bounds the items looked up at the end of one pass.
 const absentMost = 200
 
-// massAbsent is from how many items on it is no deletion if all of a scanned table are absent and nobody can tell whether
-// it is still the same table.
+// massAbsent limits how many items may vanish at once: if all items of a scanned table are absent, and at least this many, that is no
+// deletion as long as nobody can tell whether it is still the same table.
 const massAbsent = 16
 
-// absent takes out what a complete pass has not seen: bases older than the pass, on which nothing waits to be sent, each after a
+// absent removes what a complete pass has not seen: bases older than the pass with nothing waiting to be sent, each after a
 // consistent read of its own.
 func (f *Feed) absent(ctx context.Context, p *pass) error {
 	if p.seen == nil {
-		return nil // the next pass is one from the beginning
+		return nil // the next pass starts from the beginning
 	}
 	keys, bases, err := f.unseen(ctx, p)
 	if err != nil || len(keys) == 0 {
@@ -237,13 +237,13 @@ func (f *Feed) absent(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// absentee is an item that a pass has not met.
+// absentee is an item that a pass has not seen.
 type absentee struct {
 	raw     []byte // its key
 	pending []outbox.Place
 }
 
-// unseen lists the items of the pass's range that the cloud had, and the pass has not met. bases is how many it had.
+// unseen lists the items in the pass's range that the cloud had and the pass has not seen. bases is the number of items it had.
 func (f *Feed) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int, err error) {
 	err = f.Store.View(ctx, func(tx *store.Tx) error {
 		var found []absentee
@@ -267,7 +267,7 @@ func (f *Feed) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int
 	return keys, bases, err
 }
 
-// settledKeys returns the keys of those absent items on which nothing waits to be sent.
+// settledKeys returns the keys of the absent items on which nothing waits to be sent.
 func settledKeys(tx *store.Tx, table string, found []absentee) (keys []attr.Item, err error) {
 	for _, a := range found {
 		key, err := tx.KeyOf(table, a.raw)
@@ -288,9 +288,9 @@ func settledKeys(tx *store.Tx, table string, found []absentee) (keys []attr.Item
 	return keys, nil
 }
 
-// sends reports whether a change of an item will be sent: then that finds out that the item is gone. What is quarantined
-// waits for a person, and finds out nothing. A condition that a transaction has on the item changes nothing of it, and
-// may wait as long as another table is not to be had.
+// sends reports whether a change of an item will be sent, which will find out by itself that the item is gone. Quarantined batches
+// wait for a person and find out nothing. A transaction's condition on the item does not change it, and may wait for as
+// long as another table is unavailable.
 func sends(tx *store.Tx, table string, key attr.Item, pending []outbox.Place) (bool, error) {
 	for _, p := range pending {
 		u, err := outbox.Get(tx, p.ID)
@@ -304,8 +304,8 @@ func sends(tx *store.Tx, table string, key attr.Item, pending []outbox.Place) (b
 	return false, nil
 }
 
-// refreshAbsent reads an item that seems to be gone, and looks after that whether the table is the same still: a table
-// that was made again or restored has lost it, nobody has deleted it.
+// refreshAbsent reads an item that seems to be gone, then checks that the table is still the same one: a recreated or restored table
+// has lost the item, and nobody has deleted it.
 func (f *Feed) refreshAbsent(ctx context.Context, table string, key attr.Item) error {
 	im, err := f.readImage(ctx, table, key)
 	if err != nil {

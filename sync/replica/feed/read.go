@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// readImage reads one item consistently. The caller ends its read when what was found has been adopted.
+// readImage reads one item consistently. The caller ends the read once the result has been adopted.
 func (f *Feed) readImage(ctx context.Context, table string, key attr.Item) (image, error) {
 	if err := f.Tables.Readable(table); err != nil {
 		return image{}, err
@@ -31,8 +31,8 @@ func endReads(images []image) {
 	}
 }
 
-// maxRereads bounds how often an item is read again because its base moved meanwhile: what moves that often is moved by
-// answers of the cloud, which are as good.
+// maxRereads bounds how often an item is read again because its base moved meanwhile: then the cloud's answers move it, which are as
+// good as reads.
 const maxRereads = 3
 
 // refresh reads an item and adopts it.
@@ -57,8 +57,8 @@ func (f *Feed) refresh(ctx context.Context, table string, key attr.Item) error {
 	return nil
 }
 
-// adoptRead adopts what was read of one item. What was there and is not is looked after: a table that was made again or
-// restored has lost it, nobody has deleted it.
+// adoptRead adopts the read of one item. If the item is gone, it first checks the table: a recreated or restored table has lost
+// the item, and nobody has deleted it.
 func (f *Feed) adoptRead(ctx context.Context, im image) (adoption, error) {
 	if err := f.lookAfter(ctx, im); err != nil {
 		return adoption{}, err
@@ -66,7 +66,7 @@ func (f *Feed) adoptRead(ctx context.Context, im image) (adoption, error) {
 	return f.adopt(ctx, []image{im}, nil)
 }
 
-// lookAfter looks, where an item is here and not in the cloud, whether its table is the one that it was.
+// lookAfter checks that a table is still the same one if an item exists here but not in the cloud.
 func (f *Feed) lookAfter(ctx context.Context, im image) error {
 	if im.item != nil {
 		return nil
@@ -78,7 +78,7 @@ func (f *Feed) lookAfter(ctx context.Context, im image) error {
 	return err
 }
 
-// follow does what an adoption has left to do: transactions it proves, and items to be read again.
+// follow completes an adoption: it handles the transactions it proves and reads items again.
 func (f *Feed) follow(ctx context.Context, out *adoption, again bool) error {
 	for _, id := range sortedUnits(out.proves) {
 		if err := f.adoptUnit(ctx, id); err != nil {
@@ -96,7 +96,7 @@ func (f *Feed) follow(ctx context.Context, out *adoption, again bool) error {
 	return nil
 }
 
-// Book has an item read consistently: what is known of it came in an order that nobody can tell.
+// Book schedules a consistent read of an item whose images arrived in an unknown order.
 func (f *Feed) Book(table string, key attr.Item) {
 	f.mu.Lock()
 	f.booked = append(f.booked, intent.Ref{Table: table, Key: key})
@@ -104,12 +104,12 @@ func (f *Feed) Book(table string, key attr.Item) {
 	f.Errand()
 }
 
-// ghostReads is how many items past their TTL wait to be looked for at once, of those that one sweep comes by: the cloud
-// takes its time, and no rule need read what nobody is interested in any more.
+// ghostReads bounds how many items past their TTL wait to be looked up, of those that one sweep meets: the cloud takes its time to
+// expire items, and rules need not read what nobody is interested in any more.
 const ghostReads = 64
 
-// AskAfter has it looked for in the cloud whether an item past its TTL has gone there. Which of many is chance, so that none
-// is left out for ever. Nothing but a hint: the caller's transaction may be undone.
+// AskAfter schedules a lookup of whether the cloud has removed an item past its TTL. It picks by chance, so that none is left out for
+// ever. It is only a hint: the caller's transaction may be undone.
 func (f *Feed) AskAfter(table string, key attr.Item) {
 	if !f.Link.Online() || f.Rand()%4 != 0 {
 		return
@@ -122,7 +122,7 @@ func (f *Feed) AskAfter(table string, key attr.Item) {
 	}
 }
 
-// ReadBooked reads what was booked, if the cloud is there.
+// ReadBooked reads the scheduled items if the cloud is reachable.
 func (f *Feed) ReadBooked(ctx context.Context) {
 	for f.Link.Online() {
 		f.mu.Lock()

@@ -9,13 +9,13 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// Readings are items that were read consistently, one after the other, for a transaction that adopts them with what else it does.
+// Readings are items read consistently, one after the other, for a transaction that adopts them together with its other changes.
 type Readings struct {
 	feed   *Feed
 	images []image
 }
 
-// ReadAll reads items, all within the time of one request or none. The caller ends what it gives.
+// ReadAll reads all items within the time of one request, or none. The caller must call End on the result.
 func (f *Feed) ReadAll(ctx context.Context, refs []intent.Ref) (*Readings, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Deadline)
 	defer cancel()
@@ -34,8 +34,8 @@ func (f *Feed) ReadAll(ctx context.Context, refs []intent.Ref) (*Readings, error
 	return r, nil
 }
 
-// Adopt makes what was read the bases of its items, in a transaction's work. An item is read again behind it instead where its base was set
-// since, and where it shows that another write of this node was applied, which is settled by itself.
+// Adopt makes the read images the bases of their items, as part of a transaction's work. An item is read again afterwards if its base was
+// set since, or if it shows that another write of this node was applied, which is settled separately.
 func (r *Readings) Adopt(w *outbox.Work) error {
 	if r == nil {
 		return nil
@@ -65,7 +65,7 @@ func (r *Readings) Adopt(w *outbox.Work) error {
 	return nil
 }
 
-// End forgets the reads: what they found has been taken, or is not needed.
+// End ends the reads: their results have been used or are not needed.
 func (r *Readings) End() {
 	if r != nil {
 		endReads(r.images)

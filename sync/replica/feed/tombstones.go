@@ -12,10 +12,10 @@ import (
 const (
 	tombstoneFor = 24 * time.Hour
 	sweepEvery   = time.Hour
-	sweepSlice   = 2000 // shadows looked at in one View, and at most as many changed in one transaction
+	sweepSlice   = 2000 // items examined in one View, and at most as many changed in one transaction
 )
 
-// forgetTombstones takes out what is remembered of bases that went more than a day ago: no reading is behind by more.
+// forgetTombstones removes tombstones of bases that went more than a day ago: no read lags by more.
 func (f *Feed) forgetTombstones(ctx context.Context) {
 	for after := []byte(nil); ; {
 		var old [][]byte
@@ -44,7 +44,7 @@ func (f *Feed) forgetTombstones(ctx context.Context) {
 	}
 }
 
-// forgetGone takes the tombstones out of some shadows, and the shadows that were only kept for them.
+// forgetGone removes the tombstones of some items, and the records that existed only for them.
 func forgetGone(tx *store.Tx, keys [][]byte, before time.Time) error {
 	side := tx.Side(outbox.SideRemote)
 	for _, key := range keys {

@@ -8,36 +8,36 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Call is one operation as DynamoDB has it. A failed condition is always answered with the item (ALL_OLD).
+// Call is one DynamoDB operation. A failed condition always returns the item (ALL_OLD).
 type Call struct {
-	Op        store.Op // 0: a ConditionCheck, only within a transaction
+	Op        store.Op // 0: a ConditionCheck, only in a transaction
 	Table     string
 	Key       attr.Item
-	Item      attr.Item // of a Put, sidecar included
+	Item      attr.Item // of a Put, including the sidecar
 	Update    string
 	Condition string
 	expr.Params
 }
 
-// Class sorts the answers of the cloud by what they tell about the call.
+// Class classifies the cloud's answers by what they say about the call.
 type Class uint8
 
-// The classes. Unknown is the zero value on purpose: what nobody recognised may have been applied.
+// The classes. Unknown is deliberately the zero value: a call with an unrecognized answer may have been applied.
 const (
-	Unknown         Class = iota // applied or not: a timeout, a 5xx, an end of file after sending, TransactionInProgress, a token mismatch
-	Applied                      // done
-	ConditionFailed              // the condition of a single call did not hold: Old
-	Canceled                     // a transaction was canceled: Reasons
+	Unknown         Class = iota // applied or not: a timeout, a 5xx, EOF after sending, TransactionInProgress, a token mismatch
+	Applied                      // success
+	ConditionFailed              // the condition of a single call failed: see Old
+	Canceled                     // a transaction was canceled: see Reasons
 	Throttled                    // not applied: throttled, or TransactionConflict
-	Offline                      // not sent: no name, no route, refused, no TLS
-	Credentials                  // expired, unknown or wrongly signed
-	Validation                   // the request, or what it would make of the item, is not valid
-	TooLarge                     // the item would pass 400 KB
+	Offline                      // not sent: DNS, no route, connection refused, TLS
+	Credentials                  // expired, unknown or wrong signature
+	Validation                   // the request, or its result for the item, is not valid
+	TooLarge                     // the item would exceed 400 KB
 	NoTable                      // ResourceNotFound
 	Denied                       // no permission for the table
 )
 
-// String names the class for logs and records.
+// String returns the class's name for logs and records.
 func (c Class) String() string {
 	names := [...]string{
 		"unknown", "applied", "condition failed", "canceled", "throttled", "offline", "credentials", "validation", "too large",
@@ -49,15 +49,15 @@ func (c Class) String() string {
 	return fmt.Sprintf("class %d", c)
 }
 
-// Error is what a Cloud answers instead of success: the adapter has sorted the foreign error, once.
+// Error is what a Cloud returns instead of success. The adapter has classified the foreign error.
 type Error struct {
 	Class   Class
-	Old     attr.Item // with ConditionFailed: the item, sidecar included; nil: there is none
-	Reasons []Reason  // with Canceled: one for each call, in their order
+	Old     attr.Item // with ConditionFailed: the item including its sidecar; nil: no item
+	Reasons []Reason  // with Canceled: one per call, in the same order
 	Err     error     // the foreign error, without secrets
 }
 
-// Reason is why a transaction's call was in the way; Class Applied: it was not.
+// Reason says why a call of a transaction failed. Class Applied means that it did not.
 type Reason struct {
 	Class   Class
 	Old     attr.Item // with ConditionFailed

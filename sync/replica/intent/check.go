@@ -7,12 +7,12 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// invalid is an error that the request can never get rid of, as DynamoDB has them.
+// invalid returns an error that no retry can cure, as DynamoDB words it.
 func invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }
 
-// checkWrite refuses what a table that sends does not take, whatever the item.
+// checkWrite refuses writes that a table which sends cannot accept, whatever the item.
 func checkWrite(w *store.Write) error {
 	if w.Op == store.OpPut {
 		for _, name := range []string{AttrLife, AttrCount, AttrTime, AttrHold, AttrTurn} {
@@ -52,7 +52,7 @@ func errReserved(name string) error {
 	return invalid("One or more parameter values were invalid: Attribute name is reserved for replication: %s", name)
 }
 
-// checkNewest refuses what two orders of arrival would make different items of.
+// checkNewest refuses operations whose result depends on the order of arrival.
 func checkNewest(u *expr.Update) error {
 	_, _, add, del, appends := u.Verbs()
 	var what string
@@ -69,10 +69,10 @@ func checkNewest(u *expr.Update) error {
 	return invalid("Invalid UpdateExpression: The operator or function is not allowed in a table of policy newest; operator or function: %s", what)
 }
 
-// sizeWorthCounting: an encoding shorter than that is of no item near the limit.
+// sizeWorthCounting: an item with a shorter encoding cannot be near the limit.
 const sizeWorthCounting = attr.MaxItemSize / 4
 
-// checkSize refuses an item that leaves no room for what we keep on it, and one with marks of its own.
+// checkSize refuses an item that leaves no room for our attributes, or that contains marks of its own.
 func checkSize(w *store.Write, item attr.Item) error {
 	if w.Op == store.OpPut {
 		for name := range item {
@@ -91,12 +91,12 @@ func checkSize(w *store.Write, item attr.Item) error {
 }
 
 const (
-	maxText      = 4096 // bytes of an expression, in DynamoDB
-	fewOperators = 900  // a text of fewer bytes has no room for 300 operators
+	maxText      = 4096 // bytes of an expression in DynamoDB
+	fewOperators = 900  // a shorter text, in bytes, has no room for 300 operators
 )
 
-// checkTexts refuses expressions that have no room for ours. It looks at the widest request that may be sent for the
-// entry, and has it read if it is near the limits.
+// checkTexts refuses expressions that leave no room for ours. It builds the widest request that may be sent for the entry
+// and has it parsed if it is near the limits.
 func checkTexts(e *Entry, u *expr.Update, env Env) error {
 	widest := *e
 	if e.Policy == store.PolicyNewest && e.Stamp == 0 {

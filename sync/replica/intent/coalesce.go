@@ -11,10 +11,10 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Coalesce folds an entry into the one directly behind it on the same item, if neither was ever attempted and the effect
-// and the conditions stay the same: the later one is unconditional, or the earlier sets all that its condition reads. The
-// folded entry has the later one's sequence and takes the place of both; the two given stay as they are. First: nothing of
-// the item waits before the earlier one, whose rejection could take along one of the two and not the other.
+// Coalesce folds an entry into the next one on the same item if neither was ever attempted and the effect and conditions stay the
+// same: the later entry is unconditional, or the earlier one sets everything its condition reads. Example: SET a = 1, then
+// SET a = 2, become SET a = 2. The folded entry has the later sequence and replaces both; the arguments are not changed. first
+// means that nothing waits before the earlier entry: otherwise a rejection there could take along one of the two but not the other.
 func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Entry, ok bool) {
 	if !earlier.fresh() || !later.fresh() || earlier.Policy != later.Policy || earlier.Lock != later.Lock || earlier.Fence != later.Fence || later.creates() || earlier.Op == store.OpDelete ||
 		!later.follows(earlier) {
@@ -31,11 +31,11 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 	if f.Begun = earlier.Begun; f.Begun == 0 && earlier.creates() {
 		f.Begun = earlier.Seq
 	}
-	if earlier.Policy == store.PolicyState { // an older image counts as settled when there is a newer one
+	if earlier.Policy == store.PolicyState { // an older image counts as settled once there is a newer one
 		return &f, later.Op == store.OpPut || !earlier.creates()
 	}
 	if !earlier.covers(later, exprs) || earlier.Condition != "" && later.Condition == "" && !earlier.carries(later) {
-		return nil, false // one that would go on without the earlier must not fall with it
+		return nil, false // an entry that would go on without the earlier one must not fall with it
 	}
 	if !first && earlier.falls() != later.falls() {
 		return nil, false
@@ -64,12 +64,12 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 	return &f, true
 }
 
-// fresh reports whether an entry may be changed: nobody has seen it, and it is alone.
+// fresh reports whether an entry may still be changed: it was never sent, and it is alone.
 func (e *Entry) fresh() bool {
 	return e.Sent == 0 && e.Txn == 0 && e.Held == HoldNone && !e.lost && !e.replay && !e.Late && e.Label == "" && !e.Dead
 }
 
-// follows reports whether an entry was written on what the earlier one leaves.
+// follows reports whether an entry was written on top of the earlier one's result.
 func (e *Entry) follows(earlier *Entry) bool {
 	if earlier.creates() {
 		return e.Behind == earlier.Seq
@@ -77,8 +77,7 @@ func (e *Entry) follows(earlier *Entry) bool {
 	return e.Behind == earlier.Behind && e.Life == earlier.Life
 }
 
-// covers reports whether the condition of the later entry is true of all that the earlier one leaves: that one sets every
-// path which it reads.
+// covers reports whether the later entry's condition holds on everything that e leaves behind: e sets every path that it reads.
 func (e *Entry) covers(later *Entry, exprs *expr.Cache) bool {
 	switch {
 	case later.Condition == "":
@@ -118,7 +117,7 @@ func (e *Entry) covers(later *Entry, exprs *expr.Cache) bool {
 	return later.holds(left, exprs)
 }
 
-// take gives the folded entry the condition of the earlier one, with the values that it needs, and no update.
+// take gives the folded entry the earlier one's condition, with the values it needs, and no update.
 func (e *Entry) take(earlier *Entry) {
 	e.Update, e.Condition, e.Params = "", earlier.Condition, expr.Params{}
 	use := func(placeholder string) string {
@@ -138,7 +137,7 @@ func (e *Entry) take(earlier *Entry) {
 	expr.Rewrite(e.Condition, use)
 }
 
-// merge makes one update of two, of those that change whole attributes by values.
+// merge combines two updates into one, if both change whole attributes by values.
 func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
 	first, err := earlier.bind(exprs)
 	if err != nil {
@@ -175,13 +174,13 @@ func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
 		}
 		e.Item = item
 	}
-	if earlier.creates() && !e.creates() { // the later one removes all that the earlier one sets: an item would not be created
+	if earlier.creates() && !e.creates() { // the later one removes all that the earlier one sets, so it would create no item
 		return nil, false
 	}
 	return e, len(e.Update) <= maxText/2
 }
 
-// after returns one change for two of the same attribute.
+// after combines two changes of the same attribute.
 func after(before, c expr.Change) (expr.Change, bool) {
 	switch {
 	case c.Verb == "SET" || c.Verb == "REMOVE":
@@ -195,7 +194,7 @@ func after(before, c expr.Change) (expr.Change, bool) {
 	return expr.Change{Verb: before.Verb, Name: c.Name, Value: sum}, err == nil && before.Verb != "DELETE"
 }
 
-// write makes the update of changes, with placeholders behind those that the condition uses.
+// write builds the update from changes, with placeholders numbered after those of the condition.
 func (e *Entry) write(changes map[string]expr.Change) {
 	if e.Names == nil {
 		e.Names = map[string]string{}
@@ -227,7 +226,7 @@ func (e *Entry) write(changes map[string]expr.Change) {
 	}.String()
 }
 
-// free returns the first number above all that are used.
+// free returns the first number above all used ones.
 func free(sign string, used func(yield func(string) bool)) int {
 	next := 0
 	for placeholder := range used {

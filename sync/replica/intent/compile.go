@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	sidecarRoom = 8 << 10                  // what an item leaves of DynamoDB's limit for what we keep on it
-	ttlHorizon  = 5 * 365 * 24 * time.Hour // TTLs further back are something else, as in the store
-	aheadLimit  = 5 * time.Minute          // a stamp of policy newest further ahead than that is no time
+	sidecarRoom = 8 << 10                  // of DynamoDB's item limit, reserved for our attributes
+	ttlHorizon  = 5 * 365 * 24 * time.Hour // an expiry further back is not a TTL, as in the store
+	aheadLimit  = 5 * time.Minute          // a stamp of policy newest further ahead is ignored
 )
 
-// Compile makes the entry of one write, before it is applied to the store; nil: nothing of it is to be sent. An error of
-// kind fault.Invalid, in DynamoDB's words, refuses the write. Pending are the item's entries so far, in their order.
+// Compile returns the entry for one write, before the write is applied to the store, or nil if nothing is to be sent. An error of
+// kind fault.Invalid, in DynamoDB's words, refuses the write. pending holds the item's entries so far, in order.
 func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, error) {
 	if w.Seq == 0 || w.Op == 0 || !w.Sends {
 		return nil, nil
@@ -52,7 +52,7 @@ func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, er
 	return e, checkTexts(e, w.Bound.Update, env)
 }
 
-// operation notes what is asked. Of policy state that is the image, whatever made it, under the fence alone.
+// operation records what was asked. For policy state that is the image, whatever made it, under the fence alone.
 func (e *Entry) operation(w *store.Write, item attr.Item) {
 	if e.Policy == store.PolicyState {
 		if e.Op != store.OpDelete {
@@ -66,7 +66,7 @@ func (e *Entry) operation(w *store.Write, item attr.Item) {
 	e.Update, e.Condition, e.Params = renumber(w.Request, w.Bound)
 }
 
-// decode returns the item that the write is about: as it will be, or of a delete as it was.
+// decode returns the item the write is about: as it will be, or for a delete as it was.
 func decode(w *store.Write) (attr.Item, error) {
 	image := w.New
 	if w.Op == store.OpDelete {
@@ -78,7 +78,7 @@ func decode(w *store.Write) (attr.Item, error) {
 	return image.Decode()
 }
 
-// live leaves out the entries that readers do not see because they wait for an operator.
+// live drops the entries that readers do not see because they wait for an operator.
 func live(pending []*Entry) []*Entry {
 	out := pending
 	for i, e := range pending {
@@ -96,7 +96,7 @@ func live(pending []*Entry) []*Entry {
 	return out
 }
 
-// aside reports whether an entry is quarantined, or stands behind one that is.
+// aside reports whether an entry is quarantined or behind a quarantined one.
 func (e *Entry) aside() bool { return e.Held == HoldPoison || e.Held == HoldTail }
 
 // lifeOf returns the life of a confirmed image.
@@ -110,10 +110,9 @@ func lifeOf(k Known) Life {
 	return Life{Kind: LifeOurs, ID: k.Side.Life}
 }
 
-// lifeBehind returns the life on which an entry stands behind the pending ones: that of the view which it was made upon.
-// A delete that is doubtful there ends no life, and a create that is begins none. seen tells that the application found
-// an item: an entry on its way to a life that no base shows yet is not in the view that is computed here, and readers see
-// it.
+// lifeBehind returns the life that an entry behind the pending ones stands on: the life of the view it was written on. A delete that
+// is doubtful there ends no life, and a doubtful create begins none. seen says that the application found an item. It matters for
+// an entry that is moving to a life which no base shows yet: the view computed here lacks that entry, but readers see it.
 func lifeBehind(k Known, pending []*Entry, seen bool, env Env) (life Life, behind uint64) {
 	v, _ := view(k, pending, env)
 	if last := len(pending) - 1; v.item == nil && seen && last >= 0 &&
@@ -131,7 +130,7 @@ func (e *Entry) creates() bool {
 	return e.Op != store.OpDelete && (e.Life.Kind == LifeNone && !e.removes() || e.Ghost)
 }
 
-// removes reports whether the entry is an update that only removes and deletes: on no item it does nothing.
+// removes reports whether the entry is an update that only removes or deletes. Without an item it does nothing.
 func (e *Entry) removes() bool {
 	if e.Op != store.OpUpdate || e.Update == "" {
 		return false
@@ -140,7 +139,7 @@ func (e *Entry) removes() bool {
 	return c.Set == "" && c.Add == ""
 }
 
-// ghost notes a write on an item past its TTL that brings it back: a Put with a new life.
+// ghost marks a write that brings back an item past its TTL: it becomes a Put with a new life.
 func (e *Entry) ghost(w *store.Write, known Known, pending []*Entry, item attr.Item, env Env) {
 	if e.Op == store.OpDelete || w.Atomic || len(pending) > 0 || !expired(w.Spec, known.Item, env.Now) ||
 		expired(w.Spec, item, env.Now) {
@@ -150,7 +149,7 @@ func (e *Entry) ghost(w *store.Write, known Known, pending []*Entry, item attr.I
 	e.Was = attr.Item{w.Spec.TTL: known.Item[w.Spec.TTL]}
 }
 
-// expired reports whether an item is past its TTL, as the store does.
+// expired reports whether an item is past its TTL, by the store's rules.
 func expired(spec *store.TableSpec, it attr.Item, now time.Time) bool {
 	if spec == nil || spec.TTL == "" || it == nil {
 		return false
@@ -160,8 +159,7 @@ func expired(spec *store.TableSpec, it attr.Item, now time.Time) bool {
 	return ok && limit < at && limit > at-int64(ttlHorizon/time.Second)
 }
 
-// stampNow gives the entry a time later than that of everything it was made upon. A time that lies too far ahead is not
-// believed.
+// stampNow gives the entry a time later than everything it was written on. It ignores times too far ahead.
 func (e *Entry) stampNow(known Known, pending []*Entry, env Env) {
 	e.Provisional = !env.Synced
 	e.Stamp = env.Now.UnixMicro()
@@ -173,11 +171,11 @@ func (e *Entry) stampNow(known Known, pending []*Entry, env Env) {
 	}
 }
 
-// limitOf is the latest stamp that is believed.
+// limitOf returns the latest stamp that is accepted.
 func limitOf(env Env) int64 { return env.Now.Add(aheadLimit).UnixMicro() }
 
-// renumber writes a request's expressions with placeholders of our own: #0, #1, :0, :1 in the order of their use, so that
-// ours can stand beside them. A condition stands in parentheses.
+// renumber rewrites a request's expressions with our own placeholders, #0, #1, :0, :1 in order of use, so that ours can be added.
+// It puts the condition in parentheses.
 func renumber(r store.Request, b expr.Bound) (update, condition string, p expr.Params) {
 	numbers := map[string]string{}
 	rename := func(placeholder string) string {

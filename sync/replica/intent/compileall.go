@@ -7,21 +7,20 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Subject is one action of a TransactWrite with what is known of its item.
+// Subject is one action of a TransactWrite together with the state of its item.
 type Subject struct {
 	Write   *store.Write
 	Known   Known
-	Pending []*Entry // of the item, in their order
+	Pending []*Entry // of the item, in order
 }
 
 const (
-	maxActions = 99      // of a cloud transaction: one is its proof
+	maxActions = 99      // of a cloud transaction; the 100th is its proof
 	maxPayload = 4 << 20 // bytes of a cloud transaction
 )
 
-// CompileAll makes the entries of one TransactWrite: one cloud transaction, and beside it what is sent alone, of policy
-// state. Actions on tables that do not send make none, but for conditions on rows of the cloud. Errors are those of
-// Compile.
+// CompileAll returns the entries of one TransactWrite: those of one cloud transaction and, beside it, those of policy state, which
+// are sent alone. Actions on tables that do not send yield none, except conditions on rows of the cloud. Errors are Compile's.
 func CompileAll(subjects []Subject, env Env) ([]*Entry, error) {
 	var out, group []*Entry
 	var checks []Check
@@ -57,8 +56,8 @@ func CompileAll(subjects []Subject, env Env) ([]*Entry, error) {
 	return append(group, out...), nil
 }
 
-// checkOf makes a condition of an action that changes nothing: of a ConditionCheck, of the delete of what is not there, of
-// an update that only removes from it. Rows of tables that the cloud does not have are judged here alone.
+// checkOf returns the condition of an action that changes nothing: a ConditionCheck, a delete of a missing item, or an update that
+// only removes from a missing item. Conditions on tables that the cloud does not have are evaluated locally only.
 func checkOf(w *store.Write) (Check, bool) {
 	if w.Seq != 0 || w.Request.Condition == "" || w.Spec.Internal || w.Spec.Policy == store.PolicyLocal || w.Spec.Policy == "" {
 		return Check{}, false
@@ -68,7 +67,7 @@ func checkOf(w *store.Write) (Check, bool) {
 	return c, true
 }
 
-// checkGroup refuses what cannot be one transaction in the cloud.
+// checkGroup refuses what cannot be one cloud transaction.
 func checkGroup(group []*Entry, checks []Check, env Env) error {
 	if !env.Transactions {
 		return invalid("The cloud this node sends to has no transactions: TransactItems with more than one action cannot be sent there")

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// encoded entries begin with this byte.
+// entryVersion is the first byte of an encoded entry.
 const entryVersion = 1
 
 // The flags of an encoded entry.
@@ -28,7 +28,7 @@ const (
 	flagDead
 	flagLost
 	flagReplay
-	flagItem // it has an Item, perhaps an empty one
+	flagItem // an Item follows, possibly empty
 	flagWas
 	flagRare // the fields that few entries have follow
 	flagBefore
@@ -40,8 +40,7 @@ const (
 	flagYields // the instant Yields follows
 )
 
-// policyList has the policies of tables that send in the order of their numbers, from 1; one that is not here is written as
-// its text.
+// policyList numbers, from 1, the policies of tables that send. A policy that is not listed is encoded as text.
 func policyList() []store.Policy {
 	return []store.Policy{store.PolicyIntent, store.PolicyNewest, store.PolicyState}
 }
@@ -63,8 +62,7 @@ func (e *Entry) rare() bool {
 		e.Label != "" || e.Refused != 0 || !e.NotBefore.IsZero() || e.Why != "" || e.Held != 0
 }
 
-// Encode returns the stored form of the entry, to which DecodeEntry is the way back. Times are kept in nanoseconds, in
-// UTC.
+// Encode returns the stored form of the entry; DecodeEntry reads it. Times keep nanoseconds, in UTC.
 func (e *Entry) Encode() []byte {
 	w := writer{b: make([]byte, 0, 160+len(e.Update)+len(e.Condition))}
 	w.b = append(w.b, entryVersion)
@@ -136,7 +134,7 @@ func (e *Entry) encodeRare(w *writer) {
 	w.uint(uint64(e.Held))
 }
 
-// DecodeEntry reads what Encode has written. Anything else is fault.Damaged.
+// DecodeEntry reads what Encode wrote. Anything else is fault.Damaged.
 func DecodeEntry(b []byte) (*Entry, error) {
 	if len(b) == 0 || b[0] != entryVersion {
 		return nil, damaged(errors.New("of an unknown version"))
@@ -186,7 +184,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	return e, nil
 }
 
-// decodeLater reads the fields that the first version did not have.
+// decodeLater reads the fields that were added after the first version.
 func (e *Entry) decodeLater(r *reader, flags uint64) {
 	e.before, e.Moved, e.Proof = flags&flagBefore != 0, flags&flagMoved != 0, flags&flagProof != 0
 	if flags&flagAgain != 0 {
@@ -235,7 +233,7 @@ func (w *writer) int(n int64)   { w.b = binary.AppendVarint(w.b, n) }
 
 func (w *writer) text(s string) { w.b = fields.Append(w.b, s) }
 
-// item is written behind its length.
+// item writes an item preceded by its length.
 func (w *writer) item(it attr.Item) {
 	at := len(w.b)
 	w.b = append(w.b, 0, 0, 0, 0)
@@ -243,7 +241,7 @@ func (w *writer) item(it attr.Item) {
 	n := len(w.b) - at - 4
 	var head [binary.MaxVarintLen64]byte
 	k := binary.PutUvarint(head[:], uint64(n))
-	if k <= 4 { // an item of 256 MB there is not
+	if k <= 4 { // always, unless the item exceeds 256 MB
 		copy(w.b[at:], head[:k])
 		copy(w.b[at+k:], w.b[at+4:])
 		w.b = w.b[:at+k+n]
@@ -263,7 +261,7 @@ func (w *writer) params(p expr.Params) {
 	w.item(p.Values)
 }
 
-// time is nanoseconds since 1970 and one; 0 is no time.
+// time writes nanoseconds since 1970 plus one; 0 means no time.
 func (w *writer) time(t time.Time) {
 	if t.IsZero() {
 		w.int(0)
@@ -276,7 +274,7 @@ func (w *writer) time(t time.Time) {
 	w.int(n)
 }
 
-// reader takes fields off; err is what else was wrong first.
+// reader reads fields; err is the first other error.
 type reader struct {
 	fields.Reader
 	err error

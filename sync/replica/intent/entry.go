@@ -8,71 +8,71 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Entry is one local write on its way: what was written, how far that has come, and what recovery knows of it. What Compile makes
-// is kept as it is (Encode), and changed by Attempt, Take, Follow and Rebase alone.
+// Entry is one local write on its way: what was written, how far it has come, and what recovery knows about it. Compile creates it,
+// Encode stores it, and only Attempt, Take, Follow and Rebase change it.
 //
 //	written    SET n = n + 1 on item a, on the life c1, with sequence 17
 //	progress   sent once, no answer yet
-//	recovery   nothing: the node's history and the cloud are what they were
+//	recovery   nothing: neither the node nor the cloud was restored
 type Entry struct {
 	Write
 	Progress
 	Recovery
 
-	step step // what Next does instead of sending: a crash begins anew
-	met  met  // what the step is about
+	step step // what Next does instead of sending; lost in a crash, which starts over
+	met  met  // what the steps have found out
 }
 
-// Write is what was written. Nothing of it changes but by a fold, or under a new number (outbox.Work.Renumber).
+// Write is what was written. Only a fold or a new number (outbox.Work.Renumber) changes it.
 type Write struct {
-	Seq    uint64   // of its journal record: the second half of its write id
+	Seq    uint64   // of its journal record: the second half of the write id
 	Digits uint32   // nine random digits of its mark, so that two histories of one node never look alike
-	Txn    uint64   // Seq of the first entry of its cloud transaction; 0: it is alone
+	Txn    uint64   // Seq of the first entry of its cloud transaction; 0: sent alone
 	Group  uint64   // Seq of the first record of the store's Update that wrote it
-	Folds  []uint64 // earlier entries that were coalesced into it: they are settled as it is
-	Begun  uint64   // of a create with Folds the first of them, by which what it makes is known; 0: its own Seq
+	Folds  []uint64 // earlier entries coalesced into it; they settle with it
+	Begun  uint64   // for a create with Folds, the first of them, which names the life; 0: its own Seq
 
 	Table     string
 	Policy    store.Policy
 	Key       attr.Item
 	Op        store.Op
-	Item      attr.Item // of a Put, without sidecar; of a Ghost the whole item as it shall be
+	Item      attr.Item // of a Put, without sidecar; of a Ghost the whole resulting item
 	Update    string
 	Condition string
 	expr.Params
 	Checks []Check // of the first entry of a transaction: its ConditionChecks
 
-	At          time.Time // it was written, by the clock of that time; of a coalesced one the first
-	Stamp       int64     // of policy newest: hybrid time in microseconds since 1970; 0: none
-	Provisional bool      // the stamp is of a clock that no server had confirmed
-	Lock        string    // whose fence it carries, of the table's declaration; empty: none
+	At          time.Time // when it was written, by the clock of that time; for a coalesced entry, the first write
+	Stamp       int64     // policy newest: hybrid time in microseconds since 1970; 0: none
+	Provisional bool      // the stamp is from a clock that no server had confirmed
+	Lock        string    // the lock whose fence it carries, from the table's declaration; "": none
 	Fence       int64     // of the item it wrote (_f)
-	Life        Life      // on which it was journaled
+	Life        Life      // the life it was journaled on
 	Behind      uint64    // Seq of the pending create that begins its life; 0: none
 	Read        bool      // its store transaction had read the item
-	Ghost       bool      // it was written on an item past its TTL: a Put with a new life, in the place of the old one
+	Ghost       bool      // written on an item past its TTL: a Put with a new life that replaces the old one
 }
 
 // Progress is how far a write has come.
 type Progress struct {
 	Sent   int       // requests that left or may have left
-	Unsure bool      // one of them, on its present life, has had no answer that says what became of it
-	Since  time.Time // the first of those left, by the server's clock; zero: nobody knows, but not before At
-	Was    attr.Item // of an update on a foreign life, or on none, that was sent: by place (expr.Place), a list of what the base held there, empty for nothing; of a Ghost the TTL attribute
-	From   string    // of the create that has taken the place of an update: the life it was on
+	Unsure bool      // a request on its present life had no answer that says what became of it
+	Since  time.Time // when the first such request left, by the server's clock; zero: unknown, but not before At
+	Was    attr.Item // of an update sent on a foreign life or on none: by place (expr.Place), a list of the base's value there, empty for none; of a Ghost the TTL attribute
+	From   string    // of a create that replaced an update: the life the update was on
 
 	Late    bool      // a copy of its create may still arrive: its sends set the hold on deletes
 	Closed  bool      // its mark is closed: no late copy can apply
-	Label   string    // the label that it has set on the foreign life it deletes; empty: none yet
-	Moved   bool      // it was to make its item, and has gone to a life that is there
-	Dead    bool      // the tombstone of the life it deletes is written; of a moved one, the row that tells it
-	Proof   bool      // where the cloud has transactions it has made nothing, and makes nothing, without its proof
-	Refused int       // count guards that did not hold
-	Yields  time.Time // it has let another node's Put pass since then, by the server's clock; zero: it has not
+	Label   string    // the label it has set on the foreign life it deletes; "": none yet
+	Moved   bool      // it was to create its item, and moved to a life that exists
+	Dead    bool      // the tombstone of the life it deletes is written; for a moved entry, the row that records the move
+	Proof   bool      // where the cloud has transactions, it has created nothing and creates nothing without its proof
+	Refused int       // failed count guards
+	Yields  time.Time // since when it lets another node's Put pass, by the server's clock; zero: it does not
 
-	NotBefore time.Time // parked until; zero: not parked
+	NotBefore time.Time // parked until then; zero: not parked
 	Why       string    // why it is parked or held
-	Held      Hold      // why only an operator lets it go on
+	Held      Hold      // why only an operator can release it
 }
 
 // Check is a ConditionCheck of a transaction.
@@ -83,21 +83,21 @@ type Check struct {
 	expr.Params
 }
 
-// Hold is why an entry waits for somebody.
+// Hold says why an entry waits for an operator.
 type Hold uint8
 
 // The holds.
 const (
 	HoldNone   Hold = iota
-	HoldPoison      // the cloud can never take it: quarantined
-	HoldTail        // it stands behind one that is
-	HoldTable       // its table is missing, or denied, or the cloud has no transactions
+	HoldPoison      // quarantined: the cloud can never accept it
+	HoldTail        // behind a quarantined entry
+	HoldTable       // its table is missing or denied, or the cloud has no transactions
 )
 
-// Life is which life of an item an entry was journaled on.
+// Life identifies the life of an item that an entry was journaled on.
 type Life struct {
 	Kind LifeKind
-	ID   string // of LifeOurs: the value of _c, empty while the create that it stands behind is pending; of LifeForeign: the label ("~..."), empty: none was seen
+	ID   string // LifeOurs: the value of _c, empty while its create is pending; LifeForeign: the label ("~..."), empty if none was seen
 }
 
 // LifeKind is the kind of a life.
@@ -106,6 +106,6 @@ type LifeKind uint8
 // The kinds of lives.
 const (
 	LifeNone    LifeKind = iota // there was no item
-	LifeForeign                 // an item that no node of ours has made
+	LifeForeign                 // an item that none of our nodes created
 	LifeOurs                    // an item with _c
 )

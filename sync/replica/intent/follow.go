@@ -2,17 +2,17 @@ package intent
 
 import "github.com/touchline/touchline/store"
 
-// Follow applies the outcome of an entry that has left the outbox to the later entries on its item: those behind a create
-// learn the life that it has begun, those of policy newest come after it. Now is the item's base by then. Tail comes
-// before it, and what the tail has taken is not in later. It gives those it has changed.
+// Follow applies the outcome of an entry that has left the outbox to the later entries on its item. Those behind a create learn the
+// life it began; those of policy newest get later stamps. now is the item's base by then. Call Tail first: later must not contain
+// what the tail took. Follow returns the entries it changed.
 func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []*Entry) {
 	life := lifeOf(now)
 	shown, seen := e.shownBy(o, env.Node)
 	ended := now.Item == nil || o.Code == CodeTombstone || o.Result == OutApplied && !e.Shown(now.Side, env.Node)
 	switch {
-	case ended && seen: // where it was applied, whatever has become of that before the answer was taken
+	case ended && seen: // it was applied, whatever has become of the item before the answer was taken
 		life = lifeOf(shown)
-	case e.creates() && ended: // what it began
+	case e.creates() && ended: // the life it began
 		life = Life{Kind: LifeOurs, ID: e.lifeID(env.Node)}
 	case now.Item == nil:
 		life = e.Life
@@ -25,7 +25,7 @@ func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []
 	return changed
 }
 
-// shownBy returns the image of an answer that shows that the entry was applied to it.
+// shownBy returns the image of an answer that shows that the entry was applied.
 func (e *Entry) shownBy(o Outcome, node string) (image Known, ok bool) {
 	for _, k := range o.Known {
 		if k != nil && k.Item != nil && e.Shown(k.Side, node) {
@@ -35,7 +35,7 @@ func (e *Entry) shownBy(o Outcome, node string) (image Known, ok bool) {
 	return image, false
 }
 
-// follow is Follow for one later entry.
+// follow does Follow's work for one later entry.
 func (e *Entry) follow(before *Entry, applied bool, life Life) (changed bool) {
 	if before.Stamp != 0 && e.Sent == 0 && e.Stamp != 0 && e.Stamp <= before.Stamp {
 		e.Stamp, changed = before.Stamp+1, true
@@ -48,15 +48,15 @@ func (e *Entry) follow(before *Entry, applied bool, life Life) (changed bool) {
 	case before.From != "" && e.Life.ID == before.From:
 		e.Life = life
 	case before.Op != store.OpDelete && e.Life == (Life{Kind: LifeForeign}) && life.Kind == LifeForeign && life.ID != "":
-		e.Life = life // the label that the entry before has set
+		e.Life = life // the label that the earlier entry has set
 	default:
 		return changed
 	}
 	return true
 }
 
-// Rebase applies a base that a feed or a read has changed to the pending entries of an item. It returns those it has
-// changed: an update, never sent, of an item that has come to the end of its TTL becomes the create of the whole view.
+// Rebase applies a base changed by a feed or a read to an item's pending entries, and returns the entries it changed. If the TTL has
+// ended the item, an update that was never sent becomes a create of the whole view.
 func Rebase(before, after Known, pending []*Entry, env Env) (changed []*Entry) {
 	if after.Item != nil || before.Item == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// judgeGuards says what it means that only guards failed: the second table of DESIGN.md, a case a row.
+// judgeGuards decides what it means that only guards failed: the second table of DESIGN.md, one case per row.
 func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
 	case e.Ghost:
@@ -28,12 +28,12 @@ func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (ver
 	return e.anotherLife(f, env)
 }
 
-// sameLife: the entry's life is there. It is sent again on what is there now. Within a life a mark goes only after it
-// settled, so no unanswered send has applied.
+// sameLife handles an image that shows the entry's life: the entry is sent again, based on that image. Within a life a mark
+// disappears only after its entry settled, so no unanswered send has applied.
 func (e *Entry) sameLife(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
 	case f.unsure && item != nil && e.Life.Kind == LifeForeign && e.Life.ID == "" && !e.untouched(item):
-		// Nobody has named this life: a foreign Put may have taken our mark away and kept our effect.
+		// This life has no label: a foreign Put may have removed our mark and kept our effect.
 		return verdictDecided, conflict(CodeUnknown, textUnknown)
 	case f.dead:
 		return verdictDecided, superseded(CodeTombstone, textTombstone)
@@ -49,7 +49,7 @@ func (e *Entry) sameLife(item attr.Item, side Sidecar, f facts, env Env) (verdic
 	return verdictAgain, decision{}
 }
 
-// nothing: there is no item.
+// nothing handles the absence of an item.
 func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 	switch {
 	case e.Op == store.OpDelete && e.Txn == 0:
@@ -58,38 +58,38 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 		e.moveTo(Sidecar{}, false)
 		return verdictAgain, decision{}
 	case e.Late && !f.dead && !e.replay && !f.unsure:
-		// It was a create, and a copy of that could still make what we would call deleted: it is one again.
+		// It was a create, and a copy of that could still create what we would call deleted: make it a create again.
 		e.moveTo(Sidecar{}, false)
 		e.Unsure = true
 		return verdictAgain, decision{}
 	case e.Late && !f.dead && !e.replay && e.Why != WhyHold:
-		// It may have been applied to what is gone, and is not made once more. But what is said of it now such a copy could
-		// still make untrue: for as long as one may be under way it waits.
+		// It may have been applied to the item that is gone, so it is not created again. A late copy could still contradict
+		// what is recorded now, so wait for as long as a copy may be on its way.
 		e.NotBefore, e.Why = env.Now.Add(env.signed()), WhyHold
 		return verdictPark, decision{}
 	}
 	return e.vanished(f, env)
 }
 
-// replayPoll is when an entry that waits for the others' replays is looked at again.
+// replayPoll is how often an entry that waits for other nodes' replays is looked at.
 const replayPoll = time.Minute
 
-// onNone: there is an item, and the entry was journaled on none.
+// onNone handles an existing item although the entry was journaled on none.
 func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision) {
 	switch {
 	case e.Op == store.OpDelete && e.Txn == 0:
 		return verdictApplied, decision{}
-	case !f.unsure || e.removes(): // on no item it has done nothing, whatever was answered
+	case !f.unsure || e.removes(): // without an item it did nothing, whatever the answer was
 		e.moveTo(side, true)
 		return verdictAgain, decision{}
 	case f.dead:
 		return verdictDecided, superseded(CodeTombstone, textTombstone)
 	case e.replay:
-		// Who has made this has done so since, or without our knowledge: it is the newer.
+		// This was created since, or without our knowledge: it is the newer one.
 		return verdictDecided, conflict(CodeRestored, textReplaced)
 	case foreign(side.Life):
-		// No tombstone tells of a foreign Put over what we may have made. Where nothing of it is there, it is as on a foreign
-		// life: sent once more.
+		// A foreign Put over our possible creation leaves no tombstone. If none of our effect is there, treat it as a foreign
+		// life: send once more.
 		if !e.untouched(item) {
 			return verdictDecided, conflict(CodeOverwritten, textOverwritten)
 		}
@@ -101,7 +101,7 @@ func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision
 	return verdictAgain, decision{}
 }
 
-// labelled: a foreign life has a label that is not the one the entry knows.
+// labelled handles a foreign life with a label other than the one the entry knows.
 func (e *Entry) labelled(item attr.Item, side Sidecar, f facts) (verdict, decision) {
 	if f.unsure && !e.untouched(item) {
 		return verdictDecided, conflict(CodeUnknown, textUnknown)
@@ -110,7 +110,7 @@ func (e *Entry) labelled(item attr.Item, side Sidecar, f facts) (verdict, decisi
 	return verdictAgain, decision{}
 }
 
-// overwritten: a foreign Put lies over a life that was named.
+// overwritten handles a foreign Put over a life that had a name.
 func (e *Entry) overwritten(side Sidecar, f facts) (verdict, decision) {
 	if f.unsure {
 		return verdictDecided, conflict(CodeOverwritten, textOverwritten)
@@ -119,7 +119,7 @@ func (e *Entry) overwritten(side Sidecar, f facts) (verdict, decision) {
 	return verdictAgain, decision{}
 }
 
-// anotherLife: the entry's life has ended, and a node of ours has begun another.
+// anotherLife handles the end of the entry's life where one of our nodes has begun another.
 func (e *Entry) anotherLife(f facts, env Env) (verdict, decision) {
 	if e.Op != store.OpDelete {
 		return e.vanished(f, env)
@@ -130,7 +130,7 @@ func (e *Entry) anotherLife(f facts, env Env) (verdict, decision) {
 	return verdictApplied, decision{}
 }
 
-// untouched reports whether what the entry touches has the values from before it was first sent.
+// untouched reports whether everything the entry touches still has the values from before its first send.
 func (e *Entry) untouched(item attr.Item) bool {
 	if e.Op != store.OpUpdate || e.Was == nil {
 		return false
@@ -147,8 +147,8 @@ func (e *Entry) untouched(item attr.Item) bool {
 	return true
 }
 
-// moveTo takes the entry to the life that is there, or to none. No send on that life is unanswered; that an earlier one may
-// still arrive elsewhere is remembered by Late.
+// moveTo moves the entry to the life that exists, or to none. On that life no send is unanswered; Late remembers that an earlier
+// send may still arrive elsewhere.
 func (e *Entry) moveTo(side Sidecar, exists bool) {
 	e.Unsure, e.Refused, e.Label, e.Dead, e.Was, e.Moved = false, 0, "", false, nil, e.Moved || e.Txn == 0 && e.creates()
 	switch {
@@ -161,7 +161,7 @@ func (e *Entry) moveTo(side Sidecar, exists bool) {
 	}
 }
 
-// remember notes what an update on a foreign life, or on none, will touch, before it is first sent.
+// remember records what an update on a foreign life, or on none, will touch, before its first send.
 func (e *Entry) remember(known Known, exprs *expr.Cache) {
 	if e.Life.Kind == LifeOurs || e.Op != store.OpUpdate || e.Ghost || e.Unsure {
 		return
@@ -180,7 +180,7 @@ func (e *Entry) remember(known Known, exprs *expr.Cache) {
 	}
 }
 
-// judgeGhost: the item past its TTL that the entry takes the place of is not as it was, or no longer there.
+// judgeGhost handles a changed or missing item where the entry was to replace an item past its TTL.
 func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
 	case f.dead:
@@ -196,14 +196,13 @@ func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verd
 	case e.sameTTL(item):
 		return e.countRefused(env)
 	default:
-		e.Unsure, e.Moved, e.Dead = false, true, false // a copy could still make the item
+		e.Unsure, e.Moved, e.Dead = false, true, false // a copy could still create the item
 	}
 	e.noGhost()
 	return verdictAgain, decision{}
 }
 
-// noGhost has an entry that was to take the place of an item past its TTL be what was asked for: somebody has given that time,
-// it is an item like any other.
+// noGhost turns a Ghost entry back into the write that was asked for: the item got a new expiry and is an ordinary item again.
 func (e *Entry) noGhost() {
 	if !e.Ghost {
 		return
@@ -223,7 +222,7 @@ func (e *Entry) sameTTL(item attr.Item) bool {
 	return true
 }
 
-// revive makes an update, never sent, of an item that has come to the end of its TTL the create of the whole view.
+// revive turns an update that was never sent, of an item ended by its TTL, into a create of the whole view.
 func (e *Entry) revive(before Known, env Env) bool {
 	spec := env.Spec(e.Table)
 	if e.Policy != store.PolicyIntent || e.Txn != 0 || e.Ghost || e.Late || e.Moved && e.Proof || e.Op == store.OpDelete ||

@@ -6,28 +6,28 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// verdict is what an image says about an entry that was refused there.
+// verdict is what an image says about an entry that was refused on it.
 type verdict uint8
 
 const (
-	verdictAgain    verdict = iota // the entry is changed so far as it has to be: send it
-	verdictApplied                 // done: by an earlier send, or because there is nothing left to do
-	verdictDecided                 // the decision
-	verdictTimeline                // no proof: somebody else writes under our name
-	verdictAsk                     // whether its tombstone is there decides
-	verdictPark                    // a hold, a count guard or another's turn: NotBefore is set
+	verdictAgain    verdict = iota // send the entry, which is already changed as needed
+	verdictApplied                 // done: applied by an earlier send, or nothing left to do
+	verdictDecided                 // see the decision
+	verdictTimeline                // no proof: another process writes under our name
+	verdictAsk                     // the presence of its tombstone decides
+	verdictPark                    // a hold, a count guard or another entry's turn: NotBefore is set
 )
 
-// facts are what is known about an entry when an image is judged.
+// facts is what is known about an entry when an image is judged.
 type facts struct {
-	image  attr.Item // ALL_OLD, or read consistently; nil: no item
+	image  attr.Item // ALL_OLD, or a consistent read; nil: no item
 	unsure bool      // a send on the entry's life is unanswered, and nothing proves that it did not apply
-	dead   bool      // its tombstone is there
-	alive  bool      // its tombstone is not there
-	before Known     // the base until now
+	dead   bool      // its tombstone exists
+	alive  bool      // its tombstone does not exist
+	before Known     // the base so far
 }
 
-// The sentences of records.
+// Texts of conflict records.
 const (
 	textCondition   = "the item in the cloud does not satisfy the condition of the write"
 	textUnfit       = "the write cannot be applied to the item in the cloud"
@@ -52,7 +52,7 @@ const (
 	textTimeline    = "the mark of another history of this node: a copy or an older file is writing"
 )
 
-// judge says what the refusal of an entry means: the mark first, then the application's condition, then the guards.
+// judge decides what the refusal of an entry means: first by the mark, then the application's condition, then the guards.
 func (e *Entry) judge(f facts, env Env) (verdict, decision) {
 	item, side := Split(f.image)
 	if v, d, ok := e.judgeMark(item, side, f, env); ok {
@@ -67,7 +67,7 @@ func (e *Entry) judge(f facts, env Env) (verdict, decision) {
 	return e.judgeGuards(item, side, f, env)
 }
 
-// judgeMark looks for our mark; ok: it decides.
+// judgeMark judges by our mark; ok reports whether that decides.
 func (e *Entry) judgeMark(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision, bool) {
 	there, mine := side.Marks[env.Node], e.Mark()
 	if there.IsZero() || there.Kind() != attr.KindN {
@@ -91,11 +91,11 @@ func (e *Entry) judgeMark(item attr.Item, side Sidecar, f facts, env Env) (verdi
 	return verdictTimeline, decision{}, true
 }
 
-// closedBefore decides about an entry whose mark was closed: the answer was lost, or this process has forgotten the decision.
-// That it is not on this item says nothing about the one in whose place this may have come.
+// closedBefore decides about an entry whose mark was closed: the answer was lost, or this process has forgotten the decision. That
+// the mark is not on this item says nothing about an earlier item in its place.
 func (e *Entry) closedBefore(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	if e.labels(side.Life, env.Node) {
-		side.Life = "" // closing has named it
+		side.Life = "" // closing has labelled it
 	}
 	if f.unsure {
 		if v, d, ok := e.refusedUnsure(item, side, f, env); ok {
@@ -116,7 +116,7 @@ func (l Life) on(item attr.Item, side Sidecar) bool {
 	return item != nil && side.Life == l.ID
 }
 
-// isOlder reports whether a later write is there. A time too far ahead is none.
+// isOlder reports whether a later write is there. A time too far ahead does not count.
 func (e *Entry) isOlder(side Sidecar, env Env) bool {
 	if side.Time.Kind() != attr.KindN {
 		return false
@@ -125,7 +125,7 @@ func (e *Entry) isOlder(side Sidecar, env Env) bool {
 	return order >= 0 && int64(Whole(side.Time)) <= limitOf(env)
 }
 
-// holds reports whether the application's condition holds on an item, or, of policy state, whether the fence lets it in.
+// holds reports whether the application's condition holds on an item or, for policy state, whether the fence permits the write.
 func (e *Entry) holds(item attr.Item, exprs *expr.Cache) bool {
 	if e.Policy == store.PolicyState {
 		there, ok := item[AttrFence].Int()
@@ -142,13 +142,12 @@ func (e *Entry) holds(item attr.Item, exprs *expr.Cache) bool {
 	return ok && err == nil
 }
 
-// bind reads the entry's expressions. The names and values that a coalesced or converted entry no longer uses are no
-// matter.
+// bind parses the entry's expressions. Unused names and values of a coalesced or converted entry do not matter.
 func (e *Entry) bind(exprs *expr.Cache) (expr.Bound, error) {
 	return exprs.Bind(expr.Request{Update: e.Update, Condition: e.Condition, Params: e.Params})
 }
 
-// apply returns the item after the entry, whatever its condition; nil: none.
+// apply returns the item after the entry, ignoring its condition; nil: no item.
 func (e *Entry) apply(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 	switch e.Op {
 	case store.OpDelete:
@@ -173,7 +172,7 @@ func (e *Entry) apply(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 // refused decides about an entry whose own condition does not hold.
 func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	if e.Op == store.OpDelete && e.Txn == 0 && (item == nil || !foreign(side.Life) && !e.Life.on(item, side)) {
-		return verdictApplied, decision{} // what it was to delete is gone, by whomever
+		return verdictApplied, decision{} // what it should delete is gone, whoever did it
 	}
 	if f.unsure && item != nil {
 		if v, d, ok := e.refusedUnsure(item, side, f, env); ok {
@@ -189,12 +188,12 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 	return verdictDecided, conflict(CodeCondition, textCondition)
 }
 
-// refusedUnsure is refused for an entry that may have been applied to what this item has taken the place of; ok: it
+// refusedUnsure decides about an entry that may have been applied to an earlier item that this one replaced; ok reports whether it
 // decides.
 func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v verdict, d decision, ok bool) {
 	on := e.Life.on(item, side)
 	switch {
-	case on && e.Life.Kind == LifeForeign && e.Life.ID == "": // a foreign Put may have put this in the place of what it was applied to
+	case on && e.Life.Kind == LifeForeign && e.Life.ID == "": // a foreign Put may have replaced what it was applied to
 		return verdictDecided, conflict(CodeUnknown, textUnknown), true
 	case on:
 		return 0, decision{}, false
@@ -211,7 +210,7 @@ func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v
 	return verdictDecided, conflict(CodeUnknown, textAgain), true // a foreign writer leaves no tombstone
 }
 
-// deposed: another has taken the lock. An event is told once, and it is there; what is derived is dropped.
+// deposed handles a lock taken by another node. An event is recorded once, and it is there; derived state is dropped.
 func (e *Entry) deposed(fence int64) decision {
 	d := superseded(CodeDeposed, textDeposed)
 	if e.Policy == store.PolicyState {

@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// parted reports whether a batch that waited when a timeline of this node was lost is of this one alone and was never
-// sent: its sequences, and with them its write id, may be those of other writes there.
+// parted reports whether a batch that waited when a timeline of this node was lost exists in this timeline only and was never sent.
+// Its sequences, and so its write id, may belong to other writes in the lost one.
 func (u *Batch) parted(env Env) bool {
 	for _, e := range u.Entries {
 		if !e.lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Earliest() <= env.Fork {
@@ -18,18 +18,18 @@ func (u *Batch) parted(env Env) bool {
 	return true
 }
 
-// MayBeProved reports whether a lost timeline may have sent a transaction, or a create, as it is here, and had its proof.
+// MayBeProved reports whether a lost timeline may have sent this same transaction or create, and left its proof.
 func (u *Batch) MayBeProved(env Env) bool {
 	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
 }
 
-// renumber has a batch be sent under new sequences, without a question: nothing that the cloud has is about the old ones.
+// renumber gives a batch new sequences without asking the cloud: nothing there concerns the old ones.
 func (u *Batch) renumber() Action {
 	o := u.outcome(OutRenumber)
 	return Action{Kind: ActSettle, Outcome: &o}
 }
 
-// lost has looked for an entry of a lost timeline.
+// lost handles the read of the item for an entry of a lost timeline.
 func (t *taking) lost() {
 	if t.fails() {
 		return
@@ -54,21 +54,21 @@ func (t *taking) lost() {
 	case same:
 		t.o.Result = OutRenumber
 	case e.Sent == 0 && !e.Unsure && t.env.Fork != 0 && e.Seq > t.env.Fork, e.anothers(t.env):
-		// A part of it, or it under a new number, may have made there what is gone, and its own number may be another's: nothing
-		// can tell.
+		// Part of it, or it under a new number, may have created what is gone, and its own number may belong to another write:
+		// nobody can tell.
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case e.Moved && !e.creates():
-		e.lost = false // no row tells that it was sent on this life
+		e.lost = false // no row says that it was sent on this life
 	default:
 		e.lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)
 	}
 }
 
-// mustLeave reports whether another copy of this node could still have the entry apply on its life, under the number that
-// it has there. A delete does no harm twice, and on a life without a name a foreign Put takes every mark away. A number
-// that all who have the entry know to be another write's is not set as a mark either.
+// mustLeave reports whether another copy of this node could still apply the entry on its life, under its number there. A repeated
+// delete does no harm, and on a life without a name a foreign Put removes every mark. If every copy that has the entry knows
+// the number to be another write's, it is not set as a mark either.
 func (e *Entry) mustLeave(side Sidecar, env Env) bool {
 	order, _ := attr.Compare(side.Marks[env.Node], e.Mark())
 	shut := side.Marks[env.Node].Kind() == attr.KindN && order > 0
@@ -76,7 +76,7 @@ func (e *Entry) mustLeave(side Sidecar, env Env) bool {
 	return !shut && !never && e.Op != store.OpDelete && e.Life.ID != ""
 }
 
-// left is the answer to closing the old mark. Where it was refused a copy may have been faster: the entry is looked for anew.
+// left handles the answer to closing the old mark. If it was refused, a copy may have been faster: look for the entry again.
 func (t *taking) left() {
 	switch err := t.ans.Err; {
 	case err == nil:
@@ -92,18 +92,18 @@ func (t *taking) left() {
 	t.e.step = stepSend
 }
 
-// anothers reports whether the number of an entry of a lost timeline may be another write's in the cloud: an earlier
-// loss had parted it, and whoever knew of that has sent it under a new number, if at all.
+// anothers reports whether the number of an entry of a lost timeline may be another write's in the cloud. Then an earlier loss had
+// parted the entry, and a copy that knew it sent it under a new number, if at all.
 func (e *Entry) anothers(env Env) bool {
 	return e.lost && e.Sent == 0 && !e.Unsure && env.Twice != nil && env.Twice(e.Seq)
 }
 
-// settledThere reports whether an entry of a lost timeline was settled there. A create is known by the first of the writes
-// that it stands for: they are settled with it, and by that one's number the others know that no tombstone is needed.
+// settledThere reports whether an entry of a lost timeline was settled there. A create is identified by the first write folded into
+// it: the folds settle with it, and other nodes use that number to decide that no tombstone is needed.
 func (e *Entry) settledThere(env Env) bool { return e.KnownBy() <= env.Lost }
 
-// KnownBy returns the sequence by which others know the entry: of a create that of the life which it begins. When a node
-// has settled all up to it, the entry is settled.
+// KnownBy returns the sequence by which other nodes know the entry: for a create, that of the life it begins. Once a node has settled
+// everything up to it, the entry is settled.
 func (e *Entry) KnownBy() uint64 {
 	if e.creates() && e.Begun != 0 {
 		return e.Begun
@@ -111,8 +111,8 @@ func (e *Entry) KnownBy() uint64 {
 	return e.Seq
 }
 
-// Earliest returns the first of the sequences that the entry stands for. By it the entries of an item stand in the order
-// in which they were written: a renumbered one has a greater number than what is behind it and is not looked for yet.
+// Earliest returns the first sequence that the entry stands for. It orders the entries of an item as they were written: a renumbered
+// entry has a greater number than later ones that were not looked for yet.
 func (e *Entry) Earliest() uint64 {
 	first := e.Seq
 	for _, seq := range e.Folds {
@@ -121,35 +121,35 @@ func (e *Entry) Earliest() uint64 {
 	return first
 }
 
-// partly reports whether a mark of ours is of an entry that was folded into this one: here that was never sent, so
-// another timeline has sent it by itself.
+// partly reports whether a mark of ours belongs to an entry folded into this one. Here that entry was never sent, so another
+// timeline has sent it.
 func (e *Entry) partly(mark attr.Value) bool {
 	return mark.Kind() == attr.KindN && slices.Contains(e.Folds, Whole(mark))
 }
 
-// outdone reports whether an item carries a greater mark of ours than the entry's, closed or not.
+// outdone reports whether an item carries a mark of ours greater than the entry's, closed or not.
 func (e *Entry) outdone(side Sidecar, env Env) bool {
 	there := side.Marks[env.Node]
 	order, _ := attr.Compare(there, e.closedMark())
 	return there.Kind() == attr.KindN && order > 0
 }
 
-// renumbered reports whether a mark of ours was made since the timeline was lost. What was journaled before it on that
-// life had no effect there until then, and can have none since.
+// renumbered reports whether a mark of ours was made after the timeline was lost. Anything journaled before on that life had had
+// no effect there by then, and can have none since.
 func renumbered(mark attr.Value, env Env) bool {
 	return env.FirstRenumbered != 0 && Whole(mark) >= env.FirstRenumbered
 }
 
-// lost has looked for a transaction that was parted by an earlier loss: a row under its number is another's proof, its exact
-// mark is its own. It was not sent where that timeline has not told that it is settled, each item is still on its life, and none
-// has a mark that is greater.
+// lost handles the read for a transaction parted by an earlier loss. The row under its number is another write's proof; only its exact
+// mark is its own. It was not sent if that timeline did not report it settled, every item is still on its life, and no item has
+// a greater mark.
 func (t *takingAll) lost(images []attr.Item) {
 	if t.marked(images) {
 		t.applied(images)
 		return
 	}
 	t.o.Result = OutRenumber
-	settled := t.lead.settledThere(t.env) // under whatever number, and others have taken the mark of that away since
+	settled := t.lead.settledThere(t.env) // under any number; others may have removed its mark since
 	for i, e := range t.u.Entries {
 		t.sees(i, images[i])
 		item, side := Split(images[i])

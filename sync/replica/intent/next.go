@@ -10,26 +10,26 @@ import (
 
 // Why a batch is parked.
 const (
-	WhyEvents = "events"      // state before its events: until they are settled
+	WhyEvents = "events"      // state waits until its events are settled
 	WhyHold   = "hold"        // a copy of the item's create may still arrive
-	WhyCount  = "count guard" // others write the item faster than a Put of it can be sent
-	WhyYield  = "yields"      // another node's Put of the item is let pass
-	WhyReplay = "replay"      // the cloud was restored: until all nodes have replayed
+	WhyCount  = "count guard" // other nodes write the item faster than a Put of it can be sent
+	WhyYield  = "yields"      // another node's Put of the item goes first
+	WhyReplay = "replay"      // the cloud was restored: wait until all nodes have replayed
 	WhyTable  = "table"       // HoldTable
 )
 
-// eventsPoll is when state that waits for its events is looked at again, if nobody says so before.
+// eventsPoll is how often state that waits for its events is looked at, unless notified earlier.
 const eventsPoll = time.Second
 
-// Next says what is to be done with a batch now. Known are the bases of its entries' items, in their order. Asked twice it
-// says the same.
+// Next returns what to do with a batch now. known holds the bases of its entries' items, in order. Calling it twice returns the
+// same action.
 func (u *Batch) Next(known []Known, env Env) Action {
 	a := u.action(known, env)
 	a.at = env.Now
 	return a
 }
 
-// action is Next, without its instant.
+// action is Next without the instant.
 func (u *Batch) action(known []Known, env Env) Action {
 	for _, e := range u.Entries {
 		if e.Held != HoldNone {
@@ -75,9 +75,9 @@ func (u *Batch) action(known []Known, env Env) Action {
 	return e.next(known[0], env)
 }
 
-// ParkedUntil is until when the entry is parked, by the server's clock; zero: it is not. A rest that would end later than any
-// that begins now, or has not begun yet, was given by a clock which has been put back since: it is over. A hold is kept,
-// whatever the clock was: what it waits for may still arrive.
+// ParkedUntil returns until when the entry is parked, by the server's clock; zero: not parked. A rest that ends later than one
+// beginning now could, or that has not begun yet, was set by a clock that has been put back since, so it is over. A hold is
+// always kept: what it waits for may still arrive.
 func (e *Entry) ParkedUntil(now time.Time) time.Time {
 	over := false
 	switch e.Why {
@@ -94,8 +94,8 @@ func (e *Entry) ParkedUntil(now time.Time) time.Time {
 
 const textLate = "laid aside by this node: it could not be sent in the time that its application gives it"
 
-// late reports whether the time is over in which the batch was to be sent, and no request of it has arrived: all that were sent, if
-// any were, are known to have done nothing. What may be in the cloud, and what a restored cloud is given again, is not late.
+// late reports whether the batch missed its deadline and no request of it has arrived: every send, if any, is known to have done
+// nothing. A batch that may be in the cloud, or that is replayed to a restored cloud, is not late.
 func (u *Batch) late(env Env) bool {
 	if env.SendBy == nil || slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.Unsure || e.lost || e.replay }) {
 		return false
@@ -106,7 +106,7 @@ func (u *Batch) late(env Env) bool {
 	})
 }
 
-// multi reports whether the batch is a transaction of the application's.
+// multi reports whether the batch is a transaction of the application.
 func (u *Batch) multi() bool { return u.Entries[0].Txn != 0 }
 
 func (e *Entry) ref() Ref { return Ref{Table: e.Table, Key: e.Key} }
@@ -124,7 +124,7 @@ func park(why string, until time.Time) *Action {
 	return &Action{Kind: ActPark, Why: why, Until: until}
 }
 
-// next is Next for an entry that is alone and has nothing to find out first.
+// next is Next for a single entry that has nothing to find out first.
 func (e *Entry) next(known Known, env Env) Action {
 	if a := e.wait(known, env); a != nil {
 		return *a
@@ -132,7 +132,7 @@ func (e *Entry) next(known Known, env Env) Action {
 	if a := e.prepare(known, env); a != nil {
 		return *a
 	}
-	noted := e.Proof && e.creates() && !env.Transactions // what is sent now no proof goes with, and none may after a crash
+	noted := e.Proof && e.creates() && !env.Transactions // no proof goes with this send, and none may after a crash
 	if noted {
 		e.Proof = false
 	}
@@ -141,7 +141,7 @@ func (e *Entry) next(known Known, env Env) Action {
 	return a
 }
 
-// itself sends the entry, or asks what has to be known for that.
+// itself sends the entry, or asks for what must be known before.
 func (e *Entry) itself(known Known, env Env) Action {
 	switch {
 	case e.Op == store.OpDelete && e.Life.Kind == LifeNone:
@@ -161,7 +161,7 @@ func (e *Entry) itself(known Known, env Env) Action {
 	return a
 }
 
-// wait returns what the entry waits for; nil: nothing.
+// wait returns the action for what the entry waits for; nil: nothing.
 func (e *Entry) wait(known Known, env Env) *Action {
 	if e.Policy == store.PolicyState && e.Lock != "" && env.Events != nil && !env.Events(e.Lock, e.Fence, e.Group) {
 		return park(WhyEvents, env.Now.Add(eventsPoll))
@@ -177,7 +177,7 @@ func (e *Entry) wait(known Known, env Env) *Action {
 	return nil
 }
 
-// prepare returns what is sent before the operation can be; nil: nothing.
+// prepare returns what must be sent before the operation; nil: nothing.
 func (e *Entry) prepare(known Known, env Env) *Action {
 	e.restamp(known.Side, env)
 	life := e.Life
@@ -204,17 +204,17 @@ func (e *Entry) prepare(known Known, env Env) *Action {
 	return nil
 }
 
-// hasProof reports whether a row tells of the entry alone whether it has made its item. What is sent again to a cloud that was
-// restored is judged by the item: its proof may be left of what the cloud has lost.
+// hasProof reports whether a proof row decides whether the entry created its item. A write replayed to a restored cloud is judged by
+// the item instead: its proof may have survived what the cloud lost.
 func (e *Entry) hasProof(env Env) bool {
 	return e.Proof && env.Transactions && e.Txn == 0 && !e.replay
 }
 
-// proves reports whether the entry is sent with its proof.
+// proves reports whether the entry is sent together with its proof.
 func (e *Entry) proves(env Env) bool { return e.hasProof(env) && e.creates() }
 
-// overdue reports whether the entry was unanswered for so long that the rows by which it could be known will not be there for
-// ever: it is looked for, and not sent again. An instant from before the clock was set tells nothing.
+// overdue reports whether the entry has been unanswered for so long that the rows which could identify it may expire. It is then
+// looked for, not sent again. An instant from before the clock was set says nothing.
 func (e *Entry) overdue(env Env) bool {
 	since := e.Since
 	if since.IsZero() {
@@ -223,10 +223,10 @@ func (e *Entry) overdue(env Env) bool {
 	return e.Unsure && !e.replay && since.Year() >= 2000 && env.Now.Sub(since) > unansweredFor
 }
 
-// needsDead reports whether the entry ends a life, by a delete or in the place of an item past its TTL, which a node may
-// not know that it has begun: another one, or this one, when an older state of its disk is restored with the create still
-// in the queue. What the maker has told the cloud to be settled it will know; but while a cloud that was restored is
-// given again what it has lost, it makes that anew.
+// needsDead reports whether the entry ends a life that its maker may not know it began, by a delete or by replacing an item past its
+// TTL. The maker is another node, or this one after an older state of its disk, with the create still queued, was restored. What
+// the maker has reported settled it will know, except while a restored cloud is being replayed: then it creates again what the
+// cloud has lost.
 func (e *Entry) needsDead(env Env) bool {
 	if e.Op != store.OpDelete && !e.Ghost || e.Dead || e.Life.Kind != LifeOurs {
 		return false
@@ -235,8 +235,8 @@ func (e *Entry) needsDead(env Env) bool {
 	return ok && (env.Settled == nil || env.Settled(node) < seq || e.replay || env.Replaying)
 }
 
-// restamp gives a stamp that no server had confirmed the server's time, once and before it is sent, and takes back one
-// that lies ahead; but not to before what the entry was made upon.
+// restamp replaces a stamp that no server had confirmed by the server's time, once and before sending, and takes back one that
+// lies ahead, but never to before what the entry was written on.
 func (e *Entry) restamp(side Sidecar, env Env) {
 	if e.Stamp == 0 || e.Sent > 0 || !env.Synced {
 		return
@@ -249,9 +249,9 @@ func (e *Entry) restamp(side Sidecar, env Env) {
 	e.Stamp = max(min(e.Stamp, env.Now.UnixMicro()), upon)
 }
 
-// upon is the earliest stamp with which the entry comes after the base, if it was made upon that: its stamp is the one that
-// follows (stampNow), or the base's time is of an earlier write of this run. Of another base, which may be of a later write than
-// the entry is, and of a time that lies too far ahead, it is 0.
+// upon returns the earliest stamp that follows the base, if the entry was written on that base: its stamp is the next one
+// (stampNow), or the base's time is from an earlier write of this run. It returns 0 for another base, which may be from a later
+// write, and for a time too far ahead.
 func (e *Entry) upon(side Sidecar, env Env) int64 {
 	base := Whole(side.Time)
 	if base > uint64(limitOf(env)) || e.Stamp != int64(base)+1 && !e.isBehind(side, env.Node) {
@@ -260,14 +260,14 @@ func (e *Entry) upon(side Sidecar, env Env) int64 {
 	return int64(base) + 1
 }
 
-// isBehind reports whether the base's time is of a write of this node before the entry, in the same incarnation.
+// isBehind reports whether the base's time is from an earlier write of this node, in the same incarnation.
 func (e *Entry) isBehind(side Sidecar, node string) bool {
 	mark := side.Marks[node]
 	last := Whole(mark)
 	return last < e.Seq && last>>incarnationShift == e.Seq>>incarnationShift && fraction(mark) != "" && fraction(mark) == fraction(side.Time)
 }
 
-// needsLock reports whether the entry is a first image, which nothing but the lock's own fence can refuse.
+// needsLock reports whether the entry is a first image, which only the lock's own fence can refuse.
 func (e *Entry) needsLock(env Env) bool {
 	return e.Policy == store.PolicyState && e.creates() && e.Lock != "" && env.LockTable != ""
 }
@@ -287,8 +287,8 @@ func (e *Entry) first(known Known, env Env) Action {
 	return a
 }
 
-// create sends a create with its proof. One without, which was sent before and not answered, is sent again unless it is known
-// to have been deleted since.
+// create sends a create with its proof. A create that was sent without proof and not answered is sent again, unless it is known to
+// have been deleted since.
 func (e *Entry) create(known Known, env Env) Action {
 	if spec := env.Spec(e.Table); e.Unsure && spec != nil && expired(spec, e.made(env), env.Now) {
 		return settle(Outcome{Result: OutSuperseded, Code: CodeExpired, Text: textExpired})
@@ -314,8 +314,8 @@ func (e *Entry) create(known Known, env Env) Action {
 	return Action{Kind: ActSend, Calls: calls, Transact: true, Attempt: true, step: stepSend}
 }
 
-// aliveRefs are what tells about an unanswered create: its item, its tombstone, and of state the lock. The item is read
-// first: who deletes it has put the tombstone before.
+// aliveRefs lists what shows the fate of an unanswered create: its item, its tombstone and, for state, the lock. The item is read
+// first, because a deleting node writes the tombstone before it deletes.
 func (e *Entry) aliveRefs(env Env) []Ref {
 	refs := []Ref{e.ref(), syncRef(DeadID(e.lifeID(env.Node)), env)}
 	if e.needsLock(env) {
@@ -324,8 +324,8 @@ func (e *Entry) aliveRefs(env Env) []Ref {
 	return refs
 }
 
-// proofRefs are what tells about a create that is sent with its proof. The proof is read first: where it is there, the item is
-// what has become of it since.
+// proofRefs lists what shows the fate of a create sent with its proof. The proof is read first: if it exists, the item shows
+// what happened since.
 func (e *Entry) proofRefs(env Env) []Ref {
 	refs := []Ref{syncRef(MadeID(e.lifeID(env.Node)), env), e.ref()}
 	if e.needsLock(env) {
@@ -334,8 +334,8 @@ func (e *Entry) proofRefs(env Env) []Ref {
 	return refs
 }
 
-// lostRefs are the items that show the outcome of an entry in a lost timeline: its own, and of a create its proof, or whether
-// it has gone to another life, there or before.
+// lostRefs lists what shows the fate of an entry in a lost timeline: its item and, for a create, its proof or the record that it
+// moved to another life.
 func (e *Entry) lostRefs(env Env) []Ref {
 	refs := []Ref{e.ref()}
 	switch id := e.lifeID(env.Node); {
@@ -348,7 +348,7 @@ func (e *Entry) lostRefs(env Env) []Ref {
 	return refs
 }
 
-// made is the item that a create makes, as far as the entry alone tells.
+// made returns the item that a create creates, as far as the entry alone determines it.
 func (e *Entry) made(env Env) attr.Item {
 	if e.Item != nil {
 		return e.Item
@@ -360,7 +360,7 @@ func (e *Entry) made(env Env) attr.Item {
 	return item
 }
 
-// Attempt notes that an action is about to be sent. The caller stores the entries durably before the first byte.
+// Attempt records that an action is about to be sent. The caller stores the entries durably before the first byte leaves.
 func (u *Batch) Attempt(a *Action) {
 	if !a.Attempt {
 		return

@@ -8,10 +8,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// WhyTransactions parks a transaction that was accepted when the cloud had transactions, and now has none.
+// WhyTransactions parks a transaction that was accepted while the cloud had transactions, which it now lacks.
 const WhyTransactions = "transactions"
 
-// nextAll is Next for a transaction. What it has to find out is noted in its first entry.
+// nextAll is Next for a transaction. Its first entry records what it has to find out.
 func (u *Batch) nextAll(known []Known, env Env) Action {
 	lead := u.Entries[0]
 	proof := syncRef(lead.proofID(env), env)
@@ -35,7 +35,7 @@ func (u *Batch) nextAll(known []Known, env Env) Action {
 			return send(stepDead, deadCall(e.Life.ID, env))
 		}
 	}
-	for i, e := range u.Entries { // when none of them yields
+	for i, e := range u.Entries { // once none of them yields
 		if e.needsTurn(known[i].Side, env) {
 			lead.met.turn = i
 			return send(stepTurn, turnCall(e, env))
@@ -44,7 +44,7 @@ func (u *Batch) nextAll(known []Known, env Env) Action {
 	return Action{Kind: ActSend, Calls: u.calls(known, env), Transact: true, Attempt: true, step: stepSend}
 }
 
-// calls are the transaction: the entries, its conditions, its proof.
+// calls returns the transaction: the entries, its conditions and its proof.
 func (u *Batch) calls(known []Known, env Env) []Call {
 	lead := u.Entries[0]
 	calls := make([]Call, 0, len(u.Entries)+len(lead.Checks)+1)
@@ -75,7 +75,7 @@ func (u *Batch) unsure() bool {
 	return false
 }
 
-// overdue reports whether the transaction was unanswered for so long that its proof will not be there for ever.
+// overdue reports whether the transaction has been unanswered for so long that its proof may expire.
 func (u *Batch) overdue(env Env) bool {
 	return slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.overdue(env) })
 }
@@ -103,11 +103,11 @@ func (u *Batch) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome
 		t.validated()
 	case stepClose:
 		t.closed()
-	case stepLabel, stepLock, stepAlive, stepHold, stepLost, stepLeave, stepReplay: // of single entries
+	case stepLabel, stepLock, stepAlive, stepHold, stepLost, stepLeave, stepReplay: // only for single entries
 	}
 }
 
-// takingAll is one answer about a transaction.
+// takingAll is the handling of one answer about a transaction.
 type takingAll struct {
 	u     *Batch
 	lead  *Entry
@@ -128,7 +128,7 @@ func (t *takingAll) sees(i int, image attr.Item) {
 	t.o.Met[i] = image
 }
 
-// applied settles the transaction. Images are what its items have become, read behind it.
+// applied settles the transaction. images are its items, read after it was applied.
 func (t *takingAll) applied(images []attr.Item) {
 	t.o.Result = OutApplied
 	for i := range t.u.Entries {
@@ -139,7 +139,7 @@ func (t *takingAll) applied(images []attr.Item) {
 	t.o.Met = make([]attr.Item, len(t.u.Entries))
 }
 
-// sent is the answer to the transaction. It gives no images: they are read.
+// sent handles the answer to the transaction. It contains no images, so they are read next.
 func (t *takingAll) sent() {
 	err := t.ans.Err
 	if err == nil {
@@ -176,7 +176,7 @@ func (t *takingAll) canceled(reasons []Reason) {
 			return
 		}
 	}
-	if t.u.unsure() { // the reasons need not be complete: is the proof there?
+	if t.u.unsure() { // the reasons may be incomplete: read the proof
 		t.lead.step, t.lead.met.decision = stepProof, decision{}
 		for i := n; i < at && i < len(reasons); i++ {
 			if reasons[i].Class == ConditionFailed {
@@ -201,7 +201,7 @@ func (t *takingAll) canceled(reasons []Reason) {
 	t.act(worst)
 }
 
-// proved: the row of the proof is there.
+// proved handles an existing proof row.
 func (t *takingAll) proved(row attr.Item) {
 	switch {
 	case row[syncClosed].Bool():
@@ -218,7 +218,7 @@ func (t *takingAll) proved(row attr.Item) {
 	}
 }
 
-// ruling is what becomes of a transaction by what is said of its entries: what weighs most.
+// ruling is the verdict about a transaction: the weightiest one about its entries.
 type ruling struct {
 	v verdict
 	d decision
@@ -232,7 +232,7 @@ func (r *ruling) add(v verdict, d decision) {
 	}
 }
 
-// judge says what an image means for one of the entries. That the proof is not there means that nothing has applied.
+// judge returns what an image means for one entry. The missing proof means that nothing was applied.
 func (t *takingAll) judge(i int, image attr.Item) (verdict, decision) {
 	e := t.u.Entries[i]
 	unsure := e.Unsure
@@ -274,7 +274,7 @@ func (t *takingAll) poison(code Code, text string) {
 	t.o.Alarm = "a transaction on table " + t.lead.Table + " is quarantined: " + text
 }
 
-// proof has found out whether an unanswered transaction was applied, and what its items are now.
+// proof handles the reads that show whether an unanswered transaction was applied, and its items now.
 func (t *takingAll) proof() {
 	if len(t.ans.Items) != len(t.u.Entries)+1 {
 		t.lead.step = stepSend
@@ -323,21 +323,21 @@ func (t *takingAll) proof() {
 	for i, e := range t.u.Entries {
 		t.sees(i, images[i])
 		switch item, side := Split(images[i]); {
-		case lost && e.outdone(side, t.env): // its mark can never pass, and nothing but the proof could have told more
+		case lost && e.outdone(side, t.env): // its mark can never pass, and only the proof could have told more
 			worst.add(verdictDecided, conflict(CodeLost, textLost))
 		case !e.fits(item, side, t.env):
 			worst.add(t.judge(i, images[i]))
 		}
 	}
-	if d := t.lead.met.decision; d.result != 0 { // a condition on another row
+	if d := t.lead.met.decision; d.result != 0 { // a condition on another row failed
 		worst.add(verdictDecided, d)
 	}
 	t.act(worst)
 }
 
-// marked reports whether an item carries the mark of the transaction. Its proof may be gone with its table, or past its
-// time; none of it can have applied without all of it, and what of it a table has lost by a restore is made sure of by
-// itself.
+// marked reports whether an item carries the transaction's mark. The proof may be gone with its table or past its expiry. One
+// mark proves the whole transaction, because no part applies without the rest; parts that a table lost by a restore are
+// replayed separately.
 func (t *takingAll) marked(images []attr.Item) bool {
 	for i, e := range t.u.Entries {
 		if _, side := Split(images[i]); side.Marks[t.env.Node].Equal(e.Mark()) {
@@ -347,13 +347,13 @@ func (t *takingAll) marked(images []attr.Item) bool {
 	return false
 }
 
-// fits reports whether an entry's condition and guards would hold on an image, but for those that another send renews.
+// fits reports whether an entry's condition and guards hold on an image, apart from guards that another send renews.
 func (e *Entry) fits(item attr.Item, side Sidecar, env Env) bool {
 	return e.Life.on(item, side) && e.holds(item, env.Exprs) && (!e.timed() || !e.isOlder(side, env)) &&
 		(e.Op != store.OpDelete || side.Hold < env.Now.UnixMilli())
 }
 
-// validated looks at the items of a transaction that is not valid.
+// validated handles the items of an invalid transaction.
 func (t *takingAll) validated() {
 	t.lead.step = stepSend
 	worst := ruling{v: verdictAgain}
@@ -380,7 +380,7 @@ func (t *takingAll) validated() {
 	t.act(worst)
 }
 
-// closed is the answer to the proof that the transaction can never apply.
+// closed handles the answer to the row that stops the transaction from ever applying.
 func (t *takingAll) closed() {
 	err := t.ans.Err
 	switch {

@@ -2,11 +2,11 @@ package intent
 
 import "github.com/touchline/touchline/store/attr"
 
-// A create that is alone is sent with its proof, where the cloud has transactions: a row of our own table that is there as soon
-// as the create has applied, whatever becomes of the item, and that refuses every later copy. What is decided about the create
-// closes it first: then no copy can apply any more.
+// Where the cloud has transactions, a single create is sent with its proof: a row in our own table that exists as soon as the create
+// has applied, whatever happens to the item, and that refuses every later copy. A decision about the create first closes the proof,
+// so that no copy can apply afterwards.
 
-// proof has read the proof of a create, and then its item.
+// proof handles the read of a create's proof and then of its item.
 func (t *taking) proof() {
 	if t.fails() {
 		return
@@ -17,7 +17,7 @@ func (t *taking) proof() {
 	switch {
 	case row == nil:
 		t.notMade(image)
-	case !row[syncMark].Equal(e.Mark()): // of another history of this node
+	case !row[syncMark].Equal(e.Mark()): // from another history of this node
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
 	case row[syncMoved].Bool():
@@ -33,12 +33,12 @@ func (t *taking) proof() {
 	}
 }
 
-// notMade: nothing of the create has applied, but a copy of it still may.
+// notMade handles a create of which nothing has applied, although a copy still may.
 func (t *taking) notMade(image attr.Item) {
 	_, side := Split(image)
 	fence, ok := t.item(2)[lockFence].Int()
 	switch {
-	case side.Marks[t.env.Node].Equal(t.e.Mark()): // the table of the proofs has lost it
+	case side.Marks[t.env.Node].Equal(t.e.Mark()): // the table of the proofs has lost the row
 		t.o.Result = OutApplied
 	case t.e.overdue(t.env):
 		t.closeFirst(conflict(CodeUnknown, textUnanswered), image)
@@ -49,7 +49,7 @@ func (t *taking) notMade(image attr.Item) {
 	}
 }
 
-// closedFor is what a create was closed for. This process may have forgotten that.
+// closedFor returns why a create was closed. This process may have forgotten it.
 func (t *taking) closedFor() decision {
 	switch {
 	case t.e.met.decision.result != 0:
@@ -60,7 +60,7 @@ func (t *taking) closedFor() decision {
 	return conflict(CodeCondition, textCondition)
 }
 
-// goneOn: the create had moved to a life that was there, and this process has forgotten it. It was not sent on that.
+// goneOn handles a create that had moved to an existing life, which this process has forgotten. It was not sent there.
 func (t *taking) goneOn(image attr.Item) {
 	e := t.e
 	item, side := Split(image)
@@ -73,7 +73,7 @@ func (t *taking) goneOn(image attr.Item) {
 	}
 }
 
-// told is the answer to the row that tells of a life that it is deleted, or of a create that it has moved.
+// told handles the answer to the row that records a deleted life or a moved create.
 func (t *taking) told() {
 	e := t.e
 	if t.ans.Err != nil && t.ans.Err.Class == ConditionFailed && e.Moved && e.hasProof(t.env) {

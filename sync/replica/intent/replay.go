@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// replayed has looked for a create that was settled before the instant that the cloud was restored to. What it made was
-// there then, or had been deleted: if it is not there now, nobody knows but that it once was.
+// replayed handles the read for a create settled before the instant the cloud was restored to. At that instant its item existed or
+// had been deleted; if it is missing now, nothing shows which.
 func (t *taking) replayed() {
 	if t.fails() {
 		return
@@ -28,16 +28,16 @@ func (t *taking) replayed() {
 	}
 }
 
-// kept reports whether a restored cloud has a later write of ours, known by its mark, as the original table had it, and
-// so this entry too: of one item nothing is sent before what was written earlier is settled.
+// kept reports whether a restored cloud still has a later write of ours, known by its mark. Then it has this entry too, because
+// writes of one item are settled in order.
 func (e *Entry) kept(side Sidecar, env Env) bool {
 	there := side.Marks[env.Node]
 	order, _ := attr.Compare(there, e.Mark())
 	return there.Kind() == attr.KindN && order > 0 && env.Kept != nil && env.Kept(e.Table, e.Key, there)
 }
 
-// proofID is the key of the proof of a transaction. One that is sent again to a cloud that was restored has another one:
-// the old one may still be there, and proves nothing about what was restored.
+// proofID returns the key of a transaction's proof. A transaction replayed to a restored cloud gets another key: the old proof may
+// still exist, and proves nothing about the restored data.
 func (e *Entry) proofID(env Env) string {
 	id := TxnID(e.writeID(env.Node))
 	if e.again != 0 {
@@ -46,8 +46,7 @@ func (e *Entry) proofID(env Env) string {
 	return id
 }
 
-// replayed judges the items of a transaction in a cloud that was restored: all of it is there, or nothing, else nobody
-// knows.
+// replayed judges the items of a transaction in a restored cloud: all of it is there, or nothing; otherwise nobody knows.
 func (t *takingAll) replayed(images []attr.Item) {
 	there, none := 0, 0
 	for i, e := range t.u.Entries {
@@ -63,7 +62,7 @@ func (t *takingAll) replayed(images []attr.Item) {
 	switch n := len(t.u.Entries); {
 	case there == n:
 		t.applied(images)
-	case none == n && t.lead.met.decision.result != 0: // a condition on another row: sent again it would be refused again
+	case none == n && t.lead.met.decision.result != 0: // a condition on another row, which would refuse it again
 		t.act(ruling{v: verdictDecided, d: t.lead.met.decision})
 	case none == n:
 		t.lead.met.ready = true
@@ -72,14 +71,14 @@ func (t *takingAll) replayed(images []attr.Item) {
 			e.NotBefore, e.Why = t.env.Now.Add(replayPoll), WhyReplay
 		}
 		t.o.Result, t.o.After = OutParked, replayPoll
-	case there > 0: // somebody has to say what becomes of the rest
+	case there > 0: // a person has to decide about the rest
 		t.act(ruling{v: verdictDecided, d: conflict(CodeHalf, textHalf)})
 	default:
 		t.act(ruling{v: verdictDecided, d: conflict(CodeRestored, textNoTrace)})
 	}
 }
 
-// lacks reports whether an item is absent that another node may yet make again.
+// lacks reports whether an item is absent that another node may create again.
 func (t *takingAll) lacks(images []attr.Item) bool {
 	for i, e := range t.u.Entries {
 		if images[i] == nil && !e.creates() && e.Op != store.OpDelete {

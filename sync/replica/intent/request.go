@@ -10,20 +10,20 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// What an Env may have otherwise.
+// Defaults for Env.
 const (
-	ManyMarks = 8                // above it a send takes settled ones away
-	SignedFor = 15 * time.Minute // the lifetime of a signed request
+	ManyMarks = 8                // with more marks on an item, a send removes settled ones
+	SignedFor = 15 * time.Minute // lifetime of a signed request
 )
 
 const (
-	rowsFor = 30 * 24 * time.Hour // of tombstones and proofs
+	rowsFor = 30 * 24 * time.Hour // expiry of tombstones and proofs
 
-	unansweredFor = rowsFor - 24*time.Hour // what they are to tell of is not sent again after that
-	pruneLimit    = 64                     // marks that one send takes away
+	unansweredFor = rowsFor - 24*time.Hour // after that long nothing that depends on those rows is sent again
+	pruneLimit    = 64                     // marks that one send removes
 )
 
-// request is a call in the making. Our placeholders have letters where an entry's have numbers.
+// request is a call under construction. Our placeholders use letters where an entry's use numbers: :a is ours, :0 is the entry's.
 type request struct {
 	call  Call
 	conds []string
@@ -49,7 +49,7 @@ func (r *request) value(placeholder string, v attr.Value) string {
 
 func (r *request) must(condition string) { r.conds = append(r.conds, condition) }
 
-// own takes over what the application asked for.
+// own adds what the application asked for.
 func (r *request) own(e *Entry, update bool) {
 	if e.Condition != "" {
 		r.must(e.Condition)
@@ -68,12 +68,12 @@ func (r *request) own(e *Entry, update bool) {
 	}
 }
 
-// partition returns the placeholder of the partition key: a condition on it reports whether there is an item.
+// partition returns the placeholder of the partition key: a condition on it tests whether the item exists.
 func (r *request) partition(e *Entry, env Env) string {
 	return r.name("#p", partitionName(e, env))
 }
 
-// partitionName is the name of the partition key, or of any part of the key where the table is no longer declared.
+// partitionName returns the name of the partition key, or of any key attribute if the table is no longer declared.
 func partitionName(e *Entry, env Env) string {
 	if spec := env.Spec(e.Table); spec != nil {
 		return spec.Key.Partition.Name
@@ -89,13 +89,13 @@ func partitionName(e *Entry, env Env) string {
 	return names[0]
 }
 
-// markGuard refuses what has been applied, and what is older than that.
+// markGuard refuses the entry if it, or a later entry of this node, has been applied.
 func (r *request) markGuard(e *Entry, env Env) {
 	a, mark := r.name("#a", AttrMark+env.Node), r.value(":a", e.Mark())
 	r.must("(attribute_not_exists(" + a + ") OR " + a + " < " + mark + ")")
 }
 
-// lifeGuard holds an entry to the life it was journaled on.
+// lifeGuard ties an entry to the life it was journaled on.
 func (r *request) lifeGuard(e *Entry, life Life, env Env) {
 	switch {
 	case life.Kind == LifeNone:
@@ -107,7 +107,7 @@ func (r *request) lifeGuard(e *Entry, life Life, env Env) {
 	}
 }
 
-// countGuard lets through what was computed from the image that is still there.
+// countGuard permits the write only on the image it was computed from.
 func (r *request) countGuard(known Known) string {
 	n := r.name("#n", AttrCount)
 	if known.Side.Count == 0 {
@@ -116,7 +116,7 @@ func (r *request) countGuard(known Known) string {
 	return n + " = " + r.value(":n", attr.Int(int64(known.Side.Count)))
 }
 
-// fenceGuard refuses what a deposed holder sends. On tables of other policies than state the application writes it
+// fenceGuard refuses the writes of a former holder. On tables of policies other than state the application writes this condition
 // itself.
 func (r *request) fenceGuard(e *Entry) {
 	if e.Policy == store.PolicyState && e.Fence != 0 {
@@ -125,7 +125,7 @@ func (r *request) fenceGuard(e *Entry) {
 	}
 }
 
-// timeGuard lets the later of two writes win. A time too far ahead is none.
+// timeGuard lets the later of two writes win. A time too far ahead does not count.
 func (r *request) timeGuard(e *Entry, env Env) {
 	if e.timed() {
 		t := r.name("#t", AttrTime)
@@ -137,7 +137,7 @@ func (r *request) timeGuard(e *Entry, env Env) {
 // timed reports whether the entry has a time guard: a delete beats every update of its life without one.
 func (e *Entry) timed() bool { return e.Policy == store.PolicyNewest && e.Op != store.OpDelete }
 
-// build makes the call of an entry with all its guards. Known is the base of its item.
+// build returns the call of an entry with all its guards. known is the base of its item.
 func build(e *Entry, known Known, env Env) Call {
 	r := &request{call: Call{Op: e.Op, Table: e.Table, Key: e.Key}}
 	switch {
@@ -164,9 +164,9 @@ func (r *request) done() Call {
 	return r.call
 }
 
-// nothing sends what does nothing on no item: with its marks an update would create one. It is the delete of what is not
-// there, under the entry's own condition; an item that is there refuses it and shows itself. In a transaction the condition
-// is all that is left of it.
+// nothing sends an update that has no effect without an item; with its marks the update would create one. It sends a delete of the
+// missing item under the entry's condition; an existing item refuses that and shows itself. In a transaction only the
+// condition is sent.
 func (r *request) nothing(e *Entry, env Env) {
 	r.call.Op = store.OpDelete
 	if e.Txn != 0 {
@@ -176,7 +176,7 @@ func (r *request) nothing(e *Entry, env Env) {
 }
 
 func (r *request) delete(e *Entry, env Env) {
-	if e.Life.Kind == LifeNone { // of a transaction whose item has gone
+	if e.Life.Kind == LifeNone { // in a transaction, when its item is gone
 		r.nothing(e, env)
 		return
 	}
@@ -187,7 +187,7 @@ func (r *request) delete(e *Entry, env Env) {
 	r.must("(attribute_not_exists(" + u + ") OR " + u + " < " + r.value(":m", attr.Int(env.Now.UnixMilli())) + ")")
 }
 
-// put sends the item whole, with the sidecar of the base it was computed from.
+// put sends the whole item, with the sidecar of the base it was computed from.
 func (r *request) put(e *Entry, known Known, env Env) {
 	r.markGuard(e, env)
 	side := Sidecar{Life: e.lifeID(env.Node), Count: 1}.kept(nil, env)
@@ -200,8 +200,8 @@ func (r *request) put(e *Entry, known Known, env Env) {
 		r.lifeGuard(e, e.Life, env)
 		r.must(r.countGuard(known))
 		if known.Side.Life != e.Life.ID {
-			// It has moved, and the base is not there yet: the count of another life may be the same, its marks are not. So
-			// it is refused, and the answer shows what is there.
+			// The entry has moved, and the base is not here yet. Another life's count may be the same, but its marks are not. So the
+			// send is refused, and the answer shows what is there.
 			r.must(r.name("#c", AttrLife) + " = " + r.value(":b", attr.S(known.Side.Life)))
 		}
 		side = known.Side.kept(prunable(known, env), env)

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// update sends the operation, and with it what we keep on the item.
+// update sends the operation together with our attributes.
 func (r *request) update(e *Entry, known Known, env Env) {
 	r.markGuard(e, env)
 	r.lifeGuard(e, e.Life, env)
@@ -50,7 +50,7 @@ func join(first string, more []string) string {
 	return strings.Join(more, ", ")
 }
 
-// begin names the life, if nobody has.
+// begin names the life if it has no name.
 func (r *request) begin(life string) {
 	c := r.name("#c", AttrLife)
 	r.sets = append(r.sets, c+" = if_not_exists("+c+", "+r.value(":d", attr.S(life))+")")
@@ -68,15 +68,15 @@ func (e *Entry) repeats(env Env) bool {
 	return e.Late || e.Unsure && e.Txn == 0 && e.creates() && !e.proves(env)
 }
 
-// hold keeps nodes from deleting the life as long as a copy of a create may be on its way.
+// hold keeps nodes from deleting the life while a copy of a create may be on its way.
 func (r *request) hold(env Env) {
 	r.sets = append(r.sets, r.name("#u", AttrHold)+" = "+r.value(":u", attr.Int(holdUntil(env))))
 }
 
 func holdUntil(env Env) int64 { return env.Now.Add(env.signed()).UnixMilli() }
 
-// unchanged lets an operation on a foreign life be repeated only where what it touches has still the values from before
-// it was first sent: a foreign writer may have made it its own, and taken the mark away.
+// unchanged permits a repeated operation on a foreign life only if everything it touches still has the values from before its first
+// send: a foreign writer may have adopted its effect and removed the mark.
 func (r *request) unchanged(was attr.Item) {
 	for i, text := range slices.Sorted(maps.Keys(was)) {
 		steps := expr.ParsePlace(text)
@@ -92,7 +92,7 @@ func (r *request) unchanged(was attr.Item) {
 	}
 }
 
-// prune takes away marks that are settled on all nodes.
+// prune removes marks that are settled on all nodes.
 func (r *request) prune(e *Entry, known Known, env Env) {
 	if e.met.noPrune || e.Life.ID == "" || known.Side.Life != e.Life.ID {
 		return
@@ -107,8 +107,8 @@ func (r *request) prune(e *Entry, known Known, env Env) {
 	r.must(r.countGuard(known))
 }
 
-// prunable returns the nodes whose marks on an item nobody needs any more. While a cloud that was restored is given again
-// what it has lost, that is none: what a node has told to be settled it sends once more, under the mark that it had.
+// prunable returns the nodes whose marks on an item are no longer needed. While a restored cloud is being replayed there are none: a
+// node sends again what it reported settled, under the same mark.
 func prunable(known Known, env Env) []string {
 	if len(known.Side.Marks) <= cmp.Or(env.Marks, ManyMarks) || env.Past == nil || env.Replaying {
 		return nil
@@ -123,7 +123,7 @@ func prunable(known Known, env Env) []string {
 	return nodes[:min(len(nodes), pruneLimit)]
 }
 
-// kept is the sidecar that a Put writes again: without the marks named, a hold that is over, and a turn.
+// kept returns the sidecar that a Put writes again: without the given marks, a hold that is over, or a turn.
 func (s Sidecar) kept(without []string, env Env) Sidecar {
 	marks := make(map[string]attr.Value, len(s.Marks)+1)
 	maps.Copy(marks, s.Marks)
@@ -138,7 +138,7 @@ func (s Sidecar) kept(without []string, env Env) Sidecar {
 	return s
 }
 
-// ghostGuard lets an item be made in the place of one past its TTL, or of none.
+// ghostGuard permits creating an item in place of one past its TTL, or of none.
 func (r *request) ghostGuard(e *Entry, known Known, env Env) {
 	var old string
 	if e.Life.ID == "" {
@@ -152,7 +152,7 @@ func (r *request) ghostGuard(e *Entry, known Known, env Env) {
 	r.must("((" + old + " AND " + r.countGuard(known) + ") OR attribute_not_exists(" + r.partition(e, env) + "))")
 }
 
-// labelCall gives a foreign life a name, under the application's condition, before it is deleted or replaced.
+// labelCall names a foreign life, under the application's condition, before it is deleted or replaced.
 func labelCall(e *Entry, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
 	r.own(e, false)
@@ -161,7 +161,7 @@ func labelCall(e *Entry, env Env) Call {
 	return r.done()
 }
 
-// closeCall sets the entry's mark to a value that no copy of it can pass, on the life where one could apply.
+// closeCall raises the entry's mark so that no copy of the entry can apply on a life where one could.
 func closeCall(e *Entry, on Life, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
 	r.markGuard(e, env)
@@ -178,14 +178,14 @@ func closeCall(e *Entry, on Life, env Env) Call {
 	return r.done()
 }
 
-// leaveCall closes the mark that an entry has had in a timeline that was lost.
+// leaveCall closes the mark that an entry had in a lost timeline.
 func leaveCall(e *Entry, env Env) Call {
 	c := closeCall(e, e.Life, env)
 	c.Values[":x"] = e.leftMark(env)
 	return c
 }
 
-// holdCall keeps nodes from deleting a life for the time that copies of its create may arrive.
+// holdCall keeps nodes from deleting a life while copies of its create may arrive.
 func holdCall(e *Entry, on Life, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
 	r.lifeGuard(e, on, env)
@@ -200,7 +200,7 @@ func syncRef(id string, env Env) Ref {
 	return Ref{Table: env.SyncTable, Key: attr.Item{SyncKey: attr.S(id)}}
 }
 
-// row is a row of our own table, for as long as anybody may ask for it.
+// row returns a Put of a row in our own table, which expires when nobody can ask for it any more.
 func row(id string, env Env) Call {
 	ref := syncRef(id, env)
 	return Call{
@@ -209,21 +209,21 @@ func row(id string, env Env) Call {
 	}
 }
 
-// deadCall puts the tombstone of a life.
+// deadCall writes the tombstone of a life.
 func deadCall(life string, env Env) Call { return row(DeadID(life), env) }
 
-// movedCall records that a create goes to another life, whose end takes its mark away: of the life that it was to begin
-// there is then nothing to be found, and never was.
+// movedCall records that a create moves to another life. When that life ends, the create's mark goes with it; without this row nothing
+// would show that the life it was to begin never existed.
 func movedCall(e *Entry, env Env) Call { return row(MovedID(e.lifeID(env.Node)), env) }
 
-// absent is the condition that a row of our own table is not there.
+// absent makes a call conditional on the absence of its row.
 func absent(c Call) Call {
 	c.Condition = "attribute_not_exists(#p)"
 	c.Names = map[string]string{"#p": SyncKey}
 	return c
 }
 
-// proofCall puts the proof of a transaction; closed: the proof that it can never apply.
+// proofCall writes the proof of a transaction or, if closed, the proof that it can never apply.
 func proofCall(e *Entry, closed bool, env Env) Call {
 	c := row(e.proofID(env), env)
 	if closed {
@@ -232,8 +232,8 @@ func proofCall(e *Entry, closed bool, env Env) Call {
 	return absent(c)
 }
 
-// madeCall puts the proof of a create, or closes it: no copy of the create can apply any more, because it is decided, or has
-// moved to another life. Its mark tells it from another history's of the same number.
+// madeCall writes the proof of a create, or closes it so that no copy can apply any more, because the create is decided or has moved
+// to another life. Its mark distinguishes it from another history's create of the same number.
 func madeCall(e *Entry, closed, moved bool, env Env) Call {
 	c := row(MadeID(e.lifeID(env.Node)), env)
 	c.Item[syncMark] = e.Mark()
@@ -246,7 +246,7 @@ func madeCall(e *Entry, closed, moved bool, env Env) Call {
 	return absent(c)
 }
 
-// aliveCheck holds a create to the absence of its tombstone.
+// aliveCheck makes a create conditional on the absence of its tombstone.
 func aliveCheck(e *Entry, env Env) Call {
 	ref := syncRef(DeadID(e.lifeID(env.Node)), env)
 	return absent(Call{Table: ref.Table, Key: ref.Key})
@@ -257,7 +257,7 @@ func lockRef(e *Entry, env Env) Ref {
 	return Ref{Table: env.LockTable, Key: attr.Item{lockKey: attr.S(e.Lock)}}
 }
 
-// lockCheck holds a first image to the fence that the lock has now.
+// lockCheck makes a first image conditional on the lock's current fence.
 func lockCheck(e *Entry, env Env) Call {
 	ref := lockRef(e, env)
 	return Call{
@@ -266,7 +266,7 @@ func lockCheck(e *Entry, env Env) Call {
 	}
 }
 
-// checkCall is a condition of a transaction.
+// checkCall returns a ConditionCheck of the transaction.
 func checkCall(c *Check) Call {
 	return Call{Table: c.Table, Key: c.Key, Condition: c.Condition, Params: c.Params}
 }

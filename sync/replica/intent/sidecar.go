@@ -7,29 +7,29 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The attributes that we keep on an item in the cloud, beside the fence, which is the application's.
+// Attributes that we keep on an item in the cloud. The fence is the application's own.
 const (
 	AttrLife  = "_c"
 	AttrCount = "_n"
 	AttrTime  = "_t"
 	AttrHold  = "_u"
 	AttrTurn  = "_r"
-	AttrMark  = "_a_" // and the id of a node
+	AttrMark  = "_a_" // followed by the id of a node
 	AttrFence = "_f"  // the application's own attribute: never stripped
 )
 
-// Sidecar is what we keep on an item in the cloud. The zero Sidecar is that of an item that no node of ours has touched.
-// What a foreign writer has made of the attributes is kept as it is.
+// Sidecar holds the attributes we keep on an item in the cloud. The zero Sidecar belongs to an item that none of our nodes touched.
+// If a foreign writer changed these attributes, its values are kept.
 type Sidecar struct {
-	Life  string                // _c: the write id that created it, or "~" and the one that first touched a foreign item
-	Count uint64                // _n: our sends
+	Life  string                // _c: the write id that created the item, or "~" and the one that first touched a foreign item
+	Count uint64                // _n: number of our sends
 	Marks map[string]attr.Value // _a_<node>: the last entry of each node
-	Time  attr.Value            // _t: the time of policy newest, a number
-	Hold  int64                 // _u: nodes do not delete this life before it, epoch milliseconds
-	Turn  attr.Value            // _r: until when the others let a Put pass, a number: epoch milliseconds, and behind the point the Put's digits
+	Time  attr.Value            // _t: time of policy newest, a number
+	Hold  int64                 // _u: nodes do not delete this life before then, epoch milliseconds
+	Turn  attr.Value            // _r: until when other nodes let a Put pass: epoch milliseconds, then after the point the Put's digits
 }
 
-// Reserved reports whether an attribute is ours on tables that send: applications may not use it.
+// Reserved reports whether an attribute name is ours on tables that send. Applications may not use it.
 func Reserved(name string) bool {
 	switch name {
 	case AttrLife, AttrCount, AttrTime, AttrHold, AttrTurn:
@@ -38,8 +38,8 @@ func Reserved(name string) bool {
 	return strings.HasPrefix(name, AttrMark)
 }
 
-// Split takes an image of the cloud apart: the application's item, and our sidecar. No image gives no item. The image is
-// not changed.
+// Split separates a cloud image into the application's item and our sidecar. It returns a nil item for a nil image, and does not
+// change the image.
 func Split(image attr.Item) (attr.Item, Sidecar) {
 	var side Sidecar
 	if image == nil {
@@ -87,7 +87,7 @@ func (s *Sidecar) take(name string, v attr.Value) {
 	}
 }
 
-// Join puts the sidecar back on an item: what the cloud holds. The item is not changed.
+// Join returns the item as stored in the cloud, with the sidecar. It does not change its argument.
 func (s Sidecar) Join(item attr.Item) attr.Item {
 	if item == nil {
 		return nil
@@ -114,7 +114,7 @@ func (s Sidecar) Join(item attr.Item) attr.Item {
 	return image
 }
 
-// IsZero reports whether the item carries nothing of ours.
+// IsZero reports whether the item carries none of our attributes.
 func (s Sidecar) IsZero() bool {
 	return s.Life == "" && s.Count == 0 && len(s.Marks) == 0 && s.Time.IsZero() && s.Hold == 0 && s.Turn.IsZero()
 }

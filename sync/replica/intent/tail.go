@@ -11,20 +11,20 @@ import (
 
 // Queue finds pending entries.
 type Queue interface {
-	// Item returns the pending entries of an item, in their order.
+	// Item returns the pending entries of an item, in order.
 	Item(table string, key attr.Item) []*Entry
-	// Transaction returns all entries of a cloud transaction, in their order.
+	// Transaction returns all entries of a cloud transaction, in order.
 	Transaction(txn uint64) []*Entry
 }
 
-// Tail returns what a rejected batch takes along: the later, never sent entries that carry its effect, with their
-// transactions and what those take along in turn, in the order in which they were written.
+// Tail returns what a rejected batch takes along: the later entries, never sent, that carry its effect, with their transactions and
+// in turn what those take along, in the order written.
 func Tail(u *Batch, q Queue) []*Entry {
 	return closure(u, q, (*Entry).carries)
 }
 
-// Behind returns what waits behind a quarantined batch: all later entries of its items, with their transactions, and what
-// waits behind those.
+// Behind returns what waits behind a quarantined batch: all later entries of its items, their transactions, and what waits
+// behind those.
 func Behind(u *Batch, q Queue) []*Entry {
 	return closure(u, q, func(*Entry, *Entry) bool { return true })
 }
@@ -62,8 +62,8 @@ func closure(u *Batch, q Queue, takes func(rejected, later *Entry) bool) []*Entr
 	return out
 }
 
-// carries reports whether a later entry carries the effect of a rejected one: it was made of a view that had it. What
-// counts in the cloud (ADD), and what has a condition of its own, does not.
+// carries reports whether a later entry carries the effect of a rejected one, because it was computed from a view that had it. An ADD,
+// which the cloud computes, and an entry with a condition of its own do not.
 func (e *Entry) carries(later *Entry) bool {
 	switch {
 	case later.Sent > 0:
@@ -71,12 +71,12 @@ func (e *Entry) carries(later *Entry) bool {
 	case later.Behind == e.Seq:
 		return true
 	case e.Policy == store.PolicyState || e.Policy == store.PolicyNewest:
-		return false // the later one is decided by itself: it is an image, or later
+		return false // it is an image, or a later stamp: decided separately
 	}
 	return later.falls()
 }
 
-// falls reports whether the entry, behind a rejected one that it was made upon, is taken along.
+// falls reports whether the entry is taken along with the rejected entry that it was written on.
 func (e *Entry) falls() bool {
 	if e.Op != store.OpUpdate || e.Ghost {
 		return true

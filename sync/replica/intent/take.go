@@ -8,9 +8,8 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Take says what an answer to an action means, and notes in the entries what has to be remembered: the caller stores them
-// in the transaction in which it acts on the outcome, if they stay. Known are the bases of the entries' items, in their
-// order.
+// Take returns what an answer to an action means and records in the entries what must be remembered. If the entries stay, the caller
+// stores them in the transaction in which it acts on the outcome. known holds the bases of the entries' items, in order.
 func (u *Batch) Take(a Action, ans Answer, known []Known, env Env) Outcome {
 	o := u.outcome(OutAgain)
 	if ans.Err != nil && u.common(a, ans.Err, &o) {
@@ -29,7 +28,7 @@ func (u *Batch) outcome(r Result) Outcome {
 	return Outcome{Result: r, Known: make([]*Known, len(u.Entries)), Met: make([]attr.Item, len(u.Entries))}
 }
 
-// common handles the answers that mean the same whatever was asked; false: it is not one of them.
+// common handles the answers that mean the same for every action; false: not one of them.
 func (u *Batch) common(a Action, err *Error, o *Outcome) bool {
 	switch err.Class {
 	case Unknown:
@@ -59,7 +58,7 @@ func (u *Batch) common(a Action, err *Error, o *Outcome) bool {
 	return true
 }
 
-// notSent takes back what Attempt has noted: the answer says that it did not apply.
+// notSent undoes what Attempt recorded: the answer says that the call did not apply.
 func (u *Batch) notSent(a Action) {
 	for i, e := range u.Entries {
 		if i < len(a.unsure) {
@@ -76,11 +75,11 @@ func (a *Action) wasUnsure(i int, e *Entry) bool {
 	return e.Unsure
 }
 
-// refusedTable is the table of the batch's items that the cloud does not have, or does not let this node write to. Of several
-// only some answers tell which it is. Empty: one of another kind, or nobody knows.
+// refusedTable returns the table that is missing in the cloud or denied to this node. With several tables, only some answers say
+// which. It returns "" if nobody knows, or if it is not one of the batch's items.
 func (u *Batch) refusedTable(a *Action, err *Error) (table string) {
 	asked := a.tables()
-	for _, name := range asked { // the longest: one name may be part of another
+	for _, name := range asked { // prefer the longest: one name may be part of another
 		if len(name) > len(table) && (len(asked) == 1 || err.Err != nil && strings.Contains(err.Err.Error(), name)) {
 			table = name
 		}
@@ -95,7 +94,7 @@ func (u *Batch) refusedTable(a *Action, err *Error) (table string) {
 	return ""
 }
 
-// tables names those that an action asks of.
+// tables returns the names of the tables that an action uses.
 func (a *Action) tables() (names []string) {
 	for i := range a.Calls {
 		names = append(names, a.Calls[i].Table)
@@ -107,7 +106,7 @@ func (a *Action) tables() (names []string) {
 	return slices.Compact(names)
 }
 
-// transient reports whether a transaction was in the way of another, or too fast.
+// transient reports whether a transaction collided with another or was throttled.
 func transient(reasons []Reason) bool {
 	for _, r := range reasons {
 		if r.Class == Throttled || r.Class == Unknown {
@@ -117,7 +116,7 @@ func transient(reasons []Reason) bool {
 	return false
 }
 
-// taking is one answer about an entry that is alone.
+// taking is the handling of one answer about a single entry.
 type taking struct {
 	u     *Batch
 	e     *Entry
@@ -156,7 +155,7 @@ func (t *taking) take() {
 		t.replayed()
 	case stepProof:
 		t.proof()
-	case stepImages: // of transactions
+	case stepImages: // only for transactions
 	}
 }
 
@@ -167,7 +166,7 @@ func (t *taking) item(i int) attr.Item {
 	return nil
 }
 
-// fails: a call beside the operation was answered by what nobody expects there. It is repeated.
+// fails handles an unexpected answer to a call other than the operation: the call is repeated.
 func (t *taking) fails() bool {
 	if t.ans.Err == nil {
 		return false
@@ -177,13 +176,13 @@ func (t *taking) fails() bool {
 	return true
 }
 
-// sees notes the image that an answer has shown.
+// sees records the image that an answer has shown.
 func (t *taking) sees(image attr.Item) {
 	item, side := Split(image)
 	t.o.Known[0] = &Known{Item: item, Side: side}
 }
 
-// sent is the answer to the operation.
+// sent handles the answer to the operation.
 func (t *taking) sent() {
 	err := t.ans.Err
 	if err == nil {
@@ -216,7 +215,7 @@ func (t *taking) applied() {
 	t.sees(image)
 }
 
-// created is the image that a Put, or an update of no item, leaves: a transaction does not tell. Of a delete nil.
+// created returns the image that a Put, or an update without an item, leaves: a transaction does not return it. nil for a delete.
 func created(c Call) attr.Item {
 	if c.Update == "" {
 		return c.Item
@@ -232,11 +231,11 @@ func created(c Call) attr.Item {
 	return image
 }
 
-// canceled is the answer to a create that was sent with conditions on other rows.
+// canceled handles the answer to a create that was sent with conditions on other rows.
 func (t *taking) canceled(reasons []Reason, unsure bool) {
 	refused := func(r Reason) bool { return r.Class == ConditionFailed }
 	if t.e.proves(t.env) && (unsure && slices.ContainsFunc(reasons, refused) || len(reasons) > 1 && refused(reasons[1])) {
-		t.e.step = stepProof // the reasons need not be complete
+		t.e.step = stepProof // the reasons may be incomplete
 		return
 	}
 	f := facts{unsure: unsure}
@@ -266,7 +265,7 @@ func (t *taking) canceled(reasons []Reason, unsure bool) {
 	case own.Class == TooLarge:
 		t.poison(CodeTooLarge, textTooLarge)
 	case lock || f.dead:
-		// The item may be there all the same, with our mark: the reasons need not be complete.
+		// The item may exist all the same, with our mark: the reasons may be incomplete.
 		if unsure {
 			t.e.step = stepAlive
 			return
@@ -277,7 +276,7 @@ func (t *taking) canceled(reasons []Reason, unsure bool) {
 	}
 }
 
-// other decides about a create that rows beside it refuse.
+// other decides about a create that other rows refused.
 func (t *taking) other(dead, lock bool) {
 	if dead {
 		t.settle(superseded(CodeTombstone, textTombstone))
@@ -312,13 +311,13 @@ func (t *taking) decide(f facts) {
 	}
 }
 
-// proven settles an entry whose effect an image proves. Of a create that was sent more than once, another copy may still be
-// on its way: its life is not to be deleted before that is over, and the copy that has applied need not have said so.
+// proven settles an entry whose effect an image proves. If a create was sent more than once, another copy may still be on its way,
+// since the answered send need not be the one that applied. Until then its life must not be deleted.
 func (t *taking) proven(image attr.Item) {
 	t.sees(image)
 	t.e.step, t.o.Result = stepSend, OutApplied
 	copies := t.e.Sent
-	if t.a.step == stepSend { // this one was answered
+	if t.a.step == stepSend { // this send was answered
 		copies--
 	}
 	if life := lifeOf(*t.o.Known[0]); t.e.creates() && !t.e.proves(t.env) && copies > 1 && life.ID != "" {
@@ -326,13 +325,13 @@ func (t *taking) proven(image attr.Item) {
 	}
 }
 
-// held is the answer to the hold on the life of a create that was applied.
+// held handles the answer to the hold on the life of an applied create.
 func (t *taking) held() {
 	switch err := t.ans.Err; {
 	case err == nil:
 		t.sees(t.ans.Image)
 	case err.Class == ConditionFailed:
-		t.sees(err.Old) // the life has ended before
+		t.sees(err.Old) // the life has already ended
 	default:
 		t.fails()
 		return
@@ -340,7 +339,7 @@ func (t *taking) held() {
 	t.o.Result = OutApplied
 }
 
-// closeFirst decides, as soon as no copy of the entry can apply any more.
+// closeFirst closes the mark if a copy of the entry could still apply, then carries out the decision.
 func (t *taking) closeFirst(d decision, image attr.Item) {
 	item, side := Split(image)
 	t.o.Met[0] = image
@@ -356,14 +355,13 @@ func (t *taking) closeFirst(d decision, image attr.Item) {
 	t.e.step, t.e.met.decision, t.e.met.on, t.e.met.image = stepClose, d, on, image
 }
 
-// shutOut reports whether an item carries a greater mark of ours, as after a restore of the cloud: no copy can apply
-// there.
+// shutOut reports whether an item carries a greater mark of ours, as after a restore of the cloud: no copy can apply there.
 func (e *Entry) shutOut(side Sidecar, node string) bool {
 	order, _ := attr.Compare(side.Marks[node], e.closedMark())
 	return side.Marks[node].Kind() == attr.KindN && order > 0
 }
 
-// reaches reports whether a copy of an earlier send could still apply to a life, or to what comes after it.
+// reaches reports whether a copy of an earlier send could still apply to a life, or to a later one.
 func (e *Entry) reaches(on Life) bool {
 	return e.creates() || e.Late || e.Life == on
 }
@@ -375,7 +373,7 @@ func (t *taking) settle(d decision) {
 	}
 }
 
-// poison puts the entry aside.
+// poison quarantines the entry.
 func (t *taking) poison(code Code, text string) {
 	t.e.step = stepSend
 	t.o.Result, t.o.Code, t.o.Text = OutQuarantine, code, text

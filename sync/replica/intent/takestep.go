@@ -2,7 +2,7 @@ package intent
 
 import "github.com/touchline/touchline/store/attr"
 
-// labelled is the answer to a label on a foreign life.
+// labelled handles the answer to labelling a foreign life.
 func (t *taking) labelled() {
 	err := t.ans.Err
 	if err == nil {
@@ -26,7 +26,7 @@ func (t *taking) labelled() {
 	}
 }
 
-// locked looks at the lock of a first image, where there are no transactions.
+// locked handles the read of a first image's lock, where there are no transactions.
 func (t *taking) locked(lock attr.Item) {
 	if t.fails() {
 		return
@@ -39,7 +39,7 @@ func (t *taking) locked(lock attr.Item) {
 	t.e.met.ready = true
 }
 
-// alive has found out about an unanswered create: its item, its tombstone, its lock.
+// alive handles the reads for an unanswered create: its item, its tombstone, its lock.
 func (t *taking) alive() {
 	if t.fails() {
 		return
@@ -49,7 +49,7 @@ func (t *taking) alive() {
 	f := facts{image: t.item(0), unsure: t.e.Unsure, dead: t.item(1) != nil}
 	f.alive = !f.dead
 	item, side := Split(f.image)
-	free := item == nil || t.e.Ghost && t.e.Life.on(item, side) && t.e.sameTTL(item) // for the entry to make its item
+	free := item == nil || t.e.Ghost && t.e.Life.on(item, side) && t.e.sameTTL(item) // whether the entry can create its item
 	if len(t.a.Reads) > 2 {
 		if fence, ok := t.item(2)[lockFence].Int(); free && (!ok || fence != t.e.Fence) {
 			t.closeFirst(t.e.deposed(fence), f.image)
@@ -70,7 +70,7 @@ func (t *taking) alive() {
 	}
 }
 
-// validated looks at the item of a request that is not valid: is it the request, or the item?
+// validated handles the item of an invalid request: either the request or the item is the cause.
 func (t *taking) validated() {
 	if t.fails() {
 		return
@@ -87,14 +87,14 @@ func (t *taking) validated() {
 		t.closeFirst(conflict(CodeCondition, textCondition), image)
 	case err != nil:
 		t.closeFirst(conflict(CodeUnfit, textUnfit), image)
-	case !t.e.met.again: // it fits what is there now: perhaps it did not before
+	case !t.e.met.again: // it fits the item now, but perhaps did not before
 		t.e.met.again = true
 	default:
 		t.poison(CodeInvalid, textInvalid)
 	}
 }
 
-// closed is the answer to closing the mark.
+// closed handles the answer to closing the mark.
 func (t *taking) closed() {
 	e := t.e
 	if t.ans.Err == nil {
@@ -125,7 +125,7 @@ func (t *taking) closed() {
 		t.o.Met[0] = e.met.image
 		e.Closed = true
 		t.settle(e.met.decision)
-	default: // the item has changed again: what becomes of the entry is decided anew
+	default: // the item has changed again: decide anew
 		t.decide(facts{image: old, unsure: e.Unsure})
 	}
 }

@@ -8,23 +8,23 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A Put goes through only where nobody has written since its base. Of an item that others write all the time it asks for its
-// turn (_r), and for some seconds their sends let it pass: they yield.
+// A Put succeeds only if nobody has written since its base. On an item that is written all the time it asks for a turn (_r): for some
+// seconds other nodes' sends yield to it.
 const (
-	turnTries  = 2 // refused count guards after which a Put asks for its turn
-	countTries = 5 // after which the item rests all the same: turns do not hold foreign writers back
+	turnTries  = 2 // failed count guards before a Put asks for its turn
+	countTries = 5 // after these the item rests all the same: turns do not stop foreign writers
 
-	turnFor     = 5 * time.Second        // a turn lasts
-	turnSlack   = 2 * time.Second        // clocks that follow the server's may differ by: a turn that ends later is none
-	yieldFor    = 5 * time.Second        // a send yields for so long, whatever the turn says
-	firstYield  = 500 * time.Millisecond // and looks again after this, then after as long as it has yielded
-	firstRest   = 250 * time.Millisecond // of an item whose Put is refused
-	maxRest     = time.Minute            // doubled up to this
-	longestRest = maxRest + maxRest/2    // what chance adds to it included
+	turnFor     = 5 * time.Second        // duration of a turn
+	turnSlack   = 2 * time.Second        // possible difference between clocks that follow the server's; a turn that ends later is ignored
+	yieldFor    = 5 * time.Second        // a send yields for at most this long, whatever the turn says
+	firstYield  = 500 * time.Millisecond // first pause of a yielding send; each later one is as long as it has yielded so far
+	firstRest   = 250 * time.Millisecond // first rest of an item whose Put is refused
+	maxRest     = time.Minute            // upper limit of the doubled rest
+	longestRest = maxRest + maxRest/2    // including jitter
 )
 
-// turn returns until when others are to let a Put pass; false: they need not. A turn that lasts for longer than any that
-// begins now was given by a wrong clock.
+// turn returns until when others should let a Put pass; ok is false if they need not. A turn that lasts longer than one beginning now
+// was set by a wrong clock.
 func (s Sidecar) turn(env Env) (until time.Time, ok bool) {
 	if s.Turn.Kind() != attr.KindN {
 		return time.Time{}, false
@@ -34,16 +34,16 @@ func (s Sidecar) turn(env Env) (until time.Time, ok bool) {
 	return until, left > 0 && left <= turnFor+turnSlack
 }
 
-// maxMillis bounds what a foreign writer may have made of an instant.
+// maxMillis bounds an instant that a foreign writer may have changed.
 const maxMillis = 1 << 48
 
-// hasTurn reports whether the turn that an item carries is the entry's own.
+// hasTurn reports whether the turn on an item is the entry's own.
 func (e *Entry) hasTurn(side Sidecar) bool {
 	return !side.Turn.IsZero() && fraction(side.Turn) == fraction(e.Mark())
 }
 
-// yieldsTo reports whether the entry lets another's Put pass. It does so for yieldFor since it first met a turn, whatever the
-// turns say and whoever takes them.
+// yieldsTo reports whether the entry lets another's Put pass. It does so for yieldFor from the first turn it meets, whatever later
+// turns say.
 func (e *Entry) yieldsTo(side Sidecar, env Env) bool {
 	if side.Turn.IsZero() || e.hasTurn(side) {
 		return false
@@ -55,7 +55,7 @@ func (e *Entry) yieldsTo(side Sidecar, env Env) bool {
 	return e.Yields.IsZero() || yielded >= 0 && yielded < yieldFor
 }
 
-// yield parks the entry if it lets another's Put pass: this is no refusal. It reports whether it does.
+// yield parks the entry if it lets another's Put pass, and reports whether it did. This is not a refusal.
 func (e *Entry) yield(side Sidecar, env Env) bool {
 	if !e.yieldsTo(side, env) {
 		return false
@@ -73,14 +73,14 @@ func (e *Entry) yield(side Sidecar, env Env) bool {
 	return true
 }
 
-// needsTurn reports whether a Put has been refused often enough to ask for its turn, and nobody has one.
+// needsTurn reports whether a Put has been refused often enough to ask for its turn and nobody else has one.
 func (e *Entry) needsTurn(side Sidecar, env Env) bool {
 	_, taken := side.turn(env)
 	return e.Refused >= turnTries && !taken && (e.Op == store.OpPut || e.Ghost) && e.Life.Kind != LifeNone
 }
 
-// countRefused: others have written since the base of a Put. It is sent again on what they made, from the third time on in
-// its turn, and gives its item a rest if that does not help.
+// countRefused handles a write by another since the base of a Put. The Put is sent again on the new image, from the third time on in
+// its turn; if that does not help, its item rests.
 func (e *Entry) countRefused(env Env) (verdict, decision) {
 	e.Refused++
 	if e.Refused < countTries {
@@ -91,7 +91,7 @@ func (e *Entry) countRefused(env Env) (verdict, decision) {
 	return verdictPark, decision{}
 }
 
-// turnCall asks for the entry's turn, if nobody has one. It counts in _n, or a Put computed before would take it away.
+// turnCall asks for the entry's turn if nobody has one. It counts in _n; otherwise a Put computed earlier would remove the turn.
 func turnCall(e *Entry, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
 	r.lifeGuard(e, e.Life, env)
@@ -102,22 +102,22 @@ func turnCall(e *Entry, env Env) Call {
 	return r.done()
 }
 
-// noTurn holds a call to that nobody has a turn.
+// noTurn makes a call conditional on nobody having a turn.
 func (r *request) noTurn(env Env) {
 	now := env.Now.UnixMilli()
 	r.must("(NOT " + r.name("#y", AttrTurn) + " BETWEEN " + r.value(":y", attr.Int(now+1)) + " AND " +
 		r.value(":h", attr.Int(now+(turnFor+turnSlack).Milliseconds())) + ")")
 }
 
-// turnGuard has an entry that has yielded find out whether it still has to. It is in no other send: who has not seen a turn
-// is told of it by the answer, and the Put is refused by each other node at most once.
+// turnGuard lets an entry that has yielded find out whether it must go on yielding. Other sends lack it: a node that has not seen the
+// turn learns of it from the answer, so each other node refuses the Put at most once.
 func (r *request) turnGuard(e *Entry, known Known, env Env) {
 	if e.yieldsTo(known.Side, env) {
 		r.noTurn(env)
 	}
 }
 
-// turn is the answer to the asking. A turn of the entry's own is that of an asking whose answer was lost.
+// turn handles the answer to asking. A turn of the entry's own comes from an earlier request whose answer was lost.
 func (t *taking) turn() {
 	err := t.ans.Err
 	switch {
@@ -135,15 +135,15 @@ func (t *taking) turn() {
 	}
 }
 
-// unneeded takes back that the entry needs its turn, where the answer to the asking shows no item: there is nothing that
-// others go on writing, and nothing that could carry a turn.
+// unneeded resets the entry's count of refusals if the answer shows no item: then nobody keeps writing it, and nothing could carry a
+// turn.
 func (e *Entry) unneeded(image attr.Item) {
 	if image == nil {
 		e.Refused = 0
 	}
 }
 
-// turn is the same for an entry of a transaction.
+// turn handles the same answer for an entry of a transaction.
 func (t *takingAll) turn() {
 	i, err := t.lead.met.turn, t.ans.Err
 	switch {

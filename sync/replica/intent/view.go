@@ -6,9 +6,9 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// View is what readers see of an item: its pending entries, in their order, applied to the base. Doubtful are the
-// sequences of those whose condition or guards do not hold there, or that cannot be applied: they are not in it.
-// Quarantined ones are not in it either, nor is what is put back and the base has. The items given are not changed.
+// View returns what readers see of an item: its pending entries, in order, applied to the base. doubtful lists the sequences left out
+// because their condition or guards do not hold, or because they cannot be applied. Quarantined entries are left out too, and so
+// are entries put back that the base already has. View does not change its arguments.
 func View(known Known, pending []*Entry, env Env) (item attr.Item, doubtful []uint64) {
 	v, doubtful := view(known, pending, env)
 	return v.item, doubtful
@@ -27,8 +27,8 @@ func view(known Known, pending []*Entry, env Env) (v viewing, doubtful []uint64)
 	return v, doubtful
 }
 
-// reached reports whether an image that carries our mark is of the entry, or of a later one. What is put back was applied
-// before, and the base may be from then: applied to it once more, an ADD would be seen twice.
+// reached reports whether an image carries the mark of the entry or of a later one. An entry put back was applied before, and the
+// base may date from then: applying an ADD to it again would count twice.
 func (e *Entry) reached(side Sidecar, node string) bool {
 	there := side.Marks[node]
 	order, _ := attr.Compare(there, e.Mark())
@@ -40,7 +40,7 @@ type viewing struct {
 	node   string
 	item   attr.Item
 	life   Life
-	behind uint64     // the entry that has begun the life, if it is pending
+	behind uint64     // the pending entry that began the life, if any
 	time   attr.Value // of policy newest
 }
 
@@ -66,12 +66,12 @@ func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
 	return true
 }
 
-// MakesOver reports whether readers see what a create makes, while it waits, though another item is there by now.
+// MakesOver reports whether readers see what a pending create creates even though another item is there by now.
 func (e *Entry) MakesOver(item attr.Item, exprs *expr.Cache) bool {
 	return e.creates() && !e.Ghost && !e.timed() && e.holds(item, exprs)
 }
 
-// view is apply, but that an entry in the place of an expired item makes it anew.
+// view is apply, except that a Ghost entry creates its item anew.
 func (e *Entry) view(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 	if e.Ghost {
 		return e.Item, nil
@@ -79,7 +79,7 @@ func (e *Entry) view(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 	return e.apply(item, exprs)
 }
 
-// lets reports whether the guards would let the entry through, or take it to the life that is there.
+// lets reports whether the guards would accept the entry, or move it to the existing life.
 func (v *viewing) lets(e *Entry) bool {
 	if e.timed() && v.item != nil && v.time.Kind() == attr.KindN {
 		if order, _ := attr.Compare(v.time, e.stamp()); order >= 0 {

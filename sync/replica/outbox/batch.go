@@ -12,30 +12,30 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// ID is the place of a batch in the outbox. Seq is the sequence of its first journal record; of a folded batch it is the
-// greatest sequence.
+// ID identifies a batch in the outbox. Seq is the sequence of its first journal record; for a folded batch it is the greatest
+// sequence.
 type ID struct {
 	Seq  uint64
 	Lane uint8
 }
 
-// Key is where the batch lies in the bucket: the lane, then the sequence, so that each lane reads its own in order.
+// Key returns the batch's key in the bucket: worker (lane) first, then sequence, so that each worker reads its own in order.
 func (id ID) Key() []byte {
 	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), id.Lane), id.Seq)
 }
 
-// Batch is what is sent as one: a write, or all writes and conditions of a transaction.
+// Batch is what is sent together: one write, or all writes and conditions of a transaction.
 type Batch struct {
 	intent.Batch
 
 	ID    ID
-	After []intent.Ref // items whose earlier writes settle first: it has a place with each, and is sent nothing of
-	Size  int          // of its record, 0: it has none yet
+	After []intent.Ref // items whose earlier writes must settle first: the batch has a place in their queues but sends nothing to them
+	Size  int          // of its record; 0: not stored yet
 }
 
 var errBatch = errors.New("a unit of the outbox is cut short or of an unknown version")
 
-// Encode writes the batch as it is stored.
+// Encode returns the stored form of the batch.
 func (u *Batch) Encode() []byte {
 	b := make([]byte, 0, 512)
 	version := byte(unitVersion)
@@ -81,10 +81,10 @@ func decode(id ID, b []byte) (*Batch, error) {
 	return u, nil
 }
 
-// Table is that of the batch's first write, under which it is counted.
+// Table returns the table of the batch's first write, under which the batch is counted.
 func (u *Batch) Table() string { return u.Entries[0].Table }
 
-// Tables are those of all its items.
+// Tables returns the tables of all its items.
 func (u *Batch) Tables() []string {
 	tables := []string{u.Table()}
 	for _, e := range u.Entries[1:] {
@@ -100,22 +100,21 @@ func (u *Batch) Held() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Held != intent.HoldNone })
 }
 
-// Untouched reports whether no byte of a batch has been sent, and none can be before the transaction that read it is over:
-// only then may another entry be folded into it. A send that never reached the cloud counts as no send only if that was
-// stored.
+// Untouched reports whether no byte of the batch has been sent, and none can be until the transaction that read it ends. Only then
+// may another entry be folded into it. A send that never reached the cloud counts as no send only if that was stored.
 func (u *Batch) Untouched() bool {
 	return !slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return !e.Untouched()
 	})
 }
 
-// SeqOf returns the sequence in a key of the outbox.
+// SeqOf returns the sequence in an outbox key.
 func SeqOf(key []byte) uint64 { return binary.BigEndian.Uint64(key[1:]) }
 
-// SeqKey is the key of a bucket by sequences.
+// SeqKey returns a key for buckets ordered by sequence.
 func SeqKey(seq uint64) []byte { return binary.BigEndian.AppendUint64(make([]byte, 0, 8), seq) }
 
-// Writes reports whether the batch has an entry on an item, and not a ConditionCheck alone.
+// Writes reports whether the batch has an entry on an item, not just a ConditionCheck.
 func (u *Batch) Writes(table string, key attr.Item) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		return e.Table == table && attr.EqualItems(e.Key, key)
@@ -129,13 +128,13 @@ func (u *Batch) ShownBy(it *WorkItem, side intent.Sidecar, node string) bool {
 	})
 }
 
-// ProvesEarlier reports whether a batch that a restored table shows proves what was written before it on the item:
+// ProvesEarlier reports whether the batch, if a restored table shows it, proves what was written before it on the item:
 // intent.Env.Kept.
 func (u *Batch) ProvesEarlier() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSureOfBefore() })
 }
 
-// ParkedUntil is until when a batch is parked, by the server's clock.
+// ParkedUntil returns until when the batch is parked, by the server's clock.
 func (u *Batch) ParkedUntil(now time.Time) (t time.Time) {
 	for _, e := range u.Entries {
 		if at := e.ParkedUntil(now); at.After(t) {
@@ -145,12 +144,12 @@ func (u *Batch) ParkedUntil(now time.Time) (t time.Time) {
 	return t
 }
 
-// MayApply reports whether a send of the batch is unanswered, so that it may have been applied or may still be.
+// MayApply reports whether a send of the batch is unanswered: it may have been applied, or may still be.
 func (u *Batch) MayApply() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Unsure })
 }
 
-// Tries is how often the batch has been sent.
+// Tries returns how often the batch has been sent.
 func (u *Batch) Tries() (n int) {
 	for _, e := range u.Entries {
 		n = max(n, e.Sent)
@@ -163,8 +162,8 @@ func (u *Batch) Provisional() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Provisional })
 }
 
-// Suspect marks the entries as those of a marked batch after a restart: sent, without an answer. What has been
-// flagged as of a lost history is not sent before it is stored without the flag: of that, what was marked by then.
+// Suspect marks the entries of a batch that was marked before a restart as sent and unanswered. An entry flagged as from a lost history
+// counts only if its batch was already marked when the flag was set: it is not sent before it is stored without the flag.
 func (u *Batch) Suspect(lostMarked func(seq uint64) bool) {
 	for _, e := range u.Entries {
 		if e.LooksForOtherRun() && lostMarked != nil && !lostMarked(u.ID.Seq) {
@@ -174,7 +173,7 @@ func (u *Batch) Suspect(lostMarked func(seq uint64) bool) {
 	}
 }
 
-// ParseID reads a key of the outbox; false: it is none.
+// ParseID parses a key of the outbox; false: it is not one.
 func ParseID(key []byte) (ID, bool) {
 	if len(key) != 9 {
 		return ID{}, false
@@ -187,8 +186,8 @@ func (u *Batch) WaitsForOthers() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Why == intent.WhyReplay })
 }
 
-// WasSentTo reports whether a batch has an entry for a table and was sent without an answer, or was possibly sent and proved
-// by a lost timeline. Batches of policy state do not count: a newer image is sent instead.
+// WasSentTo reports whether a batch has an entry for a table and was sent without an answer, or may have been sent and proved by a
+// lost timeline. Batches of policy state do not count: a newer image is sent instead.
 func (u *Batch) WasSentTo(table string, env intent.Env) bool {
 	if u.Held() || u.Entries[0].Policy == store.PolicyState {
 		return false

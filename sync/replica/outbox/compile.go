@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Compile makes what the application writes entries of the outbox, in the transaction in which it is written: one batch for a
-// single write, one for all of a TransactWrite that go to the cloud together. Nothing in memory moves but hints.
+// Compile turns the application's writes into outbox entries, in the transaction that makes them: one batch for a single write, one
+// for all writes of a TransactWrite that go to the cloud together. In memory only hints change.
 //
 //	UPDATE a SET n = n + 1            -> a batch of one entry, folded into the one before it if that was never sent
 //	TransactWrite(put a, put b)       -> a batch of two entries, with a place in the queues of a and of b
@@ -19,7 +19,7 @@ func (b *Outbox) Compile(tx *store.Tx, writes []store.Write) error {
 	return b.compileOne(tx, &writes[0])
 }
 
-// compileOne makes the entry of a single write.
+// compileOne compiles a single write.
 func (b *Outbox) compileOne(tx *store.Tx, w *store.Write) error {
 	c := compiling{b.Begin(tx)}
 	s, err := c.subject(w)
@@ -36,7 +36,7 @@ func (b *Outbox) compileOne(tx *store.Tx, w *store.Write) error {
 	return c.keep()
 }
 
-// compileAll makes the entries of a TransactWrite.
+// compileAll compiles a TransactWrite.
 func (b *Outbox) compileAll(tx *store.Tx, writes []store.Write) error {
 	c := compiling{b.Begin(tx)}
 	subjects := make([]intent.Subject, 0, len(writes))
@@ -73,7 +73,7 @@ func (b *Outbox) compileAll(tx *store.Tx, writes []store.Write) error {
 	return c.keep()
 }
 
-// sendingOf is what each action of a transaction asks for, together.
+// sendingOf merges what the actions of a transaction ask for.
 func sendingOf(writes []store.Write) (s store.Sending) {
 	for i := range writes {
 		s.After = append(s.After, writes[i].Sending.After...)
@@ -82,10 +82,10 @@ func sendingOf(writes []store.Write) (s store.Sending) {
 	return s
 }
 
-// compiling is work within an application's transaction: rows are the application's, and not touched.
+// compiling is work within an application's transaction. The rows belong to the application and are not changed.
 type compiling struct{ *Work }
 
-// subject reads what is known of the item that a write is about. A Write of nil: nothing of it is to be sent.
+// subject reads the state of the item that a write is about. A nil Write means that nothing is to be sent.
 func (c *compiling) subject(w *store.Write) (s intent.Subject, err error) {
 	it := &WorkItem{Item: Item{Spec: w.Spec, Key: w.Key, Raw: w.RawKey}}
 	if have := c.items[it.ID()]; have != nil {
@@ -103,7 +103,7 @@ func (c *compiling) subject(w *store.Write) (s intent.Subject, err error) {
 	return s, err
 }
 
-// load is work.item for a transaction that must not be made to see what it would not: the row is in the write.
+// load is Work.Load for a transaction that must not be made to see expired items: the row is in the write.
 func (c *compiling) load(it *WorkItem, w *store.Write) error {
 	sh, same, err := ReadRemote(c.Tx, &it.Item)
 	if err != nil {
@@ -123,8 +123,7 @@ func (c *compiling) load(it *WorkItem, w *store.Write) error {
 	return nil
 }
 
-// asCreate is a write to a row that the cloud has never had, from the time before there was one: what goes there is the
-// row as a whole, and its delete is nobody's business.
+// asCreate handles a write to a row that predates the cloud and was never sent. The whole row is sent; its delete need not be.
 func asCreate(w *store.Write) *store.Write {
 	if w.New == nil && w.Op != 0 {
 		return nil
@@ -137,7 +136,7 @@ func asCreate(w *store.Write) *store.Write {
 	return &whole
 }
 
-// add puts entries into the outbox as one batch, or folds the one entry into what waits before it.
+// add puts entries into the outbox as one batch, or folds a single entry into the batch waiting before it.
 func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
 	it, err := c.Load(entries[0].Table, entries[0].Key)
 	if err != nil {
@@ -156,7 +155,7 @@ func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
 	return c.Put(u)
 }
 
-// behind has a batch stand behind what waits on other items now.
+// behind makes a batch wait for everything that waits on other items now.
 func (c *compiling) behind(u *Batch, items []store.ItemRef) error {
 	if len(items) == 0 {
 		return nil
@@ -194,7 +193,7 @@ func (c *compiling) waiting(spec *store.TableSpec, key attr.Item) (*WorkItem, er
 		if err != nil || sh == nil || len(sh.Pending) == 0 {
 			return nil, err
 		}
-		wi = &WorkItem{Item: *it, Remote: sh} // with its base: that is kept as long as something waits
+		wi = &WorkItem{Item: *it, Remote: sh} // keep its base as long as something waits
 		c.items[it.ID()] = wi
 		c.Order = append(c.Order, wi)
 	}
@@ -204,9 +203,9 @@ func (c *compiling) waiting(spec *store.TableSpec, key attr.Item) (*WorkItem, er
 	return wi, nil
 }
 
-// fold takes the last batch of the item into u where nothing of it was sent and nobody sees the difference. Of state only
-// the newest image is kept that way. What was written before this run is left alone: where the file is an older state of
-// itself, that has been sent by another.
+// fold merges the item's last batch into u if no part of it was sent and nobody can see the difference. For state, only the newest
+// image is kept. Entries from before this run are left alone: if the file is an older state of itself, another copy has
+// sent them.
 func (c *compiling) fold(it *WorkItem, u *Batch) error {
 	if len(it.Remote.Pending) == 0 {
 		return nil
@@ -227,8 +226,8 @@ func (c *compiling) fold(it *WorkItem, u *Batch) error {
 		return nil
 	}
 	if folded.Policy == store.PolicyState {
-		folded.Folds = nil     // an older image is done when there is a newer one
-		if folded.Begun != 0 { // but the first names the life: it is not settled before that is made
+		folded.Folds = nil     // an older image is done once there is a newer one
+		if folded.Begun != 0 { // except that the first names the life, and is not settled before that is created
 			folded.Folds = []uint64{folded.Begun}
 		}
 	}
@@ -242,7 +241,7 @@ func (c *compiling) fold(it *WorkItem, u *Batch) error {
 	return nil
 }
 
-// keep writes batches and shadows. The rows follow by the application's own hand.
+// keep writes batches and remote images. The application writes the rows itself.
 func (c *compiling) keep() error {
 	for _, u := range c.Gone {
 		if err := Drop(c.Tx, u, c.tally); err != nil {

@@ -17,13 +17,13 @@ func (t Tally) add(table string, entries, bytes int64) {
 	t[table] = Count{Entries: t[table].Entries + entries, Bytes: t[table].Bytes + bytes}
 }
 
-// Counts is what lies in the outbox, by table.
+// Counts holds the contents of the outbox by table.
 type Counts map[string]Count
 
-// Count is how many entries of a table wait, and the size of their records.
+// Count is the number of waiting entries of a table and the size of their records in bytes.
 type Count struct{ Entries, Bytes int64 }
 
-// Total is the sum over all tables.
+// Total returns the sum over all tables.
 func (c Counts) Total() (t Count) {
 	for _, n := range c {
 		t.Entries += n.Entries
@@ -32,7 +32,7 @@ func (c Counts) Total() (t Count) {
 	return t
 }
 
-// ReadCounts reads what waits of each table.
+// ReadCounts reads the counts of all tables.
 func ReadCounts(tx *store.Tx) (Counts, error) {
 	b, err := tx.Side(SideMeta).Get([]byte("counts"))
 	if err != nil {
@@ -74,7 +74,7 @@ func (t Tally) Keep(tx *store.Tx) error {
 	return tx.Side(SideMeta).Set([]byte("counts"), b)
 }
 
-// addDoubtful counts the entries that are not in the views.
+// addDoubtful adds n to the number of entries left out of the views.
 func addDoubtful(tx *store.Tx, n int) error {
 	have, err := ReadDoubtful(tx)
 	if err != nil {
@@ -83,7 +83,7 @@ func addDoubtful(tx *store.Tx, n int) error {
 	return tx.Side(SideMeta).Set([]byte("doubtful"), binary.AppendVarint(nil, max(have+int64(n), 0)))
 }
 
-// ReadDoubtful reads how many entries are not in the views.
+// ReadDoubtful reads the number of entries left out of the views.
 func ReadDoubtful(tx *store.Tx) (int64, error) {
 	b, err := tx.Side(SideMeta).Get([]byte("doubtful"))
 	if err != nil || b == nil {
@@ -93,7 +93,7 @@ func ReadDoubtful(tx *store.Tx) (int64, error) {
 	return n, nil
 }
 
-// ReadAttempted reads which batches of a lane are marked.
+// ReadAttempted reads which batches of a worker are marked as attempted.
 func ReadAttempted(tx *store.Tx, lane uint8) ([]uint64, error) {
 	b, err := tx.Side(sideAttempted).Get([]byte{lane})
 	if err != nil || b == nil {
@@ -112,7 +112,7 @@ func ReadAttempted(tx *store.Tx, lane uint8) ([]uint64, error) {
 	return out, nil
 }
 
-// MarkAttempted sets which batches of a lane may be on their way.
+// MarkAttempted sets which batches of a worker may be on their way.
 func MarkAttempted(tx *store.Tx, lane uint8, seqs []uint64) error {
 	slices.Sort(seqs)
 	var b []byte

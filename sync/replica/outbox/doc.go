@@ -1,6 +1,6 @@
-// Package outbox is what a node keeps of its writes on their way to the cloud, and of the items that they are about: batches of
-// entries by lane and sequence, the queue and the last known remote image of each item, and the log of what the cloud has taken.
-// It asks nobody and decides nothing: the decisions are package intent's. Work is the one way in which a transaction changes it.
+// Package outbox stores a node's writes on their way to the cloud, and what is known of their items: batches of entries by worker and
+// sequence, the queue and last known remote image of each item, and the log of what the cloud has accepted. It makes no requests
+// and no decisions; package intent decides. Transactions change it only through Work.
 //
 //	outbox        lane 3, seq 17: entry "SET n = n + 1" on item a
 //	shadow        item a: base {n: 4}, sidecar {_c, _n, ...}, pending [17]

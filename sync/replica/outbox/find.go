@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// MaxLanes is how many lanes an outbox may have, beside the one for what goes ahead.
+	// MaxLanes is the maximum number of workers, besides the one for entries that go ahead.
 	MaxLanes = 64
-	// FlagBatch is how many batches are flagged in one transaction.
+	// FlagBatch is the number of batches flagged in one transaction.
 	FlagBatch = 500
-	// ReplayLooks is how many batches that were put back are looked at in a lane: with more the node has not replayed.
+	// ReplayLooks bounds the replayed batches examined per worker: with more left, the node has not finished replaying.
 	ReplayLooks = 10_000
 )
 
-// Each calls fn with the batches of all lanes, each lane's in their order, until it wants no more. fn makes no call on
-// the transaction.
+// Each calls fn with the batches of all workers, each worker's in order, until fn returns more == false. fn must not use the
+// transaction.
 func Each(tx *store.Tx, fn func(*Batch) (more bool, err error)) error {
 	return tx.Side(SideOutbox).Each(nil, nil, func(k, v []byte) (bool, error) {
 		if len(k) != 9 {
@@ -37,7 +37,7 @@ func Each(tx *store.Tx, fn func(*Batch) (more bool, err error)) error {
 	})
 }
 
-// Between lists the batches with a sequence from..to, of all lanes, at most limit.
+// Between lists at most limit batches of all workers with sequences from..to.
 func (b *Outbox) Between(tx *store.Tx, from, to uint64, limit int) (out []ID, err error) {
 	for lane := range b.Lanes {
 		prefix := []byte{uint8(lane)}
@@ -57,7 +57,7 @@ func (b *Outbox) Between(tx *store.Tx, from, to uint64, limit int) (out []ID, er
 	return out, nil
 }
 
-// PendingOf lists the batches of the Update whose last record is seq that are in the outbox, and the Update's first record.
+// PendingOf lists the batches in the outbox of the Update whose last record is seq, and returns that Update's first record.
 func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID, err error) {
 	first = seq
 	records, err := tx.Journal(seq-1, 1)
@@ -94,7 +94,7 @@ func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID
 	return first, pending, nil
 }
 
-// NotHeld returns the batches that do not wait for an operator: those that do have a record.
+// NotHeld returns the batches that do not wait for an operator; the others are on record.
 func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 	for _, id := range ids {
 		u, err := Get(tx, id)
@@ -108,7 +108,7 @@ func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 	return out, nil
 }
 
-// Find returns the batch that holds the entry of a sequence; nil: the entry is settled, or there never was one.
+// Find returns the batch with the entry of a sequence, or nil if the entry is settled or never existed.
 func (b *Outbox) Find(tx *store.Tx, seq uint64) (*Batch, error) {
 	for lane := range b.Lanes {
 		u, err := findIn(tx, uint8(lane), seq)
@@ -119,8 +119,8 @@ func (b *Outbox) Find(tx *store.Tx, seq uint64) (*Batch, error) {
 	return nil, nil
 }
 
-// findIn is find in one lane. A batch has the sequence of its first entry, and of a transaction at most 99 behind it;
-// between those may be batches of their own, that were written in the same Update.
+// findIn is Find for one worker. A batch has the sequence of its first entry, and a transaction has at most 99 more; between them
+// may be other batches that were written in the same Update.
 func findIn(tx *store.Tx, lane uint8, seq uint64) (found *Batch, err error) {
 	after := ID{Lane: lane, Seq: seq - min(seq, 101)}.Key()
 	err = tx.Side(SideOutbox).Each([]byte{lane}, after, func(k, v []byte) (bool, error) {
@@ -140,7 +140,7 @@ func findIn(tx *store.Tx, lane uint8, seq uint64) (found *Batch, err error) {
 	return found, err
 }
 
-// AllMarked lists the marked batches of all lanes.
+// AllMarked lists the marked batches of all workers.
 func (b *Outbox) AllMarked(tx *store.Tx) (seqs []uint64, err error) {
 	for lane := range b.Lanes {
 		marked, err := ReadAttempted(tx, uint8(lane))
@@ -152,7 +152,7 @@ func (b *Outbox) AllMarked(tx *store.Tx) (seqs []uint64, err error) {
 	return seqs, nil
 }
 
-// FirstWaiting returns the lowest sequence in the outbox, folded ones included.
+// FirstWaiting returns the lowest sequence in the outbox, including folded ones.
 func FirstWaiting(tx *store.Tx) (uint64, error) {
 	first := uint64(math.MaxUint64)
 	side := tx.Side(SideOutbox)
@@ -176,7 +176,7 @@ func FirstWaiting(tx *store.Tx) (uint64, error) {
 	return first, err
 }
 
-// PutBackIn returns the batches of a lane that were put back for a table.
+// PutBackIn returns the batches of a worker that were put back for a table.
 func PutBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []*Batch, err error) {
 	err = tx.Side(SideOutbox).Each([]byte{lane}, nil, func(k, v []byte) (bool, error) {
 		id, ok := ParseID(k)
@@ -192,7 +192,7 @@ func PutBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []
 	return units, err
 }
 
-// DeposedBy lists the batches of policy state that were written under a lock with a lower fence.
+// DeposedBy lists the batches of policy state written under a lock with a lower fence.
 func DeposedBy(tx *store.Tx, lock string, fence int64) (ids []ID, err error) {
 	err = Each(tx, func(u *Batch) (bool, error) {
 		if e := u.Entries[0]; e.Lock == lock && e.Fence < fence && e.Policy == store.PolicyState {
@@ -203,7 +203,7 @@ func DeposedBy(tx *store.Tx, lock string, fence int64) (ids []ID, err error) {
 	return ids, err
 }
 
-// FlagLost flags some batches behind a place in the outbox and returns the place that it has come to, nil at the end.
+// FlagLost flags a slice of the batches after a place in the outbox. It returns the place reached, or nil at the end.
 func FlagLost(tx *store.Tx, after []byte, below uint64) (next []byte, err error) {
 	var ids []ID
 	err = tx.Side(SideOutbox).Each(nil, after, func(k, _ []byte) (bool, error) {
@@ -235,7 +235,7 @@ func FlagLost(tx *store.Tx, after []byte, below uint64) (next []byte, err error)
 	return next, t.Keep(tx)
 }
 
-// LaneOf is the lane of a batch, by its first item; of one that goes ahead it is the last, which has nothing else.
+// LaneOf returns the worker of a batch, chosen by its first item. The last worker takes only batches that go ahead.
 func (b *Outbox) LaneOf(it *Item, ahead bool) uint8 {
 	if ahead {
 		return b.Express()
@@ -246,12 +246,12 @@ func (b *Outbox) LaneOf(it *Item, ahead bool) uint8 {
 	return uint8(h.Sum64() >> 17 % uint64(b.Express()))
 }
 
-// Express returns the lane of batches that go ahead.
+// Express returns the worker for batches that go ahead.
 func (b *Outbox) Express() uint8 { return uint8(b.Lanes - 1) }
 
 // SettledHere returns the last sequence up to which nothing of this node waits.
 func SettledHere(ctx context.Context, s *store.Store) (uint64, error) {
-	settled := s.Seq() // read first: what is journaled by now is in the outbox of the View
+	settled := s.Seq() // read first: everything journaled by now is in the View's outbox
 	err := s.View(ctx, func(tx *store.Tx) error {
 		waits, err := FirstWaiting(tx)
 		if err == nil && waits <= settled {

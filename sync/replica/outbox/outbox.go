@@ -7,23 +7,23 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// The side buckets of the outbox. Batches lie by lane and sequence, so that each lane reads its own in order from wherever
-// it stands, and memory needs no index of them.
+// Side buckets of the outbox. Batches are ordered by worker and sequence, so that each worker reads its own in order from any
+// position, and no index in memory is needed.
 const (
 	SideOutbox    = "outbox"      // lane, sequence: batch
-	sideAttempted = "attempted"   // lane: the batches that may be on their way, of which the outbox knows less than is true
+	sideAttempted = "attempted"   // lane: batches that may be on their way although their outbox record does not say so
 	sideEvents    = "events"      // lock, 0, sequence: fence, group: entries that state of the same lock and fence waits for
-	SideFolded    = "folded"      // sequence: that of the batch that the entry was folded into
+	SideFolded    = "folded"      // sequence: sequence of the batch that the entry was folded into
 	SideMeta      = "outbox-meta" // "counts", "lanes", "replay"
 )
 
-// The versions of a batch's record: the first has no after.
+// Versions of a batch's record. The first lacks After.
 const (
 	unitVersion      = 1
 	unitAfterVersion = 2
 )
 
-// Get reads a batch; nil: it is not in the outbox any more.
+// Get reads a batch, or returns nil if it has left the outbox.
 func Get(tx *store.Tx, id ID) (*Batch, error) {
 	b, err := tx.Side(SideOutbox).Get(id.Key())
 	if err != nil || b == nil {
@@ -32,7 +32,7 @@ func Get(tx *store.Tx, id ID) (*Batch, error) {
 	return Decode(id, b)
 }
 
-// Decode reads the record of a batch.
+// Decode parses the record of a batch.
 func Decode(id ID, b []byte) (*Batch, error) {
 	u, err := decode(id, b)
 	if err != nil {
@@ -59,7 +59,7 @@ func Put(tx *store.Tx, u *Batch, t Tally) error {
 	return nil
 }
 
-// Drop removes a batch from the outbox; the caller updates the shadows of its items.
+// Drop removes a batch from the outbox. The caller updates the queues of its items.
 func Drop(tx *store.Tx, u *Batch, t Tally) error {
 	if err := tx.Side(SideOutbox).Delete(u.ID.Key()); err != nil {
 		return err
@@ -75,7 +75,7 @@ func Drop(tx *store.Tx, u *Batch, t Tally) error {
 	return u.Index(tx, false)
 }
 
-// NoteFolds notes of the sequences that have fallen together into a batch where they are now.
+// NoteFolds records which batch the folded sequences are in now.
 func NoteFolds(tx *store.Tx, u *Batch) error {
 	for _, e := range u.Entries {
 		for _, seq := range e.Folds {
@@ -87,7 +87,7 @@ func NoteFolds(tx *store.Tx, u *Batch) error {
 	return nil
 }
 
-// Index keeps the list of entries that state waits for.
+// Index adds the batch's events to the list that state waits for, or removes them.
 func (u *Batch) Index(tx *store.Tx, in bool) error {
 	side := tx.Side(sideEvents)
 	for _, e := range u.Entries {
@@ -108,9 +108,9 @@ func (u *Batch) Index(tx *store.Tx, in bool) error {
 	return nil
 }
 
-// EventsDone reports whether the events of a lock are settled that this node wrote under the fence or a lower one, up to
-// those of an Update. A node that has taken its lock again builds on events that it queued under its fence before: whoever
-// comes after it sees the state and must find them.
+// EventsDone reports whether the events of a lock that this node wrote under this fence or a lower one, up to those of an Update, are
+// settled. Lower fences count because a node that took its lock again builds on events queued before: the next holder sees
+// the state and must find them.
 func EventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool, err error) {
 	done = true
 	prefix := append([]byte(lock), 0)
@@ -118,7 +118,7 @@ func EventsDone(tx *store.Tx, lock string, fence int64, group uint64) (done bool
 		if len(k) != len(prefix)+8 || len(v) != 16 {
 			return true, nil
 		}
-		// One that was given another number stands behind entries of later groups.
+		// A renumbered entry may stand behind entries of later groups.
 		done = binary.BigEndian.Uint64(v[8:]) > group || int64(binary.BigEndian.Uint64(v)) > fence
 		return done, nil
 	})

@@ -10,25 +10,25 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Place is the position of a batch in the queue of an item. Batches that do not write the item share a place: they do not wait
-// for each other but for what was written before them, and what is written after them waits for all of them.
+// Place is the position of a batch in the queue of an item. Batches that do not write the item share a place: they do not wait for each
+// other, only for earlier writes; later writes wait for all of them.
 type Place struct {
 	ID
 
 	Shared bool
 }
 
-// placeShared is set in the byte of a place's lane. Places of an earlier version do not have it: each waits for the one before.
+// placeShared is a bit in the lane byte of a place. Places written by an earlier version lack it: each waits for the one before.
 const placeShared = 1 << 7
 
-// Index returns the position of a batch in the queue of the item; -1: it is not there.
+// Index returns the position of a batch in the item's queue, or -1.
 func (sh *Remote) Index(id ID) int {
 	return slices.IndexFunc(sh.Pending, func(p Place) bool { return p.ID == id })
 }
 
-// EachPlace calls fn with the items in whose queues the batch has a place: those that it writes, where the place is its own,
-// and those that it has conditions on or waits behind, where it shares the place with others that do not write the item
-// either.
+// EachPlace calls fn with the items in whose queues the batch has a place. Items that it writes have shared == false. Items that it
+// only checks or waits for have shared == true: there it shares the place with other batches that do not write
+// the item.
 func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) error) error {
 	for _, e := range u.Entries {
 		if err := fn(e.Table, e.Key, false); err != nil {
@@ -49,9 +49,9 @@ func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) erro
 	return nil
 }
 
-// leads reports whether a batch need not wait for another on an item: for what was written before it, but for what is held,
-// since what is written behind a quarantine does not wait for it; and where the batch writes nothing itself, for no other
-// that does not.
+// leads reports whether a batch need not wait for any other on an item. It waits for earlier writes, except held ones, because what
+// is written behind a quarantine does not wait for it. If it does not write the item itself, it does not wait for others
+// that do not either.
 func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 	b, err := tx.Side(SideRemote).Get([]byte(it.ID()))
 	if err != nil || b == nil {
@@ -77,7 +77,7 @@ func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 	return true, nil
 }
 
-// IsHead reports whether nothing written before the batch still waits on any of its items.
+// IsHead reports whether nothing written earlier waits on any of the batch's items.
 func (b *Outbox) IsHead(tx *store.Tx, u *Batch) (head bool, err error) {
 	head = true
 	err = u.EachPlace(func(table string, key attr.Item, _ bool) error {
@@ -95,12 +95,12 @@ func (b *Outbox) IsHead(tx *store.Tx, u *Batch) (head bool, err error) {
 	return head && err == nil, err
 }
 
-// EachItem calls fn with the items that the batch has a place with.
+// EachItem calls fn with the items in whose queues the batch has a place.
 func (w *Work) EachItem(u *Batch, fn func(*WorkItem)) error {
 	return w.eachPlace(u, func(it *WorkItem, _ bool) { fn(it) })
 }
 
-// eachPlace is batch.EachPlace, once for each item. Conditions on a table that is gone have none.
+// eachPlace is Batch.EachPlace, once per item. Conditions on a table that is gone have no place.
 func (w *Work) eachPlace(u *Batch, fn func(it *WorkItem, shared bool)) error {
 	seen := map[*WorkItem]bool{}
 	return u.EachPlace(func(table string, key attr.Item, shared bool) error {
@@ -116,8 +116,8 @@ func (w *Work) eachPlace(u *Batch, fn func(it *WorkItem, shared bool)) error {
 	})
 }
 
-// findHeads finds which batches lead on the items that have changed. Of those that share a place all have been told before
-// but when it came free.
+// findHeads determines which batches lead on the changed items. Batches sharing a place are announced only when the place
+// becomes free: at other times they have all been announced before.
 func (w *Work) findHeads() error {
 	for _, it := range w.Order {
 		it.Heads = nil
@@ -142,8 +142,8 @@ func (w *Work) findHeads() error {
 	return nil
 }
 
-// InOrder has the batches that wait on an item do so in the order in which they were written, which is that on all items: by
-// their numbers two transactions could each wait for the other, when one of them was renumbered.
+// InOrder sorts the batches waiting on an item in the order they were written, the same on all items. Sorted by sequence, two
+// transactions could wait for each other after one was renumbered.
 func (w *Work) InOrder(it *WorkItem) error {
 	units, err := w.Pending(it)
 	if err != nil {
@@ -160,7 +160,7 @@ func (w *Work) InOrder(it *WorkItem) error {
 	return nil
 }
 
-// StandsBehind reports whether a batch that waits for the other nodes is before another on an item.
+// StandsBehind reports whether a batch that waits for the other nodes is ahead of the given one on an item.
 func StandsBehind(tx *store.Tx, it *Item, id ID) (bool, error) {
 	sh, _, err := ReadRemote(tx, it)
 	if err != nil || sh == nil {
@@ -181,7 +181,7 @@ func StandsBehind(tx *store.Tx, it *Item, id ID) (bool, error) {
 	return false, nil
 }
 
-// KeptMark is intent.Env.Kept, for an item that is known here.
+// KeptMark is intent.Env.Kept for an item known here.
 func KeptMark(tx *store.Tx, spec *store.TableSpec, key attr.Item, mark attr.Value) (bool, error) {
 	if spec == nil {
 		return false, nil

@@ -5,27 +5,26 @@ import (
 	"sync"
 )
 
-// Reads order consistent reads against bases. A read counts from the instant it began: what it found of a key is
-// taken only if the key's base was not set since; else nobody knows which is newer, and the key is read again. That is
-// told in memory: of each key whose base was set while a read was on its way, when that was. The answer to a send is such
-// a read of one item, begun when it was sent. Of more bases than MaxSets the first are forgotten: what is found by a read that
-// began before is read again.
+// Reads orders consistent reads against bases. A read counts from the instant it began: its result for a key is taken only if the
+// key's base was not set since. Otherwise nobody knows which is newer, and the key is read again. For that, memory holds when each
+// base was set while a read was on its way. The answer to a send is such a read of one item, begun when the send left. Beyond
+// MaxSets bases the oldest are forgotten, and results of reads that began before them are read again.
 type Reads struct {
 	mu     sync.Mutex
-	tick   uint64            // counts the bases set
-	Open   map[uint64]int    // begins of reads on their way
-	Set    map[string]uint64 // by item (itemID): the tick of its base; kept while a read is open
-	Sets   []baseSet         // the same in their order
-	forgot uint64            // the tick of the last one that was forgotten
+	tick   uint64            // number of bases set so far
+	Open   map[uint64]int    // by starting tick: reads on their way
+	Set    map[string]uint64 // by item id: tick of its last base; kept while a read is open
+	Sets   []baseSet         // the same, in order
+	forgot uint64            // tick of the last forgotten one
 }
 
-// baseSet is the setting of a base.
+// baseSet records that a base was set.
 type baseSet struct {
 	tick uint64
 	item string
 }
 
-// MaxSets bounds what is remembered while lanes always have a request on its way. More are seldom set before one is answered.
+// MaxSets bounds what is remembered while workers always have a request on its way. Rarely are more bases set before an answer.
 const MaxSets = 1 << 15
 
 // Read is one consistent read on its way.
@@ -34,12 +33,12 @@ type Read struct {
 	begin uint64
 }
 
-// NewReads returns an order without reads.
+// NewReads returns an empty Reads.
 func NewReads() *Reads {
 	return &Reads{Open: map[uint64]int{}, Set: map[string]uint64{}}
 }
 
-// Start registers a read, before its request leaves. It is ended by end.
+// Start registers a read before its request leaves. Call End on the result.
 func (r *Reads) Start() *Read {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +46,7 @@ func (r *Reads) Start() *Read {
 	return &Read{r: r, begin: r.tick}
 }
 
-// End forgets the read, after the transaction that took its result is over.
+// End forgets the read. Call it after the transaction that used its result.
 func (d *Read) End() {
 	r := d.r
 	r.mu.Lock()
@@ -62,16 +61,16 @@ func (d *Read) End() {
 	}
 }
 
-// Overtaken tells, within the transaction that would take what the read found of an item, that its base was set since
-// the read began.
+// Overtaken reports whether an item's base was set since the read began. Call it within the transaction that would use the
+// read's result.
 func (d *Read) Overtaken(item string) bool {
 	d.r.mu.Lock()
 	defer d.r.mu.Unlock()
 	return d.begin < d.r.forgot || d.r.Set[item] > d.begin
 }
 
-// Touch notes that the base of an item is being set. It is called within the transaction: if that is undone, an item is
-// read once more than needed.
+// Touch records that an item's base is being set. Call it within the transaction; if that is undone, the item is merely read once
+// more than needed.
 func (r *Reads) Touch(item string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -86,7 +85,7 @@ func (r *Reads) Touch(item string) {
 	}
 }
 
-// forget lets the first n settings go.
+// forget drops the n oldest records.
 func (r *Reads) forget(n int) {
 	for _, s := range r.Sets[:n] {
 		if r.Set[s.item] == s.tick {

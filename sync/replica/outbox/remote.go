@@ -12,37 +12,37 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// SideRemote holds what the node knows of an item beside its row: by itemID.
+// SideRemote holds what the node knows of each remote item, by item id.
 const SideRemote = "shadow"
 
 // Remote is what the node knows of one item in the cloud.
 type Remote struct {
-	// known is the last confirmed image. With nothing pending it is not kept twice: the row is its item.
+	// Known is the last confirmed image. With nothing pending it is not stored twice: the row is its item.
 	Known intent.Known
-	// pending are the batches that wait on the item, the oldest first: conditions of transactions and writes of policy
-	// through among them.
+	// Pending holds the batches that wait on the item, oldest first, including transactions' conditions and writes of
+	// policy through.
 	Pending  []Place
-	doubtful int       // of them, not in the view because their condition does not hold on what is below
-	Lost     bool      // the table was restored without known.Item: readers see it until all have replayed, nothing is sent upon it
-	Set      time.Time // known was set: the server-corrected instant at which the read or the send began that told it
-	Gone     Gone      // the life that ended here last; zero: none is remembered
-	seen     []Seen    // from before entries became doubtful, the oldest first
+	doubtful int       // pending batches left out of the view because their condition fails on what precedes them
+	Lost     bool      // the table was restored without Known.Item: readers see it until all nodes have replayed, and nothing is sent based on it
+	Set      time.Time // server-corrected instant at which the read or send that showed Known began
+	Gone     Gone      // the life that last ended here; zero: none remembered
+	seen     []Seen    // images from before entries became doubtful, oldest first
 }
 
-// Seen is an item while an entry was in the view: its base, and what readers saw. That is what the entry was written on and what it had
-// made, for who decides about it when the cloud refuses it. nil: no item.
+// Seen is an item while an entry was in the view: the base the entry was written on, and what readers saw with it. It serves whoever
+// decides about the entry when the cloud refuses it. nil: no item.
 type Seen struct {
-	Seq        uint64 // it is of entries up to this one
+	Seq        uint64 // it applies to entries up to this one
 	Base, View attr.Item
 }
 
-// Gone is the local tombstone of a base that was deleted.
+// Gone is the local tombstone of a deleted base.
 type Gone struct {
-	Life string // value of _c, empty: it had none
+	Life string // value of _c; "": none
 	At   time.Time
 }
 
-// Item is one item as the driver carries it about.
+// Item identifies an item: its table, key and encoded key.
 type Item struct {
 	Spec *store.TableSpec
 	Key  attr.Item
@@ -52,7 +52,7 @@ type Item struct {
 // ID identifies the item across all tables.
 func (it *Item) ID() string { return it.Spec.Name + "\x00" + string(it.Raw) }
 
-// ItemOf finds an item's table and key. An unknown table is an error of the store.
+// ItemOf returns the Item of a key. An unknown table is an error of the store.
 func ItemOf(tx *store.Tx, spec *store.TableSpec, key attr.Item) (*Item, error) {
 	raw, err := tx.RawKey(spec.Name, key)
 	if err != nil {
@@ -65,7 +65,7 @@ const (
 	shadowVersion = 1
 
 	shadowHasItem = 1 << 0 // the cloud has the item
-	shadowSame    = 1 << 1 // the row is its image, only the sidecar is here
+	shadowSame    = 1 << 1 // the row is its image; only the sidecar is stored here
 	shadowGone    = 1 << 2
 	shadowLost    = 1 << 3
 	shadowSeen    = 1 << 4
@@ -73,8 +73,8 @@ const (
 
 var errRemote = errors.New("a shadow is cut short or of an unknown version")
 
-// RemoteOf returns the shadow of an item, nil if the node has never heard of it in the cloud and nothing waits on it. The
-// transaction is the driver's own: it is made to see expired items.
+// RemoteOf returns what is known of an item, or nil if the node never heard of it in the cloud and nothing waits on it. The
+// transaction must be the replicator's own: it is made to see expired items.
 func RemoteOf(tx *store.Tx, it *Item) (*Remote, error) {
 	sh, same, err := ReadRemote(tx, it)
 	if err != nil || sh == nil || !same {
@@ -85,7 +85,7 @@ func RemoteOf(tx *store.Tx, it *Item) (*Remote, error) {
 	return sh, err
 }
 
-// ReadRemote is RemoteOf with the base left out that is the row.
+// ReadRemote is RemoteOf without a base that equals the row.
 func ReadRemote(tx *store.Tx, it *Item) (sh *Remote, same bool, err error) {
 	b, err := tx.Side(SideRemote).Get([]byte(it.ID()))
 	if err != nil || b == nil {
@@ -98,7 +98,7 @@ func ReadRemote(tx *store.Tx, it *Item) (sh *Remote, same bool, err error) {
 	return sh, same, nil
 }
 
-// KeepRemote stores it. The base is stored as long as anything is pending; otherwise the row must be the base.
+// KeepRemote stores sh. The base is stored while anything is pending; otherwise the row must be the base.
 func KeepRemote(tx *store.Tx, it *Item, sh *Remote) error {
 	side, key := tx.Side(SideRemote), []byte(it.ID())
 	if len(sh.Pending) == 0 && sh.Known.Item == nil && sh.Gone == (Gone{}) {
@@ -107,8 +107,8 @@ func KeepRemote(tx *store.Tx, it *Item, sh *Remote) error {
 	return side.Set(key, sh.Encode())
 }
 
-// setBase makes known what the cloud has; at is when the read or the send began that told it. The caller rebases the view
-// and keeps the shadow. A base that goes leaves its tombstone.
+// setBase sets what the cloud has; at is when the read or send that showed it began. The caller rebases the view and stores the
+// result. A base that disappears leaves a tombstone.
 func (sh *Remote) setBase(known intent.Known, at time.Time) {
 	if sh.Known.Item != nil && known.Item == nil {
 		sh.Gone = Gone{Life: sh.Known.Side.Life, At: at}
@@ -116,7 +116,7 @@ func (sh *Remote) setBase(known intent.Known, at time.Time) {
 	sh.Known, sh.Set, sh.Lost = known, at, false
 }
 
-// Encode writes it as it is stored: without the base where that is the row.
+// Encode returns the stored form, without the base if that is the row.
 func (sh *Remote) Encode() []byte {
 	same := len(sh.Pending) == 0
 	image := attr.Item{}
@@ -169,7 +169,7 @@ func (sh *Remote) Encode() []byte {
 	return attr.Encode(b, image)
 }
 
-// DecodeRemote reads what Encode has written; same: the base is the row, and not here.
+// DecodeRemote parses what Encode wrote; same: the base is the row and not stored here.
 func DecodeRemote(b []byte) (sh *Remote, same bool, err error) {
 	sh, flags, rest, err := decodeRemoteHead(b)
 	if err != nil || flags&shadowHasItem == 0 {
@@ -183,7 +183,7 @@ func DecodeRemote(b []byte) (sh *Remote, same bool, err error) {
 	return sh, flags&shadowSame != 0, nil
 }
 
-// decodeRemoteHead reads all but the image.
+// decodeRemoteHead parses all but the image.
 func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error) {
 	if len(b) < 2 || b[0] != shadowVersion {
 		return nil, 0, nil, errRemote
@@ -226,7 +226,7 @@ func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error)
 	return sh, flags, c.B, nil
 }
 
-// appendImage and imageOf store an image; no item is no bytes.
+// appendImage and imageOf store an image; no item is an empty string.
 func appendImage(b []byte, it attr.Item) []byte {
 	if it == nil {
 		return fields.Append(b, "")
@@ -241,7 +241,7 @@ func imageOf(b []byte) (attr.Item, error) {
 	return attr.Encoded(b).Decode()
 }
 
-// millis and fromMillis keep an instant; zero stays zero.
+// millis and fromMillis store an instant; zero stays zero.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -11,20 +11,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// sideReplay holds the writes that the cloud has taken, by the instant at which that was known and their sequence: a
-// cloud that is restored to an earlier instant is given them again.
+// sideReplay holds the writes accepted by the cloud, by the instant at which that was known and their sequence. If the cloud is
+// restored to an earlier instant, they are sent again.
 const sideReplay = "replay"
 
-const replaySlice = 500 // entries that one transaction trims
+const replaySlice = 500 // entries trimmed in one transaction
 
-// LogSums are how much lies in the replay log.
+// LogSums is the size of the replay log.
 type LogSums struct {
 	Entries int64     `json:"entries"`
 	Bytes   int64     `json:"bytes"`
-	Oldest  time.Time `json:"oldest,omitzero"` // as ReadReplayLog reads it
+	Oldest  time.Time `json:"oldest,omitzero"` // as read by ReadReplayLog
 }
 
-// ReadReplaySums reads how much lies in the replay log.
+// ReadReplaySums reads the size of the replay log.
 func ReadReplaySums(tx *store.Tx) (s LogSums, err error) {
 	b, err := tx.Side(SideMeta).Get([]byte("replay"))
 	if err != nil || b == nil {
@@ -46,8 +46,8 @@ func replayKey(at time.Time, seq uint64) []byte {
 	return append(SeqKey(uint64(max(at.UnixMilli(), 0))), SeqKey(seq)...)
 }
 
-// Replay puts the entries of an applied batch into the replay log. now is by the server's clock, as the instants are that
-// tables are restored to. State is not worth it: there is always a newer one.
+// Replay adds the entries of an applied batch to the replay log. now is by the server's clock, like the instants that tables are
+// restored to. State is left out: there is always a newer image.
 func (w *Work) Replay(u *Batch, now time.Time) error {
 	if u.Entries[0].Policy == store.PolicyState {
 		return w.err
@@ -61,7 +61,7 @@ func (w *Work) Replay(u *Batch, now time.Time) error {
 	return nil
 }
 
-// keepReplayed adds to the sums what the work has put into the log.
+// keepReplayed adds the work's replay entries to the sums.
 func (w *Work) keepReplayed() error {
 	if w.replayed == (LogSums{}) {
 		return nil
@@ -75,8 +75,8 @@ func (w *Work) keepReplayed() error {
 	return s.keep(w.Tx)
 }
 
-// EachReplayed calls fn with the batches that were acknowledged at an instant or later, in that order, until it wants no
-// more. fn makes no call on the transaction.
+// EachReplayed calls fn with the batches acknowledged at an instant or later, in order, until fn returns more == false. fn must not
+// use the transaction.
 func EachReplayed(tx *store.Tx, from time.Time, fn func(at time.Time, entries []*intent.Entry) (more bool, err error)) error {
 	return tx.Side(sideReplay).Each(nil, replayKey(from, 0), func(k, v []byte) (bool, error) {
 		if len(k) != 16 {
@@ -90,8 +90,8 @@ func EachReplayed(tx *store.Tx, from time.Time, fn func(at time.Time, entries []
 	})
 }
 
-// TrimReplayLog takes out what was acknowledged before an instant (zero: nothing is too old) or is more than limit bytes, a slice at
-// a time; more: there is something left.
+// TrimReplayLog removes what was acknowledged before an instant (zero: no age limit) or exceeds limit bytes, one slice per call;
+// more reports whether something is left to remove.
 func TrimReplayLog(ctx context.Context, s *store.Store, limit int64, before time.Time) (more bool, err error) {
 	old, needed := replayKey(before, 0), false
 	err = s.View(ctx, func(tx *store.Tx) error {
@@ -149,7 +149,7 @@ func trimSlice(tx *store.Tx, limit int64, old []byte) (more bool, err error) {
 	return more, s.keep(tx)
 }
 
-// ReadReplayLog returns how much lies in the replay log, and since when.
+// ReadReplayLog returns the size of the replay log and the instant of its oldest entry.
 func ReadReplayLog(tx *store.Tx) (s LogSums, err error) {
 	if s, err = ReadReplaySums(tx); err != nil {
 		return s, err
@@ -161,7 +161,7 @@ func ReadReplayLog(tx *store.Tx) (s LogSums, err error) {
 	return s, err
 }
 
-// DropReplayed takes a batch out of the replay log.
+// DropReplayed removes a batch from the replay log.
 func DropReplayed(w *Work, at time.Time, entries []*intent.Entry) error {
 	key := replayKey(at, entries[0].Seq)
 	side := w.Tx.Side(sideReplay)

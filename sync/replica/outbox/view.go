@@ -10,12 +10,12 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Finish writes what has changed. An item that the store cannot take is left as it is, and told.
+// Finish writes the changes. An item that the store cannot accept is left unchanged and reported.
 func (w *Work) Finish() error {
 	if w.err != nil {
 		return w.err
 	}
-	for _, u := range w.Held { // what stands behind it does not wait for it
+	for _, u := range w.Held { // what is queued behind it does not wait for it
 		if err := w.EachItem(u, func(it *WorkItem) { it.Dirty, it.freed = true, true }); err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func (w *Work) Finish() error {
 	return w.tally.Keep(w.Tx)
 }
 
-// keepItems writes rows and shadows.
+// keepItems writes rows and remote images.
 func (w *Work) keepItems() error {
 	for _, it := range w.Order {
 		if it.Rebased {
@@ -62,7 +62,7 @@ func (w *Work) keepItems() error {
 	return nil
 }
 
-// dirtyIDs lists the batches that are to be written again, by sequence.
+// dirtyIDs lists the batches to write again, by sequence.
 func (w *Work) dirtyIDs() []ID {
 	out := make([]ID, 0, len(w.dirty))
 	for id := range w.dirty {
@@ -72,7 +72,7 @@ func (w *Work) dirtyIDs() []ID {
 	return out
 }
 
-// show makes the row what readers are to see: the pending entries applied to the base.
+// show sets the row to what readers should see: the pending entries applied to the base.
 func (w *Work) show(it *WorkItem) error {
 	view := it.Remote.Known.Item
 	var out []uint64
@@ -101,7 +101,7 @@ func (w *Work) show(it *WorkItem) error {
 	return err
 }
 
-// keepSeen keeps the images from before entries went out of the view, as long as one of those is doubtful.
+// keepSeen keeps the images from before entries left the view, as long as one of those entries is doubtful.
 func (w *Work) keepSeen(it *WorkItem, doubtful []uint64) error {
 	sh, have := it.Remote, len(it.Remote.seen)
 	sh.seen = slices.DeleteFunc(sh.seen, func(s Seen) bool { return len(doubtful) == 0 || s.Seq < doubtful[0] })
@@ -120,7 +120,7 @@ func (w *Work) keepSeen(it *WorkItem, doubtful []uint64) error {
 	return err
 }
 
-// Seen returns an item while an entry was in the view, also where the base has taken it out since.
+// Seen returns an item while an entry was in the view, even if the base has changed since.
 func (w *Work) Seen(it *WorkItem, e *intent.Entry) (s Seen, err error) {
 	if i := slices.IndexFunc(it.Remote.seen, func(s Seen) bool { return s.Seq >= e.Earliest() }); i >= 0 {
 		return it.Remote.seen[i], nil
@@ -130,13 +130,13 @@ func (w *Work) Seen(it *WorkItem, e *intent.Entry) (s Seen, err error) {
 	return s, err
 }
 
-// row is what readers saw before the work.
+// row returns what readers saw before the work.
 func (w *Work) row(it *WorkItem) (attr.Item, error) {
 	w.Tx.ShowExpired()
 	return w.Tx.Get(it.Spec.Name, it.Key)
 }
 
-// Doubtful lists the writes that wait on an item and do not hold on what the cloud has there: they are not in the view.
+// Doubtful lists the pending writes of an item that do not hold on the cloud's image, and so are not in the view.
 func (b *Outbox) Doubtful(tx *store.Tx, table string, key attr.Item) ([]uint64, error) {
 	w := b.Begin(tx)
 	it, err := w.Load(table, key)

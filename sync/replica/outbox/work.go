@@ -11,17 +11,17 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Work is what one transaction of the driver does to items and batches: it reads each of them once, lets them be changed,
-// and finish writes what has changed, with the views that follow. It implements intent.Queue.
+// Work is what one transaction of the replicator does to items and batches. It reads each of them once, lets the caller change them,
+// and Finish writes the changes and the resulting views. It implements intent.Queue.
 //
-//	w := r.box.begin(tx)
-//	it, err := w.item(table, key)        // with base and pending batches
-//	w.base(it, known, at)                // the cloud has this; at: when the read or send began that told it
-//	entries := w.entries(it)             // pending on the item, in order
-//	w.changed(entry)                     // it is to be written again
-//	w.drop(batch)                         // it leaves the outbox
-//	err = w.finish()                     // rows, shadows, batches; then the commit; then
-//	r.moved(w)                           // memory follows: lanes, waiters
+//	w := r.box.Begin(tx)
+//	it, err := w.Load(table, key)        // with base and pending batches
+//	w.Base(it, known, at)                // the cloud has this; at: when the read or send that showed it began
+//	entries, err := w.Entries(it)        // pending on the item, in order
+//	w.Changed(entry)                     // write its batch again
+//	w.Drop(batch)                        // it leaves the outbox
+//	err = w.Finish()                     // rows, remote images, batches; then the commit; then
+//	r.moved(w)                           // memory follows: workers, waiters
 type Work struct {
 	box     *Outbox
 	Tx      *store.Tx
@@ -32,51 +32,51 @@ type Work struct {
 	BySeq   map[uint64]*Batch
 	dirty   map[ID]bool
 	Gone    []*Batch
-	marks   map[uint8][]uint64 // of lanes: what may be on its way
+	marks   map[uint8][]uint64 // by worker: batches that may be on their way
 	tally   Tally
 
 	replayed   LogSums
 	Held       []*Batch // quarantined in this work
-	Renumbered []ID     // where batches were that have another sequence now
-	Many       bool     // more lead on an item than can be told each
+	Renumbered []ID     // former ids of renumbered batches
+	Many       bool     // more batches lead on an item than can be announced one by one
 
-	err error // the first of those that happened where none can be returned
+	err error // the first error in a place that can return none
 	Bad []string
 }
 
-// WorkItem is one item in work.
+// WorkItem is one item being worked on.
 type WorkItem struct {
 	Item
 	Remote  *Remote
 	base    attr.Item // as it was when the work began
-	loaded  bool      // its pending batches are in work.batches
-	Dirty   bool      // the shadow has to be written
-	Rebased bool      // the view has to be computed
-	freed   bool      // a place that was not shared has gone from its queue, or somebody is held or not any more
-	Heads   []ID      // who waits for nobody there that is held, when the work is finished, as far as that is news
-	Refetch bool      // what the cloud has is to be read again
-	Unknown bool      // there is a row, and the cloud has never had it
+	loaded  bool      // its pending batches are in Work.batches
+	Dirty   bool      // the remote image must be written
+	Rebased bool      // the view must be computed
+	freed   bool      // an unshared place has left its queue, or a batch was held or released
+	Heads   []ID      // batches that lead once the work is finished, as far as that is new
+	Refetch bool      // read the item again from the cloud
+	Unknown bool      // a row exists that the cloud never had
 }
 
-// Outbox is the outbox of a node: what the functions on it need beside a transaction.
+// Outbox is a node's outbox: what its functions need besides a transaction.
 type Outbox struct {
-	Lanes int // one more than are for batches by their items: the last has what goes ahead
-	Heads int // how many batches of an item are told that they lead: with more the lanes read the outbox anew
-	Folds int // how many entries are folded into one
+	Lanes int // workers for batches by item, plus the last one for batches that go ahead
+	Heads int // batches of an item announced as leading; with more, the workers read the outbox again
+	Folds int // entries folded into one at most
 	Reads *Reads
 	Env   func(tx *store.Tx) intent.Env
 	Spec  func(table string) *store.TableSpec
-	// Hint is called with a batch that a transaction has written, which may still be undone.
+	// Hint is called with a batch written by a transaction that may still be undone.
 	Hint func(id ID)
-	// RunAfter returns the last sequence from before this run.
+	// RunAfter returns the last sequence before this run.
 	RunAfter func() uint64
-	// Lost returns which batches had been marked when those of a lost history got their flag; nil: no history is lost.
+	// Lost returns which batches were marked when the batches of a lost history were flagged; nil: no history is lost.
 	Lost func() (marked func(seq uint64) bool)
-	// Flags counts the times that batches are flagged beside the lanes: those that were read before have to be read again.
+	// Flags counts how often batches were flagged while workers hold them: batches read before must be read again.
 	Flags atomic.Uint64
 }
 
-// Begin begins the work of a transaction.
+// Begin starts the work of a transaction.
 func (b *Outbox) Begin(tx *store.Tx) *Work {
 	w := &Work{
 		box: b, Tx: tx, items: map[string]*WorkItem{}, batches: map[ID]*Batch{}, BySeq: map[uint64]*Batch{}, dirty: map[ID]bool{},
@@ -86,7 +86,7 @@ func (b *Outbox) Begin(tx *store.Tx) *Work {
 	return w
 }
 
-// Load returns an item with what is known of it. fault.NotFound: there is no such table.
+// Load returns an item and its remote state, or fault.NotFound if the table does not exist.
 func (w *Work) Load(table string, key attr.Item) (*WorkItem, error) {
 	spec := w.Env.Spec(table)
 	if spec == nil {
@@ -112,7 +112,7 @@ func (w *Work) Load(table string, key attr.Item) (*WorkItem, error) {
 	return wi, nil
 }
 
-// Batch returns a batch of the outbox; nil: it is not there, or was dropped here.
+// Batch returns a batch of the outbox, or nil if it is not there or was dropped in this work.
 func (w *Work) Batch(id ID) (*Batch, error) {
 	if u := w.batches[id]; u != nil {
 		if slices.Contains(w.Gone, u) {
@@ -135,7 +135,7 @@ func (w *Work) Batch(id ID) (*Batch, error) {
 	return u, nil
 }
 
-// marked reports whether a batch may be on its way while the outbox does not say so yet.
+// marked reports whether a batch may be on its way although its record does not say so yet.
 func (w *Work) marked(id ID) (bool, error) {
 	marks, have := w.marks[id.Lane]
 	if !have {
@@ -151,7 +151,7 @@ func (w *Work) marked(id ID) (bool, error) {
 	return slices.Contains(marks, id.Seq), nil
 }
 
-// Know has the work use a batch that was loaded before, and may have been changed since.
+// Know registers a batch that was loaded before and may have been changed since.
 func (w *Work) Know(u *Batch) {
 	w.batches[u.ID] = u
 	for _, e := range u.Entries {
@@ -159,7 +159,7 @@ func (w *Work) Know(u *Batch) {
 	}
 }
 
-// Pending returns the batches that wait on an item, in their order.
+// Pending returns the batches that wait on an item, in order.
 func (w *Work) Pending(it *WorkItem) ([]*Batch, error) {
 	out := make([]*Batch, 0, len(it.Remote.Pending))
 	for _, p := range it.Remote.Pending {
@@ -176,7 +176,7 @@ func (w *Work) Pending(it *WorkItem) ([]*Batch, error) {
 	return out, nil
 }
 
-// Entries returns the pending entries of an item, in their order, without the conditions that others put on it.
+// Entries returns the pending entries of an item, in order, without other batches' conditions on it.
 func (w *Work) Entries(it *WorkItem) ([]*intent.Entry, error) {
 	units, err := w.Pending(it)
 	if err != nil {
@@ -224,21 +224,21 @@ func (w *Work) Transaction(txn uint64) []*intent.Entry {
 	return u.Entries
 }
 
-// Fail keeps the first error of places that can return none: Finish returns it.
+// Fail keeps the first error where none can be returned. Finish returns it.
 func (w *Work) Fail(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// Base sets what the cloud has of an item. The pending entries are told by the caller (intent.Follow, intent.Rebase).
+// Base sets what the cloud has of an item. The caller updates the pending entries (intent.Follow, intent.Rebase).
 func (w *Work) Base(it *WorkItem, known intent.Known, at time.Time) {
 	w.box.Reads.Touch(it.ID())
 	it.Remote.setBase(known, at)
 	it.Dirty, it.Rebased = true, true
 }
 
-// Changed has the batch of an entry written again, and the views of its items computed.
+// Changed marks an entry's batch to be written again and the views of its items to be computed.
 func (w *Work) Changed(e *intent.Entry) {
 	if u := w.BySeq[e.Seq]; u != nil {
 		w.dirty[u.ID] = true
@@ -246,7 +246,7 @@ func (w *Work) Changed(e *intent.Entry) {
 	}
 }
 
-// touch has the views of a batch's items computed.
+// touch marks the views of a batch's items to be computed.
 func (w *Work) touch(u *Batch) {
 	for _, e := range u.Entries {
 		it, err := w.Load(e.Table, e.Key)
@@ -265,7 +265,7 @@ func (w *Work) Put(u *Batch) error {
 	})
 }
 
-// Drop takes a batch out of the outbox.
+// Drop removes a batch from the outbox.
 func (w *Work) Drop(u *Batch) error {
 	w.Gone = append(w.Gone, u)
 	delete(w.dirty, u.ID)
@@ -278,7 +278,7 @@ func (w *Work) Drop(u *Batch) error {
 	})
 }
 
-// DropAll takes out the batches of what a rejected one takes along.
+// DropAll removes the batches that a rejected one takes along.
 func (w *Work) DropAll(entries []*intent.Entry) error {
 	for _, e := range entries {
 		if u := w.BySeq[e.Seq]; u != nil && !slices.Contains(w.Gone, u) {
@@ -311,8 +311,8 @@ func (w *Work) Follow(u *Batch, o *intent.Outcome) error {
 	return nil
 }
 
-// Renumber gives a batch other sequences, which next draws for each of its entries in their order. Under the old ones it is found as
-// what was folded into it: who waits for one of them is not told that it is done.
+// Renumber gives a batch new sequences; next draws one for each of its entries, in order. The old sequences become folds of the new
+// ones, so a caller waiting for an old sequence keeps waiting.
 //
 //	7 (folds 5, 6), renumbered to 40: entry 40 with the folds 5, 6, 7; what stood behind the pending create 7 stands behind 40
 func (w *Work) Renumber(old *Batch, next func() (seq uint64, digits uint32, err error)) (moved *Batch, err error) {
@@ -354,10 +354,10 @@ func (w *Work) Renumber(old *Batch, next func() (seq uint64, digits uint32, err 
 	return moved, w.followRenumbered(old, moved)
 }
 
-// Rewrite has a batch of the outbox written again.
+// Rewrite marks a batch to be written again.
 func (w *Work) Rewrite(u *Batch) { w.dirty[u.ID] = true }
 
-// followRenumbered tells the entries behind a pending create which sequence it has now.
+// followRenumbered updates the entries behind a pending create with its new sequence.
 func (w *Work) followRenumbered(old, now *Batch) error {
 	for i, e := range now.Entries {
 		it, err := w.Load(e.Table, e.Key)
