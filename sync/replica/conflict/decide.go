@@ -16,8 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// Log is a node's conflict log: decisions about writes that did not, or may not have, taken effect as the application wrote
-// them.
+// Log is a node's conflict log: decisions about writes that did not, or may not have, taken effect as the application intended.
 type Log struct {
 	store  *store.Store
 	box    *outbox.Outbox
@@ -25,19 +24,19 @@ type Log struct {
 	log    *slog.Logger
 	rules  map[string]MergeFunc  // by table
 	secret map[string]SecretFunc // by table
-	moved  func(*outbox.Work)    // called behind a commit that has changed the outbox
+	moved  func(*outbox.Work)    // called after a commit that has changed the outbox
 }
 
-// NewLog creates the log of a node. merge holds the applications' handlers by table; secret says, by table, which items'
-// values are shown to nobody.
+// NewLog returns a node's log. merge holds the applications' handlers by table; secret reports, by table, whose items' values must not
+// be shown.
 func NewLog(
 	s *store.Store, box *outbox.Outbox, c clock.Clock, log *slog.Logger, merge map[string]MergeFunc, secret map[string]SecretFunc, moved func(*outbox.Work),
 ) *Log {
 	return &Log{store: s, box: box, clock: c, log: log, rules: merge, secret: secret, moved: moved}
 }
 
-// Keep stores a decision, in the transaction that makes it; see Record. It runs the table's merge handler, whose writes then
-// count as the application's.
+// Keep stores a decision in the transaction that makes it; see Record. It runs the table's merge handler, whose writes then count as
+// the application's.
 func (d *Log) Keep(tx *store.Tx, c *Record) error {
 	if len(c.Decided) == 0 {
 		return fault.New(fault.Internal, "empty_conflict", "a conflict of no entry (%s)", c.Code)
@@ -66,7 +65,7 @@ func (d *Log) Keep(tx *store.Tx, c *Record) error {
 	return l.Save()
 }
 
-// merge asks the handler of the table. What its writes are refused for is noted, and a person is asked instead.
+// merge asks the table's handler. If its writes are refused, the reason is noted and a person is asked instead.
 func (d *Log) merge(tx *store.Tx, c *Record) error {
 	handler := d.rules[c.Decided[0].Entry.Table]
 	if handler == nil {
@@ -92,7 +91,7 @@ func (d *Log) merge(tx *store.Tx, c *Record) error {
 	case err == nil:
 		c.State, c.ClosedAt, c.NewSeqs = StateResolved, tx.Now(), seqs
 		return nil
-	case refusal(err), noRoom(err): // what has been decided leaves the outbox, which makes room
+	case refusal(err), noRoom(err): // the decided entries leave the outbox, which makes room
 		c.Note = joinNotes(c.Note, "the merge was refused: "+reasonOf(err))
 		return nil
 	default:
@@ -100,7 +99,7 @@ func (d *Log) merge(tx *store.Tx, c *Record) error {
 	}
 }
 
-// perform makes writes as the application does, several as one transaction, and returns the sequences of their records.
+// perform makes writes like the application, several as one transaction, and returns the sequences of their records.
 func perform(tx *store.Tx, writes []store.WriteItem) (seqs []uint64, err error) {
 	before := tx.Seq()
 	switch {
@@ -124,7 +123,7 @@ func perform(tx *store.Tx, writes []store.WriteItem) (seqs []uint64, err error) 
 	return seqs, nil
 }
 
-// refusal reports whether an error is about the write, not the store's own.
+// refusal reports whether an error concerns the write, not the store.
 func refusal(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.Conflict, fault.Invalid, fault.NotFound, fault.TooLarge:
@@ -134,13 +133,13 @@ func refusal(err error) bool {
 	return false
 }
 
-// noRoom reports whether a budget has refused a write, and not the store.
+// noRoom reports whether a budget, not the store, has refused a write.
 func noRoom(err error) bool {
 	_, is := errors.AsType[*flow.RefusedError](err)
 	return is
 }
 
-// reasonOf is what a person is told of an error.
+// reasonOf returns an error's text for people.
 func reasonOf(err error) string {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f.Message
@@ -148,8 +147,8 @@ func reasonOf(err error) string {
 	return err.Error()
 }
 
-// Again returns the operation of an entry as the application asked for it; for the first entry of a transaction also the
-// transaction's conditions on other items. It is for a merge handler that repeats a part of what was refused.
+// Again returns an entry's operation as the application asked for it and, for the first entry of a transaction, also the transaction's
+// conditions on other items. It is for merge handlers that repeat part of a refused write.
 func Again(e *intent.Entry) (all []store.WriteItem) {
 	switch e.Op {
 	case store.OpPut:
@@ -166,7 +165,7 @@ func Again(e *intent.Entry) (all []store.WriteItem) {
 	return all
 }
 
-// List returns records, the newest first; next is the number to continue before, 0: there are no more.
+// List returns records, newest first; next is the number to continue before, 0 at the end.
 func (d *Log) List(ctx context.Context, q Query) (found []*Record, next uint64, err error) {
 	err = d.store.View(ctx, func(tx *store.Tx) error {
 		l, err := Open(tx)
@@ -198,9 +197,9 @@ func (l *LogTx) known(id uint64) (*Record, error) {
 	return c, err
 }
 
-// Retry writes anew what a record holds, all or none: the same operations, judged on what the items are now,
-// compiled and journaled under new sequences. One that is refused changes nothing: fault.Conflict or fault.Invalid says
-// why. A record that has been decided already is fault.Conflict.
+// Retry writes again what a record holds, all or none: the same operations, evaluated on the present items, compiled and journaled under
+// new sequences. If one is refused nothing changes, and fault.Conflict or fault.Invalid says why. An already decided record is
+// fault.Conflict.
 func (d *Log) Retry(ctx context.Context, id uint64) (*Record, error) {
 	return d.decide(ctx, id, d.retry)
 }
@@ -222,7 +221,7 @@ func (d *Log) Discard(ctx context.Context, id uint64) (*Record, error) {
 	})
 }
 
-// decide changes a record that nobody has decided yet, in one transaction.
+// decide changes an undecided record in one transaction.
 func (d *Log) decide(ctx context.Context, id uint64, do func(w *outbox.Work, c *Record) error) (c *Record, err error) {
 	var w *outbox.Work
 	err = d.store.Update(ctx, func(tx *store.Tx) error {
@@ -246,7 +245,7 @@ func (d *Log) decide(ctx context.Context, id uint64, do func(w *outbox.Work, c *
 			return err
 		}
 		c.ClosedAt = tx.Now()
-		if l, err = Open(tx); err != nil { // what was written may have made records of its own
+		if l, err = Open(tx); err != nil { // the writes may have created records of their own
 			return err
 		}
 		if err := l.Change(c); err != nil {
@@ -262,7 +261,7 @@ func (d *Log) decide(ctx context.Context, id uint64, do func(w *outbox.Work, c *
 	return c, nil
 }
 
-// retry writes what a record holds: what was one transaction is one again, the rest goes one by one, in its order.
+// retry writes what a record holds: former transactions as transactions, the rest one by one, in order.
 func (d *Log) retry(w *outbox.Work, c *Record) error {
 	c.State = StateRetried
 	if c.Kind == KindQuarantine {
@@ -290,7 +289,7 @@ func (d *Log) retry(w *outbox.Work, c *Record) error {
 	return nil
 }
 
-// groups are its entries as they were written: each alone, or with the others of its transaction, in order.
+// groups returns the record's entries as they were written: single, or with the others of their transaction, in order.
 func (c *Record) groups() (out [][]*intent.Entry) {
 	entries := c.Entries()
 	slices.SortStableFunc(entries, func(a, b *intent.Entry) int { return cmp.Compare(a.Earliest(), b.Earliest()) })
@@ -306,7 +305,7 @@ func (c *Record) groups() (out [][]*intent.Entry) {
 	return out
 }
 
-// rewrite makes the writes of a batch anew, its conditions on other items included.
+// rewrite makes the writes of a batch again, including its conditions on other items.
 func rewrite(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
 	var writes []store.WriteItem
 	for _, e := range group {
@@ -315,7 +314,7 @@ func rewrite(tx *store.Tx, group []*intent.Entry) (seqs []uint64, err error) {
 	return perform(tx, writes)
 }
 
-// retryRefused says of which write it is that a retry fails.
+// retryRefused says which write a failed retry was refused for.
 func retryRefused(id uint64, e *intent.Entry, err error) error {
 	if !refusal(err) {
 		return err

@@ -5,7 +5,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// NewRecord makes the record of a decision, before anything of it is done.
+// NewRecord returns the record of a decision, before the decision is carried out.
 func NewRecord(w *outbox.Work, u *outbox.Batch, o *intent.Outcome) (*Record, error) {
 	c := &Record{Head: Head{Kind: kindOf(o), Code: string(o.Code), Text: o.Text, At: w.Env.Now}}
 	for i, e := range u.Entries {
@@ -26,7 +26,7 @@ func NewRecord(w *outbox.Work, u *outbox.Batch, o *intent.Outcome) (*Record, err
 	return c, nil
 }
 
-// kindOf sorts an outcome for the conflict log.
+// kindOf returns an outcome's kind for the conflict log.
 func kindOf(o *intent.Outcome) Kind {
 	if o.Result == intent.OutQuarantine {
 		return KindQuarantine
@@ -47,7 +47,7 @@ func kindOf(o *intent.Outcome) Kind {
 	return KindRefused
 }
 
-// Quarantine holds a batch that the cloud can never take, and everything behind it. State does not wait for it.
+// Quarantine holds a batch that the cloud can never accept, and everything behind it. State does not wait for it.
 func Quarantine(w *outbox.Work, held *outbox.Batch, o *intent.Outcome) (*Record, error) {
 	c, err := NewRecord(w, held, o)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// stored is a Record as it lies in the log. Entries have an encoding of their own, with a version.
+// stored is a Record as stored in the log. Entries have their own, versioned encoding.
 type stored struct {
 	Head
 	Decided []storedEntry `json:"decided"`
@@ -22,7 +22,7 @@ type storedEntry struct {
 	Base  attr.Item `json:"base,omitempty"`
 }
 
-// stateLetters are the second byte of a record, so that a list need not decode what it passes over.
+// stateLetters are the second byte of a record, so that listing need not decode the records it skips.
 func stateLetters() map[State]byte {
 	return map[State]byte{StateOpen: 'o', StateRetried: 'r', StateDiscarded: 'x', StateResolved: 'm', StateDecided: 'd'}
 }
@@ -39,7 +39,7 @@ func recordState(raw []byte) State {
 	return ""
 }
 
-// Encode writes a record. One that is too large loses its images, the base first, and says so.
+// Encode returns the stored form of a record. If it is too large it loses its images, the base first, and says so.
 func Encode(c *Record) ([]byte, error) {
 	st := stored{Head: c.Head}
 	for i := range c.Decided {

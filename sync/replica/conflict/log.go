@@ -11,14 +11,14 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// SideConflicts is the space of the conflict log:
+// SideConflicts is the side bucket of the conflict log:
 //
-//	"c" + ^id     record: version, state, JSON. The complement has the newest first
-//	"o" + id      of one that is open: its instant and size, the oldest first
-//	"q" + id      the same of a quarantined one that is open
-//	"d" + id      the same of one that is not open
-//	"s" + seq+id  by the sequence of each of its entries, also when the record has gone: that they were refused is known longer
-//	"x" + id      of a record that has gone: when it went, and those sequences
+//	"c" + ^id     record: version, state, JSON. The complement sorts the newest first
+//	"o" + id      of an open record: its instant and size, oldest first
+//	"q" + id      the same for an open quarantine
+//	"d" + id      the same for a decided record
+//	"s" + seq+id  by the sequence of each of its entries; outlives the record, to show that they were refused
+//	"x" + id      of a removed record: when it was removed, and those sequences
 //	"t"           the sums
 const SideConflicts = "conflicts"
 
@@ -26,20 +26,20 @@ const (
 	conflictVersion = 1
 	conflictAge     = 30 * 24 * time.Hour
 	conflictBytes   = 64 << 20
-	conflictMost    = 1 << 20 // of one record: the images go first
-	conflictTrim    = 64      // records taken out in one transaction
-	conflictTraces  = 50_000  // records of which no more is kept than that there was one
+	conflictMost    = 1 << 20 // per record: the images go first
+	conflictTrim    = 64      // records removed in one transaction
+	conflictTraces  = 50_000  // removed records of which only the fact is remembered
 )
 
-// logSums count what lies in the log.
+// logSums counts the log's contents.
 type logSums struct {
-	Next        uint64 `json:"next"` // id of the next one, less one
-	Open        int    `json:"open"` // without quarantined ones
+	Next        uint64 `json:"next"` // id of the latest record
+	Open        int    `json:"open"` // without quarantines
 	Quarantined int    `json:"quarantined"`
 	Kept        int    `json:"kept"`
 	Bytes       int64  `json:"bytes"`
 	OpenBytes   int64  `json:"openBytes"`
-	Traces      int    `json:"traces"` // of records that have gone
+	Traces      int    `json:"traces"` // of removed records
 }
 
 // LogTx is the log within one transaction.
@@ -80,7 +80,7 @@ func conflictSeqKey(seq, id uint64) []byte {
 	return binary.BigEndian.AppendUint64(conflictKey('s', seq), id)
 }
 
-// indexKey is where a record stands in the order of age.
+// indexKey returns the record's key in the order of age.
 func (c *Record) indexKey() []byte {
 	switch {
 	case c.State != StateOpen:
@@ -107,7 +107,7 @@ func (l *LogTx) Add(c *Record) error {
 	return nil
 }
 
-// seqs are the sequences of its entries, and of those that were folded into them.
+// seqs returns the sequences of the record's entries and of those folded into them.
 func (c *Record) seqs() (out []uint64) {
 	for _, e := range c.Entries() {
 		out = append(append(out, e.Seq), e.Folds...)
@@ -115,7 +115,7 @@ func (c *Record) seqs() (out []uint64) {
 	return out
 }
 
-// put writes a record that is not there, and counts it.
+// put stores a new record and counts it.
 func (l *LogTx) put(c *Record) error {
 	raw, err := Encode(c)
 	if err != nil {
@@ -147,7 +147,7 @@ func (l *LogTx) count(c *Record, size int64, n int) {
 	}
 }
 
-// Get reads a record; nil: there is none of this number.
+// Get reads a record; nil: none of this number.
 func (l *LogTx) Get(id uint64) (*Record, error) {
 	raw, err := l.side.Get(conflictKey('c', ^id))
 	if err != nil || raw == nil {
@@ -165,7 +165,7 @@ func (l *LogTx) Change(c *Record) error {
 	return l.put(c)
 }
 
-// take removes a record, but not what finds it by its entries, and counts it out; nil: there is none.
+// take removes a record and its counts, but not its index by entries; nil: no such record.
 func (l *LogTx) take(id uint64) (*Record, error) {
 	raw, err := l.side.Get(conflictKey('c', ^id))
 	if err != nil || raw == nil {
@@ -182,8 +182,8 @@ func (l *LogTx) take(id uint64) (*Record, error) {
 	return old, l.side.Delete(old.indexKey())
 }
 
-// Undecided is the part of the log's room that open records take, between 0 and 1. They are never dropped: when the room is
-// nearly full the node refuses writes, because each could become a further conflict.
+// Undecided returns the part of the log's room that open records use, from 0 to 1. They are never dropped: when the room is nearly full
+// the node refuses writes, because each could become another conflict.
 func (l *LogTx) Undecided() float64 { return float64(l.Sums.OpenBytes) / float64(l.Max) }
 
 // Trim removes decided records that are too old, and the oldest decided ones while the log is too large. more reports whether
@@ -215,7 +215,7 @@ func (l *LogTx) Trim(now time.Time) (more bool, err error) {
 	return more || traces, err
 }
 
-// OfSeq returns the latest record that contains an entry; 0: none does.
+// OfSeq returns the latest record that contains an entry; 0: none.
 func (l *LogTx) OfSeq(seq uint64) (id uint64, err error) {
 	err = l.side.Each(conflictKey('s', seq), nil, func(k, _ []byte) (bool, error) {
 		if len(k) == 17 {
@@ -228,13 +228,13 @@ func (l *LogTx) OfSeq(seq uint64) (id uint64, err error) {
 
 // Query selects records.
 type Query struct {
-	State  State  // empty and StateAny: any
-	Table  string // of one of its entries; empty: any
-	Before uint64 // older than this one; 0: from the newest on
+	State  State  // "" and StateAny: any
+	Table  string // of one of its entries; "": any
+	Before uint64 // older than this one; 0: from the newest
 	Limit  int    // 0: 50
 }
 
-// List returns records, the newest first, and the number to continue before; 0: there are no more.
+// List returns records, newest first, and the number to continue before; 0: no more.
 func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 	if q.Limit <= 0 {
 		q.Limit = 50
@@ -264,7 +264,7 @@ func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 	return out, next, err
 }
 
-// about reports whether one of the entries is of a table.
+// about reports whether one of the entries is in a table.
 func (c *Record) about(table string) bool {
 	if table == "" {
 		return true
@@ -294,7 +294,7 @@ func (l *LogTx) Due(now time.Time) (due bool, err error) {
 	return due, nil
 }
 
-// Trim removes what is too old, a slice at a time. It runs by itself, because no record may be added for a month.
+// Trim removes records that are too old, a slice at a time. It runs periodically, because no record may be added for a month.
 func (d *Log) Trim(ctx context.Context) (more bool, err error) {
 	now, due := d.clock.Now(), false
 	err = d.store.View(ctx, func(tx *store.Tx) error {
@@ -320,7 +320,7 @@ func (d *Log) Trim(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// Between returns the first record that contains an entry with one of these sequences; 0: none does.
+// Between returns the first record that contains an entry with one of these sequences; 0: none.
 func (l *LogTx) Between(first, last uint64) (uint64, error) {
 	for after := conflictKey('s', first); ; {
 		next := uint64(0)
@@ -377,7 +377,7 @@ func ReadStatus(tx *store.Tx) (Status, error) {
 
 // Status counts the records of conflicts.
 type Status struct {
-	Open        int   `json:"open"`        // that somebody should look at, without quarantined ones
+	Open        int   `json:"open"`        // for a person to look at, without quarantines
 	Quarantined int   `json:"quarantined"` // open
 	Kept        int   `json:"kept"`        // all records
 	Bytes       int64 `json:"bytes"`

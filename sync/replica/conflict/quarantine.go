@@ -6,11 +6,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// The entries of a quarantine stay in the outbox, held, with what waited behind them; what is written to their items later
-// goes past them. What an operator decides takes them out, or lets them go on.
+// The entries of a quarantine stay in the outbox, held, with what waited behind them; later writes to their items bypass them. An
+// operator's decision removes them or lets them go on.
 
-// freeQuarantine takes the entries of a record out of the outbox and the view, within w; what stands behind them and is
-// held for their sake alone goes on.
+// freeQuarantine removes the entries of a record from the outbox and the view, within w. Entries held only because they stand behind
+// them go on.
 func (d *Log) freeQuarantine(w *outbox.Work, c *Record) error {
 	dropped := map[outbox.ID]bool{}
 	for _, e := range c.Entries() {
@@ -32,7 +32,7 @@ func (d *Log) freeQuarantine(w *outbox.Work, c *Record) error {
 	return d.goOn(w, c)
 }
 
-// goOn lets the entries go on that stood behind those of a record, unless something else on their items is held too.
+// goOn releases the entries behind those of a record, unless something else on their items is held too.
 func (d *Log) goOn(w *outbox.Work, c *Record) error {
 	for _, e := range c.Entries() {
 		it, err := w.Load(e.Table, e.Key)
@@ -56,7 +56,7 @@ func (d *Log) goOn(w *outbox.Work, c *Record) error {
 	return nil
 }
 
-// letGo has the entries of a record go on as they are: one of them was sent and not answered, and under a new sequence it
+// letGo releases the entries of a record under their own sequences: one of them was sent and not answered, and under a new sequence
 // might be applied twice.
 func (d *Log) letGo(w *outbox.Work, c *Record) error {
 	for _, e := range c.Entries() {
@@ -80,7 +80,7 @@ func (d *Log) letGo(w *outbox.Work, c *Record) error {
 	return nil
 }
 
-// live gives the record its entries as they are in the outbox now: they may have been sent since.
+// live replaces the record's entries by their present state in the outbox: they may have been sent since.
 func (d *Log) live(tx *store.Tx, c *Record) error {
 	fresh := func(e *intent.Entry) (*intent.Entry, error) {
 		u, err := d.box.Find(tx, e.Seq)

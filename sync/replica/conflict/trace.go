@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// forget takes a record out. What finds it by its entries stays for a while: it says that they were not applied.
+// forget removes a record. Its index by entries stays for a while, to show that they were not applied.
 func (l *LogTx) forget(id uint64, now time.Time) error {
 	old, err := l.take(id)
 	if err != nil || old == nil {
@@ -26,8 +26,8 @@ func (l *LogTx) forget(id uint64, now time.Time) error {
 	return l.side.Set(conflictKey('x', id), trace)
 }
 
-// trimTraces takes out what is left of records that went long ago, and the oldest where there are too many. more: there is
-// something left to do.
+// trimTraces removes the traces of records removed long ago, and the oldest traces if there are too many. more reports whether
+// something is left to do.
 func (l *LogTx) trimTraces(now time.Time) (more bool, err error) {
 	gone := map[uint64][]uint64{}
 	excess := l.Sums.Traces - conflictTraces
@@ -60,12 +60,12 @@ func (l *LogTx) trimTraces(now time.Time) (more bool, err error) {
 	return len(gone) >= conflictTrim, nil
 }
 
-// longAgo reports whether the instant at the beginning of a value is too old for anything of it to be kept.
+// longAgo reports whether the instant at the beginning of a value is too old to keep.
 func longAgo(v []byte, now time.Time) bool {
 	return len(v) >= 8 && now.Sub(time.UnixMilli(int64(binary.BigEndian.Uint64(v)))) > conflictAge
 }
 
-// forgetSeqs has a record not be found by its entries any more.
+// forgetSeqs removes a record from the index by entries.
 func (l *LogTx) forgetSeqs(id uint64, seqs []uint64) error {
 	for _, seq := range seqs {
 		if err := l.side.Delete(conflictSeqKey(seq, id)); err != nil {

@@ -10,22 +10,22 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// View is a record as operators see it, and as an application shows it to its users.
+// View is a record as shown to operators, and by an application to its users.
 type View struct {
 	Head
 
-	Table   string       `json:"table"` // of the first of its writes, as the next three
+	Table   string       `json:"table"` // of its first write, like the next three
 	Key     attr.Item    `json:"key"`
 	WriteID string       `json:"writeId"`
 	Policy  store.Policy `json:"policy"`
-	Writes  int          `json:"writes"` // decided together, the tail included
+	Writes  int          `json:"writes"` // decided together, including the tail
 
-	// Only in the answer to a query by id.
+	// Only when queried by id.
 	Decided []Write `json:"decided,omitempty"`
 	Tail    []Write `json:"tail,omitempty"`
 }
 
-// Write is one of the writes of a record, as it is shown.
+// Write is one write of a record, as shown.
 type Write struct {
 	WriteID   string            `json:"writeId"`
 	Table     string            `json:"table"`
@@ -37,16 +37,16 @@ type Write struct {
 	Condition string            `json:"condition,omitempty"`
 	Names     map[string]string `json:"names,omitempty"`
 	Values    attr.Item         `json:"values,omitzero"`
-	Sent      int               `json:"sent"` // how often
+	Sent      int               `json:"sent"` // number of sends
 	Fence     int64             `json:"fence,omitempty"`
 	Met       attr.Item         `json:"met,omitzero"`  // the cloud's item as the refusal showed it
-	Base      attr.Item         `json:"base,omitzero"` // the cloud's item as it was known before
+	Base      attr.Item         `json:"base,omitzero"` // the cloud's item as known before
 }
 
-// SecretFunc reports whether an item's values are for its owner only at the moment.
+// SecretFunc reports whether an item's values may be shown only to its owner at the moment.
 type SecretFunc func(tx *store.Tx, key attr.Item) (bool, error)
 
-// Conflicts lists records without their writes, the newest first; next is the number to continue before, 0: there are no more.
+// Conflicts lists records without their writes, newest first; next is the number to continue before, 0 at the end.
 func (d *Log) Conflicts(ctx context.Context, q Query) (out []View, next uint64, err error) {
 	found, next, err := d.List(ctx, q)
 	for _, c := range found {
@@ -97,7 +97,7 @@ func (d *Log) whole(ctx context.Context, c *Record, err error) (View, error) {
 	return out, nil
 }
 
-// isSecret reports whether an item of a record is one whose values its application shows to nobody else.
+// isSecret reports whether a record contains an item whose values must not be shown.
 func (d *Log) isSecret(ctx context.Context, c *Record) (yes bool, err error) {
 	err = d.store.View(ctx, func(tx *store.Tx) (err error) {
 		for _, e := range c.Entries() {

@@ -8,17 +8,17 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Budget limits what may wait for the cloud, and what is kept of sent writes. A zero field has its default.
+// Budget limits what may wait for the cloud, and what is kept of sent writes. A zero field means its default.
 type Budget struct {
-	Bytes   int64         // of the outbox; 0: 2 GiB
-	Entries int64         // in it; 0: 5,000,000
-	Age     time.Duration // of the oldest of them, before a person is warned; 0: 14 days
+	Bytes   int64         // size of the outbox; 0: 2 GiB
+	Entries int64         // in the outbox; 0: 5,000,000
+	Age     time.Duration // of its oldest entry, before a warning; 0: 14 days
 
 	ReplayBytes int64         // of the replay log; 0: 256 MiB
 	ReplayAge   time.Duration // of its oldest entry; 0: 72 h
 }
 
-// WithDefaults returns the budget with each zero field as its default.
+// WithDefaults returns the budget with zero fields replaced by defaults.
 func (b Budget) WithDefaults() Budget {
 	b.Bytes = cmp.Or(b.Bytes, 2<<30)
 	b.Entries = cmp.Or(b.Entries, 5_000_000)
@@ -28,20 +28,20 @@ func (b Budget) WithDefaults() Budget {
 	return b
 }
 
-// Level says how full a budget is, and what follows from it.
+// Level says how full a budget is, and what follows.
 type Level uint8
 
-// The levels, with the share of the fullest budget at which they begin.
+// The levels, with the fill level of the fullest budget at which each begins.
 const (
 	LevelOK          Level = iota
-	LevelWarn              // 60 %: somebody should know
+	LevelWarn              // 60 %: an operator should know
 	LevelTight             // 80 %: the replay log is cut short
-	LevelRebuildable       // 90 %: what is rebuildable is refused: state
-	LevelCorrections       // 95 %: all is refused but deletes and what makes items smaller
-	LevelReadOnly          // 98 %: all is refused
+	LevelRebuildable       // 90 %: rebuildable writes are refused: state
+	LevelCorrections       // 95 %: all writes are refused except deletes and those that shrink an item
+	LevelReadOnly          // 98 %: all writes are refused
 )
 
-// String is the level's name in status and metrics.
+// String returns the level's name for status and metrics.
 func (l Level) String() string {
 	return [...]string{"ok", "warn", "tight", "rebuildable", "corrections", "readonly"}[min(l, LevelReadOnly)]
 }
@@ -49,7 +49,7 @@ func (l Level) String() string {
 // MarshalText implements encoding.TextMarshaler: the name.
 func (l Level) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler. A name that a newer node has is the fullest level.
+// UnmarshalText implements encoding.TextUnmarshaler. An unknown name, from a newer node, is the fullest level.
 func (l *Level) UnmarshalText(name []byte) error {
 	for *l = LevelOK; *l < LevelReadOnly && l.String() != string(name); {
 		*l++
@@ -67,7 +67,7 @@ func levelOf(used float64) Level {
 	return level
 }
 
-// Levels holds the fill levels that no transaction shows, as of the last measurement, and counts refused writes.
+// Levels holds the fill levels that no transaction shows, as last measured, and counts refused writes.
 type Levels struct {
 	mu        sync.Mutex
 	age       float64
@@ -80,13 +80,13 @@ type Levels struct {
 // BudgetState describes how full the budgets are.
 type BudgetState struct {
 	Level   Level   `json:"level"`
-	Used    float64 `json:"used"`            // of the fullest budget; above 1 there is more than it allows
+	Used    float64 `json:"used"`            // of the fullest budget; above 1 it is exceeded
 	Which   string  `json:"which,omitempty"` // bytes, entries, disk, conflicts or age
-	Refused uint64  `json:"-"`               // writes, since the start
+	Refused uint64  `json:"-"`               // writes refused since the start
 }
 
-// State returns how full the budgets are with that much in the outbox. Age only warns and refuses nothing: refusing makes no
-// write younger, and writes that have waited for weeks may be of one table among many.
+// State returns how full the budgets are with the given outbox. Age only warns: refusing writes makes none younger, and writes that have
+// waited for weeks may belong to one table among many.
 func (l *Levels) State(b Budget, entries, bytes int64) BudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *Levels) State(b Budget, entries, bytes int64) BudgetState {
 	return s
 }
 
-// Room is how far the budgets are used up that less in the replay log helps: it makes no conflict decided.
+// Room returns the level counting only the budgets that a shorter replay log helps: it decides no conflicts.
 func (l *Levels) Room(b Budget, entries, bytes int64) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,15 +125,14 @@ func (l *Levels) Last() BudgetState {
 	return l.last
 }
 
-// Measure sets what no transaction shows: how long the oldest write has waited, and how full the disk and the conflict log
-// are.
+// Measure sets what no transaction shows: how long the oldest write has waited, and how full the disk and the conflict log are.
 func (l *Levels) Measure(age, disk, conflicts float64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.age, l.disk, l.conflicts = age, disk, conflicts
 }
 
-// Refuse counts a write that is refused, and returns its error.
+// Refuse counts a refused write and returns its error.
 func (l *Levels) Refuse(s BudgetState) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -144,10 +143,10 @@ func (l *Levels) Refuse(s BudgetState) error {
 // RefusedError refuses a write for lack of room. The Kind of its fault is Full if the disk is short, else Unavailable.
 type RefusedError struct{ State BudgetState }
 
-// RetryAfter is when to try again: what waits has to be sent first.
+// RetryAfter returns when to try again: what waits must be sent first.
 func (*RefusedError) RetryAfter() time.Duration { return 30 * time.Second }
 
-// Error has no numbers: they are in the status.
+// Error contains no figures; they are in the status.
 func (e *RefusedError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the fault that the edges map.
@@ -161,7 +160,7 @@ func (e *RefusedError) Unwrap() error {
 	return fault.New(fault.Unavailable, "budget_"+e.State.Which, "too many writes wait for the cloud; the node accepts no such write for now")
 }
 
-// Announce notes the level that was told last, and returns the one before.
+// Announce records the level announced last, and returns the one before.
 func (l *Levels) Announce(s BudgetState) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,7 +169,7 @@ func (l *Levels) Announce(s BudgetState) Level {
 	return before
 }
 
-// RefusedAt says which writes are refused at a level.
+// RefusedAt says which writes a level refuses.
 func RefusedAt(level Level) string {
 	switch {
 	case level >= LevelReadOnly:
@@ -190,7 +189,7 @@ type Hindered struct {
 	at  time.Time
 }
 
-// Noted notes what there is now, nil if nothing, and gives what counts.
+// Noted records the present hindrance, nil if none, and returns the one that counts.
 func (h *Hindered) Noted(why error, now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -203,8 +202,8 @@ func (h *Hindered) Noted(why error, now time.Time) error {
 	return h.why
 }
 
-// UsableAfter is how long the room and the tables must have been all right before it does that again. Both are better as
-// soon as the node does less: without a pause it would take its locks and give them back every few seconds, and each
-// time the others would have to find out. By the time alone, and not by a lower share of the room: a disk that stays
-// between the two would keep a node from work that it can do.
+// UsableAfter is how long the room and the tables must have been fine before the node works under locks again. Both improve as soon as
+// the node does less: without a pause it would acquire and release its locks every few seconds, and other nodes would have to find out
+// each time. It is a time, not a lower fill level, because a disk that stays between two levels would keep a node from work that it
+// can do.
 const UsableAfter = 2 * time.Minute

@@ -10,26 +10,26 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Link tracks whether the cloud can be reached. While it cannot, one probe is made now and then and everybody else sleeps;
-// when it can again, one lane sends, then two, then four.
+// Link tracks whether the cloud can be reached. While it cannot, single probes are made and all workers sleep; when it can again, one
+// worker sends, then two, then four.
 type Link struct {
 	mu      sync.Mutex
 	rand    func() float64
 	lanes   int
-	up      bool // connected; not before the first connect
-	ever    bool // it was connected since the start
-	allowed int  // requests that may be on their way
+	up      bool // connected; false before the first connect
+	ever    bool // connected at least once since the start
+	allowed int  // requests that may be on their way at once
 	good    int  // answers since allowed was raised
 	busy    int
-	queue   []*clock.Signal // of those who wait for their turn, in order
+	queue   []*clock.Signal // of waiting workers, in order
 	tries   int
 	next    time.Time // of the next probe
-	since   time.Time // it went away; zero: it never was there
+	since   time.Time // when it went away; zero: never connected
 	last    string    // the latest error
 	lastAt  time.Time
-	asleep  []*clock.Signal // of those who wait for the cloud to be there
+	asleep  []*clock.Signal // of those who wait for the cloud
 	fault   *Fault          // of the latest connect; nil: it succeeded, or there was none
-	told    bool            // somebody has been told that the cloud is away, and why
+	told    bool            // the absence and its reason have been announced
 	drops   uint64
 }
 
@@ -37,7 +37,7 @@ func probeWait() backoff.Policy {
 	return backoff.Policy{Base: time.Second, Max: 30 * time.Second, Floor: 250 * time.Millisecond}
 }
 
-// NewLink creates the state of a connection over which so many lanes may send at once.
+// NewLink returns the state of a connection over which the given number of workers may send at once.
 func NewLink(lanes int, rand func() float64) *Link {
 	return &Link{lanes: lanes, rand: rand}
 }
@@ -54,7 +54,7 @@ func (n *Link) Enter(sig *clock.Signal) bool {
 		n.queue = appendOnce(n.queue, sig)
 		return false
 	}
-	n.queue = slices.DeleteFunc(n.queue, func(waits *clock.Signal) bool { return waits == sig }) // its turn is for one that sleeps
+	n.queue = slices.DeleteFunc(n.queue, func(waits *clock.Signal) bool { return waits == sig }) // it leaves the queue, so that its turn goes to one that sleeps
 	n.busy++
 	return true
 }
@@ -66,13 +66,13 @@ func appendOnce(list []*clock.Signal, sig *clock.Signal) []*clock.Signal {
 	return append(list, sig)
 }
 
-// Leave gives the permission back. answered reports whether the cloud answered, whatever the answer was.
+// Leave gives the permission back. answered reports whether the cloud answered at all.
 func (n *Link) Leave(answered bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy--
 	if answered && n.up && n.allowed < n.lanes {
-		if n.good++; n.good >= n.allowed { // a round of all that may: twice as many
+		if n.good++; n.good >= n.allowed { // a full round of answers: allow twice as many
 			n.allowed, n.good = min(2*n.allowed, n.lanes), 0
 		}
 	}
@@ -82,7 +82,7 @@ func (n *Link) Leave(answered bool) {
 	}
 }
 
-// Lost notes that the cloud cannot be reached, and reports whether that is new.
+// Lost records that the cloud cannot be reached, and reports whether that is new.
 func (n *Link) Lost(why string, now time.Time) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -99,7 +99,7 @@ func (n *Link) Lost(why string, now time.Time) (news bool) {
 	return true
 }
 
-// schedule sets the next probe, with the lock held.
+// schedule sets the next probe. The caller holds the lock.
 func (n *Link) schedule(now time.Time) {
 	n.next = now.Add(probeWait().Delay(n.tries, n.rand()))
 	n.tries++
@@ -130,7 +130,7 @@ func (n *Link) WasUp() bool {
 	return n.ever
 }
 
-// Probed notes the outcome of a probe; an empty why means that the cloud answered, and wakes the sleepers.
+// Probed records the outcome of a probe. An empty why means that the cloud answered, and wakes the sleepers.
 func (n *Link) Probed(why string, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -150,7 +150,7 @@ func (n *Link) Probed(why string, now time.Time) {
 	n.asleep = nil
 }
 
-// Refused notes that a probe failed, and why. It reports whether that is new.
+// Refused records a failed probe and its reason, and reports whether the reason is new.
 func (n *Link) Refused(f Fault, text string, now time.Time) (news bool) {
 	n.Probed(text, now)
 	n.mu.Lock()
@@ -169,7 +169,7 @@ func (n *Link) Online() bool {
 	return n.up
 }
 
-// WhenOnline is for loops that only need the cloud: it returns true, or false and sets sig when the cloud is reachable.
+// WhenOnline is for loops that only need the cloud. It returns true, or returns false and sets sig once the cloud is reachable.
 func (n *Link) WhenOnline(sig *clock.Signal) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -182,14 +182,14 @@ func (n *Link) WhenOnline(sig *clock.Signal) bool {
 // LinkState describes the connection to the cloud.
 type LinkState struct {
 	Up          bool      `json:"-"`
-	Away        time.Time `json:"-"`                   // since when, of one that is not up; zero: nobody has asked yet
-	Reached     bool      `json:"reached,omitempty"`   // since the start: the cloud's clock is known
+	Away        time.Time `json:"-"`                   // since when it is not up; zero: not asked yet
+	Reached     bool      `json:"reached,omitempty"`   // since the start, so that the cloud's clock is known
 	LastError   string    `json:"lastError,omitempty"` // the latest, without secrets
 	LastErrorAt time.Time `json:"lastErrorAt,omitzero"`
 	Drops       uint64    `json:"-"` // how often it went away
 
-	Why string `json:"-"` // if a person has to act before the cloud is there again: what is wrong; else empty
-	Do  string `json:"-"` // and what to do about it
+	Why string `json:"-"` // what is wrong, if a person must act before the cloud is back; else ""
+	Do  string `json:"-"` // what to do about it
 }
 
 // State returns the state of the connection.
@@ -203,11 +203,11 @@ func (n *Link) State() LinkState {
 	return s
 }
 
-// Fault says to people why there is no connection to the cloud.
+// Fault explains to people why there is no connection to the cloud.
 type Fault struct {
 	Class intent.Class
 	Why   string // a part of a sentence
-	Do    string // the same: what a person does about it; empty: nothing, it is tried again
+	Do    string // likewise: the remedy; "": none needed, it is retried
 }
 
 // Stands reports whether a person has to act before the connection can come back.

@@ -10,24 +10,24 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Paces holds the send rate of each table, and which tables are stopped. A table has no limit until the cloud throttles it;
-// then it is set to seven tenths of its rate, and recovers slowly.
+// Paces holds the send rate of each table, and which tables are stopped. A table has no limit until the cloud throttles it; then it
+// gets seven tenths of its rate, and recovers slowly.
 type Paces struct {
 	mu     sync.Mutex
 	tables map[string]*pace
 	rand   func() float64
 }
 
-// pace is a token bucket of one table, that learns from throttles.
+// pace is the token bucket of one table; it learns from throttles.
 type pace struct {
-	rate    float64 // sends a second; 0: as fast as it goes
+	rate    float64 // sends per second; 0: unlimited
 	next    time.Time
-	grown   time.Time // the rate was last raised
-	quiet   time.Time // when no throttle has been seen for so long the bucket goes
-	streak  int       // throttles without a success between
-	sent    int       // in the second that began at
+	grown   time.Time // when the rate was last raised
+	quiet   time.Time // when the bucket is dropped, if no throttle is seen before
+	streak  int       // throttles without a success in between
+	sent    int       // in the current window
 	window  time.Time
-	seen    float64 // sends in the last whole second
+	seen    float64 // sends per second in the last window
 	stopped stop
 
 	throttles uint64 // since the start
@@ -35,16 +35,16 @@ type pace struct {
 
 // stop is why nothing is sent to a table.
 type stop struct {
-	why   string // empty: it is not stopped
+	why   string // "": not stopped
 	class string
 	since time.Time
-	until time.Time // it is tried again
+	until time.Time // next try
 	tries int
-	held  bool // it is not: somebody looks at the table now and then
+	held  bool // no tries: the table is checked separately
 }
 
 const (
-	paceFloor = 1.0 // sends a second, however often the table is throttled
+	paceFloor = 1.0 // sends per second, however often the table is throttled
 	paceForgo = time.Minute
 	paceBurst = 100 * time.Millisecond
 )
@@ -53,12 +53,12 @@ func throttleWait() backoff.Policy {
 	return backoff.Policy{Base: 50 * time.Millisecond, Max: 20 * time.Second}
 }
 
-// StopWait returns the waiting times between tries of a stopped table: seconds at first, then minutes.
+// StopWait returns the pauses between tries of a stopped table: seconds at first, then minutes.
 func StopWait() backoff.Policy {
 	return backoff.Policy{Base: 5 * time.Second, Max: 5 * time.Minute, Floor: time.Second}
 }
 
-// NewPaces creates paces without any throttled table.
+// NewPaces returns paces without throttled tables.
 func NewPaces(rand func() float64) *Paces {
 	return &Paces{tables: map[string]*pace{}, rand: rand}
 }
@@ -85,7 +85,7 @@ func (p *Paces) Take(tables []string, now time.Time) time.Time {
 	}
 	for _, table := range tables {
 		t := p.of(table)
-		if t.stopped.why != "" { // this one tries it, and the others wait for what it finds
+		if t.stopped.why != "" { // this send tries it, and the others wait for the result
 			t.stopped.until = now.Add(StopWait().Delay(t.stopped.tries, p.rand()))
 		}
 		t.count(now)
@@ -93,7 +93,7 @@ func (p *Paces) Take(tables []string, now time.Time) time.Time {
 	return now
 }
 
-// free is when the table may be sent to.
+// free returns when the table may be sent to.
 func (t *pace) free(now time.Time) time.Time {
 	switch {
 	case t.stopped.why != "" && now.Before(t.stopped.until):
@@ -115,7 +115,7 @@ func MaxTime(a, b time.Time) time.Time {
 	return b
 }
 
-// count notes a send: it takes a token, and what the table got is known when it is throttled.
+// count counts a send: it takes a token, and measures the table's rate for when it is throttled.
 func (t *pace) count(now time.Time) {
 	if since := now.Sub(t.window); since >= time.Second {
 		t.seen = float64(t.sent) / since.Seconds()
@@ -138,7 +138,7 @@ func (p *Paces) Throttled(table string, now time.Time) time.Duration {
 	if t.rate == 0 {
 		t.rate = max(t.seen, float64(t.sent), paceFloor/0.7)
 	}
-	if now.Sub(t.grown) > 100*time.Millisecond { // one answer of a burst slows, not each of them
+	if now.Sub(t.grown) > 100*time.Millisecond { // one answer of a burst slows it down, not each of them
 		t.rate = max(t.rate*0.7, paceFloor)
 		t.grown = now
 	}
@@ -146,7 +146,7 @@ func (p *Paces) Throttled(table string, now time.Time) time.Duration {
 	return throttleWait().Delay(t.streak-1, p.rand())
 }
 
-// Succeeded speeds the table up: a twentieth more each second.
+// Succeeded raises the table's rate by a twentieth each second.
 func (p *Paces) Succeeded(table string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,8 +157,8 @@ func (p *Paces) Succeeded(table string, now time.Time) {
 	}
 }
 
-// Takes lifts the stop of tables that have taken a request, or refused it for what they have. One that is held is released
-// by who looks at it alone: the request may have been of before.
+// Takes lifts the stop of tables that accepted a request, or refused it because of their items. A held table is released only by its
+// check: the request may be from before the hold.
 func (p *Paces) Takes(tables []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,12 +169,12 @@ func (p *Paces) Takes(tables []string) {
 	}
 }
 
-// Halt stops a table until a person acts; one entry tries it again now and then. It reports whether that is new.
+// Halt stops a table until a person acts; single entries still try it from time to time. It reports whether that is new.
 func (p *Paces) Halt(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
-	if t.stopped.held { // by who knows more: what was asked before may be answered late
+	if t.stopped.held { // the check knows more: an earlier request may be answered late
 		return false
 	}
 	news = t.stopped.class != class
@@ -186,7 +186,7 @@ func (p *Paces) Halt(table, class, why string, now time.Time) (news bool) {
 	return news
 }
 
-// StoppedUntil returns when the stopped ones among the tables are tried again; zero: none is stopped, or it is time.
+// StoppedUntil returns when the stopped ones among the tables are tried again; zero: none is stopped, or a try is due.
 func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -201,13 +201,13 @@ func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 // WhyStopped is the reason of a batch that waits because its table is stopped.
 const WhyStopped = "its table is stopped"
 
-// holdFor is for ever.
+// holdFor is practically for ever.
 const holdFor = 365 * 24 * time.Hour
 
 // Pace is the send rate of a table.
 type Pace struct {
-	Rate      float64 `json:"rate,omitzero"`      // sends a second that the cloud's throttling leaves; 0: as fast as it goes
-	Throttled uint64  `json:"throttled,omitzero"` // answers that were throttles, since the start
+	Rate      float64 `json:"rate,omitzero"`      // sends per second that throttling leaves; 0: unlimited
+	Throttled uint64  `json:"throttled,omitzero"` // throttled answers since the start
 }
 
 // Slowed returns the paces of the tables that were ever throttled.
@@ -235,7 +235,7 @@ type StoppedTable struct {
 	Since time.Time
 	Until time.Time // the next try
 
-	Denied bool // to this node
+	Denied bool // this node has no permission
 }
 
 // MarshalText implements encoding.TextMarshaler: why.
@@ -247,7 +247,7 @@ func (s *StoppedTable) UnmarshalText(why []byte) error {
 	return nil
 }
 
-// StoppedTables lists them by name.
+// StoppedTables lists the stopped tables by name.
 func (p *Paces) StoppedTables() (out []StoppedTable) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,16 +13,16 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// connectTries bounds how often a connect looks again because the row has changed under it.
+// connectTries bounds how often a connect retries because the row has changed.
 const connectTries = 4
 
-// maxReplaced is how often another run may take this one's place. Once, that is a snapshot which had been left behind, or
-// a copy that has just begun; twice, and both are running.
+// maxReplaced is how often another run may replace this one. Once: a snapshot left behind, or a copy that has just started. Twice:
+// both are running.
 const maxReplaced = 2
 
-// Connect writes the node's row in the cloud, and detects whether another copy of the node has been there. It runs before the
-// first entry of a connection is sent, and serves as the probe while the cloud cannot be reached: its errors are those of the
-// cloud. Only one call runs at a time.
+// Connect writes the node's row in the cloud, and detects whether another copy of the node has written it. It runs before the first entry
+// of a connection is sent, and is the probe while the cloud cannot be reached: its errors are the cloud's. Only one call runs at
+// a time.
 func (id *Identity) Connect(ctx context.Context) error {
 	if id.Status().Stopped != "" {
 		return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}
@@ -44,11 +44,11 @@ func (id *Identity) Connect(ctx context.Context) error {
 	return &intent.Error{Class: intent.Unknown, Err: errors.New("the row of this node is changed concurrently")}
 }
 
-// lookAgain is the row as a refused write has shown it.
+// lookAgain is the row as shown by a refused write.
 type lookAgain struct{ row *nodeRow }
 
-// present puts a new nonce into the row, into the file first: so what the cloud has and no file knows was written by
-// somebody else.
+// present puts a new nonce into the row, but into the file first: a nonce in the cloud that no file knows was written by another
+// copy.
 func (id *Identity) present(ctx context.Context, row *nodeRow) (*lookAgain, error) {
 	id.mu.Lock()
 	file, connected, suspect := id.file, id.connected, id.suspect
@@ -83,10 +83,9 @@ func (id *Identity) present(ctx context.Context, row *nodeRow) (*lookAgain, erro
 	return id.writeRow(ctx, row, nonce, false)
 }
 
-// waitsBehind reports whether something waits here that the row says is settled: then the row was written by a later
-// state of this node, whose nonce the file knows because no connect has come between. What is sent again for a restored
-// cloud was settled before, and waits all the same; and what waited at a loss that was noticed before is looked for, or
-// is about to be.
+// waitsBehind reports whether something waits here that the row reports as settled. Then a later state of this node wrote the row; the
+// file knows its nonce only because no connect came between. Two kinds of entries do not count: those sent again to a restored
+// cloud, which were settled before, and those from a loss noticed earlier, which are, or will be, looked for.
 func (id *Identity) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
 	known := uint64(0)
 	if lost := id.stateNow().Lost; lost != nil && (!lost.Told || !lost.Flagged) {
@@ -106,7 +105,7 @@ func (id *Identity) waitsBehind(ctx context.Context, settled uint64) (behind boo
 	return behind, err
 }
 
-// takeover is what a node does that finds the nonce of another copy of itself.
+// takeover handles a nonce written by another copy of this node.
 func (id *Identity) takeover(ctx context.Context, row *nodeRow, connected bool) error {
 	if connected {
 		id.mu.Lock()
@@ -135,7 +134,7 @@ func (id *Identity) leaveHistory(ctx context.Context, row *nodeRow) error {
 	return id.beginBoot(ctx)
 }
 
-// stopCopies is the end of sending, for this copy and, by the row, for the other. Which of them is to live is for people.
+// stopCopies ends sending, for this copy and, through the row, for the other. A person decides which of them lives.
 func (id *Identity) stopCopies(ctx context.Context, row *nodeRow) error {
 	id.mu.Lock()
 	id.stopped = remote.ErrStopped.Error() + ": " + RemedyCopies
@@ -148,8 +147,8 @@ func (id *Identity) stopCopies(ctx context.Context, row *nodeRow) error {
 	return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}
 }
 
-// drawNonce draws one and keeps it: in the store, then in the file. A store whose nonce is one of the file's older ones
-// is an older store.
+// drawNonce draws a nonce and stores it, first in the store, then in the file. A store whose nonce is one of the file's older ones is
+// an older store.
 func (id *Identity) drawNonce(ctx context.Context) (string, error) {
 	defer id.lockFile()()
 	nonce, file := RandomID(id.Rand), id.copyFile()
@@ -169,8 +168,8 @@ func (id *Identity) drawNonce(ctx context.Context) (string, error) {
 	return nonce, nil
 }
 
-// writeRow writes this node's row in the place of one that is as given, nil: of none. A row that is another one by now is
-// to be looked at again.
+// writeRow replaces this node's row, if it is still the given one (nil: none). If the row has changed, it returns what to look at
+// again.
 func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, copies bool) (*lookAgain, error) {
 	settled, err := outbox.SettledHere(ctx, id.Store)
 	if err != nil {
@@ -208,7 +207,7 @@ func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, co
 	return nil, nil
 }
 
-// ready is what is done when the cloud knows who is there.
+// ready completes a connect once the row is written.
 func (id *Identity) ready(ctx context.Context) error {
 	if err := id.flagLost(ctx); err != nil {
 		return err
@@ -224,7 +223,7 @@ func (id *Identity) ready(ctx context.Context) error {
 
 func nodeKey(node string) attr.Item { return attr.Item{intent.SyncKey: attr.S(intent.NodeID(node))} }
 
-// getRow reads the row of a node; nil: there is none.
+// getRow reads the row of a node; nil: none.
 func (id *Identity) getRow(ctx context.Context, node string) (*nodeRow, error) {
 	ctx, cancel := id.within(ctx)
 	defer cancel()

@@ -14,15 +14,15 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// identityName is the file beside the store.
+// identityName is the name of the file beside the store.
 const identityName = "identity.json"
 
-// maxNonces is how many nonces the file remembers: the cloud has the last one that reached it.
+// maxNonces is the number of nonces the file keeps: the cloud has the last one that reached it.
 const maxNonces = 32
 
-// identityFile is what a small file beside the store says of the node. It is written before the cloud is told, so that the
-// cloud never shows a nonce that the newest file does not know: where it does, the file is an older one, or a copy of this
-// node is running. It is apart from the store because the two get lost, and restored, each alone.
+// identityFile is the content of a small file beside the store. It is written before the cloud is, so that the cloud never shows a nonce
+// that the newest file lacks: if it does, this file is an older one, or a copy of this node is running. It is separate from the
+// store because each can be lost and restored without the other.
 type identityFile struct {
 	Version     int      `json:"version"`
 	Node        string   `json:"node"`
@@ -44,7 +44,7 @@ func (f *identityFile) newest() string {
 	return f.Nonces[0]
 }
 
-// newerThan reports whether the store is older than the file, or made anew: nonces are drawn into the store first.
+// newerThan reports whether the store is older than the file, or recreated: nonces are drawn into the store first.
 func (f *identityFile) newerThan(s identityState, incarnation uint64) bool {
 	switch {
 	case f.Incarnation > incarnation:
@@ -54,16 +54,16 @@ func (f *identityFile) newerThan(s identityState, incarnation uint64) bool {
 	case s.Nonce == "" || f.knows(s.Nonce):
 		return true
 	}
-	return s.Before != "" && s.Before != f.Nonces[0] // else the file was to be written next
+	return s.Before != "" && s.Before != f.Nonces[0] // otherwise the file was to be written next
 }
 
-// draw puts a new nonce before the others.
+// draw adds a new nonce in front.
 func (f *identityFile) draw(nonce string) {
 	f.Nonces = append([]string{nonce}, f.Nonces[:min(len(f.Nonces), maxNonces-1)]...)
 }
 
-// readIdentity returns the file, nil if there is none or it cannot be understood: then nothing is known of this node, and
-// what the cloud knows of it is looked at as after a loss. why tells people about the latter.
+// readIdentity returns the file, or nil if it does not exist or cannot be parsed. Then nothing is known of this node, and what the
+// cloud knows of it is treated as after a loss. why describes a parse failure for people.
 func (id *Identity) readIdentity(ctx context.Context) (f *identityFile, why string, err error) {
 	var data []byte
 	if id.Dir == "" {
@@ -90,7 +90,7 @@ func (id *Identity) readIdentity(ctx context.Context) (f *identityFile, why stri
 	return f, "", nil
 }
 
-// writeIdentity puts the file in the place of the one before, on disk. Without room it is fault.Full, as in the store.
+// writeIdentity replaces the file on disk. Without room it returns fault.Full, like the store.
 func (id *Identity) writeIdentity(ctx context.Context, f *identityFile) error {
 	data, err := json.MarshalIndent(f, "", "  ")
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Side holds what the store knows of the node's identity: keyState; and of the tables of the cloud.
+// Side holds the node's identity in the store under keyState, and what is known of the cloud's tables.
 const Side = "identity"
 
 const keyState = "state"
 
-// Identity is who this node is to the cloud: its id and incarnation, which are the store's, and the boot id, which names
-// one run of it. What of that must not be forgotten is in the store (identityState) and in the file (identityFile).
+// Identity is who this node is to the cloud: the store's id and incarnation, and a boot id that names one run. What must not be
+// forgotten is in the store (identityState) and in the file (identityFile).
 //
-// Its exported fields are set before it is opened.
+// Set the exported fields before Open.
 type Identity struct {
 	Store    *store.Store
 	Cloud    remote.Cloud
@@ -34,46 +34,46 @@ type Identity struct {
 	Clock    clock.Clock
 	Log      *slog.Logger
 	Rand     func() uint64
-	Dir      string        // of the file; empty: it is in the store
-	Table    string        // of the cloud, which has the rows of nodes
-	Deadline time.Duration // of one request
-	Signed   time.Duration // for how long a signed request can arrive
-	Tell     time.Duration // how often a node tells how far it has settled
+	Dir      string        // of the file; "": the file's content is kept in the store
+	Table    string        // the cloud table with the rows of nodes
+	Deadline time.Duration // per request
+	Signed   time.Duration // how long a signed request can arrive
+	Tell     time.Duration // how often a node reports how far it has settled
 
-	Ready     func(ctx context.Context) error // what a new connection is for besides, before anything is sent on it
-	Beside    func(ctx context.Context)       // what is done whenever the row was written
-	Errand    func()                          // the cloud is to be connected to anew
+	Ready     func(ctx context.Context) error // completes a new connection before anything is sent on it
+	Beside    func(ctx context.Context)       // called whenever the row was written
+	Errand    func()                          // asks for a new connect to the cloud
 	Failpoint func(point string)
 
-	fileLock chan struct{} // held by who changes the file: one at a time
+	fileLock chan struct{} // semaphore for changes to the file
 	sends    atomic.Bool   // something was sent since the last nonce was drawn
 
 	mu    sync.Mutex
 	file  identityFile
 	state identityState
 
-	connected bool // the cloud has had this run's nonce
+	connected bool // the cloud has received this run's nonce
 
-	connectedAt time.Time // the latest time
+	connectedAt time.Time // most recently
 
-	replaced int    // how often another run took our place in the cloud while this one was there
-	stopped  string // why nothing is sent, for people; empty: it is
+	replaced int    // how often another run replaced us in the cloud during this one
+	stopped  string // why nothing is sent, for people; "": not stopped
 	suspect  bool   // the cloud shows what only another copy of this node can have written
 
-	shown   string // the nonce that the cloud has answered to have
-	told    uint64 // the sequence that the cloud knows to be settled
+	shown   string // the last nonce that the cloud confirmed
+	told    uint64 // the last sequence that the cloud knows to be settled
 	settled settledNodes
 }
 
-// identityState is the store's part.
+// identityState is the part kept in the store.
 type identityState struct {
 	Version int        `json:"version"`
-	Nonce   string     `json:"nonce"`             // drawn last; older than the file's: the store is an older one
+	Nonce   string     `json:"nonce"`             // drawn last; if older than the file's, the store is an older one
 	Before  string     `json:"before,omitempty"`  // the file's newest when it was drawn
 	Boots   []boot     `json:"boots"`             // the last runs, oldest first
-	Left    []string   `json:"left,omitempty"`    // the runs of histories that were left, as far as they are not ours too
-	Lost    *lostQueue `json:"lost,omitempty"`    // what waits of histories that have parted
-	Leaving bool       `json:"leaving,omitempty"` // one is being left: the incarnations that begin then take the signs of it away
+	Left    []string   `json:"left,omitempty"`    // runs of histories that were left, unless they are ours too
+	Lost    *lostQueue `json:"lost,omitempty"`    // what waits from parted histories
+	Leaving bool       `json:"leaving,omitempty"` // a history is being left: incarnations that begin now remove the signs of it
 }
 
 // boot is one run.
@@ -85,10 +85,10 @@ type boot struct {
 // maxBoots is how many runs are remembered, here and in the cloud.
 const maxBoots = 32
 
-// Open loads who this node is and begins a run of it. It asks the cloud nothing.
+// Open loads the node's identity and begins a run of it. It makes no request to the cloud.
 //
-// A run that did not end in order begins a new incarnation: what looks like its end may be a copy of the file that was
-// made while it ran, and the run itself may have gone on and used the sequences that come next.
+// After a run that did not end in order it begins a new incarnation: the state found may be a copy made while that run went on, and
+// the run may have used the sequences that come next.
 func (id *Identity) Open(ctx context.Context) error {
 	id.fileLock = make(chan struct{}, 1)
 	if err := id.Store.KeepIncarnation(); err != nil { // it will be missed if the disk is full one day
@@ -124,7 +124,7 @@ func (id *Identity) Open(ctx context.Context) error {
 	return id.beginBoot(ctx)
 }
 
-// beginBoot names this run, in the store and in the file.
+// beginBoot records this run in the store and in the file.
 func (id *Identity) beginBoot(ctx context.Context) error {
 	b := boot{ID: RandomID(id.Rand), After: id.Store.Seq()}
 	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
@@ -144,19 +144,19 @@ func (id *Identity) beginBoot(ctx context.Context) error {
 	return id.setFile(ctx, file)
 }
 
-// incarnationShift is where the incarnation stands in a sequence.
+// incarnationShift is the position of the incarnation in a sequence.
 const incarnationShift = 40
 
 // RandomID returns 16 random hexadecimal digits.
 func RandomID(rand func() uint64) string { return fmt.Sprintf("%016x", rand()) }
 
-// lockFile waits until nobody else changes the file.
+// lockFile waits for the right to change the file.
 func (id *Identity) lockFile() (end func()) {
 	id.fileLock <- struct{}{}
 	return func() { <-id.fileLock }
 }
 
-// copyFile returns a copy to be changed and set.
+// copyFile returns a copy of the file's content, to be changed and stored.
 func (id *Identity) copyFile() identityFile {
 	id.mu.Lock()
 	defer id.mu.Unlock()
@@ -175,10 +175,10 @@ func (id *Identity) setFile(ctx context.Context, f identityFile) error {
 	return nil
 }
 
-// Sent notes that something is about to be sent: a snapshot made before is to be told by its nonce.
+// Sent records that something is about to be sent: a snapshot from before must be recognizable by its nonce.
 func (id *Identity) Sent() { id.sends.Store(true) }
 
-// readState returns the store's part; what cannot be read is as good as lost.
+// readState returns the part kept in the store; a damaged one counts as lost.
 func (id *Identity) readState(ctx context.Context) (s identityState, err error) {
 	err = id.Store.View(ctx, func(tx *store.Tx) error {
 		s, err = stateOf(tx)
@@ -202,7 +202,7 @@ func stateOf(tx *store.Tx) (s identityState, err error) {
 	return s, nil
 }
 
-// changeState changes the store's part in a transaction, and the copy in memory behind it.
+// changeState changes the part kept in the store in a transaction, and the copy in memory after it.
 func (id *Identity) changeState(ctx context.Context, change func(tx *store.Tx, s *identityState) error) error {
 	var now identityState
 	err := id.Store.Update(ctx, func(tx *store.Tx) error {
@@ -229,18 +229,18 @@ func (id *Identity) changeState(ctx context.Context, change func(tx *store.Tx, s
 	return nil
 }
 
-// stateNow returns the copy in memory; it is not to be written to.
+// stateNow returns the copy in memory. It must not be changed.
 func (id *Identity) stateNow() identityState {
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	return id.state
 }
 
-// RemedyCopies is what a person does then.
+// RemedyCopies is the remedy for two running copies.
 const RemedyCopies = "end one of them for good and restart the other"
 
-// Suspect is called when the cloud shows a mark of ours that we have not made, or made and not sent. What is sent
-// after that is sent by a node that has connected anew, and knows what it is.
+// Suspect is called when the cloud shows a mark of ours that we did not make, or made and did not send. It makes the node connect again,
+// and so find out what it is, before it sends anything more.
 func (id *Identity) Suspect(why string) {
 	id.mu.Lock()
 	first := !id.suspect
@@ -252,7 +252,7 @@ func (id *Identity) Suspect(why string) {
 	}
 }
 
-// RunAfter returns the last sequence from before this run.
+// RunAfter returns the last sequence before this run.
 func (id *Identity) RunAfter() uint64 {
 	boots := id.stateNow().Boots
 	if len(boots) == 0 {
@@ -272,10 +272,10 @@ type Status struct {
 	Node        string `json:"id"`
 	Incarnation uint64 `json:"incarnation"`
 	Boot        string `json:"boot,omitempty"`
-	Stopped     string `json:"clone,omitempty"` // why nothing is sent: another process works under this node's name; empty: it is
+	Stopped     string `json:"clone,omitempty"` // why nothing is sent: another process uses this node's name; "": not stopped
 }
 
-// Status returns it.
+// Status returns the node's identity.
 func (id *Identity) Status() Status {
 	id.mu.Lock()
 	defer id.mu.Unlock()

@@ -12,26 +12,26 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// lostQueue is what was queued when this node found that another copy of it, or a later state of itself, has been at
-// work: what waits may have been sent there. Every such entry is looked for in the cloud before it is sent, and what was
-// not sent there goes out under a new sequence.
+// lostQueue describes what was queued when this node found that a copy or a later state of it has been active. Waiting entries may have
+// been sent there. Each is looked for in the cloud before it is sent, and goes out under a new sequence if it was not sent
+// there.
 type lostQueue struct {
 	Below   uint64   `json:"below"`            // entries below this sequence were queued then
-	Fork    uint64   `json:"fork"`             // those behind this sequence are of this history alone
+	Fork    uint64   `json:"fork"`             // entries after this sequence are in this history only
 	Settled uint64   `json:"settled"`          // what the other history had settled
 	Next    uint64   `json:"next"`             // the next of the new sequences
-	Told    bool     `json:"told"`             // the row of the node was there to tell Fork and Settled
-	Flagged bool     `json:"flagged"`          // all of them have their flag
-	Marked  []uint64 `json:"marked,omitempty"` // units that may have been on their way when they got it
-	After   []byte   `json:"after,omitempty"`  // else: those up to this place in the outbox have
-	Twice   []span   `json:"twice,omitempty"`  // numbers that earlier losses have parted
+	Told    bool     `json:"told"`             // Fork and Settled come from the node's row
+	Flagged bool     `json:"flagged"`          // all of the entries are flagged
+	Marked  []uint64 `json:"marked,omitempty"` // batches that may have been on their way when they were flagged
+	After   []byte   `json:"after,omitempty"`  // before that: batches up to this place in the outbox are flagged
+	Twice   []span   `json:"twice,omitempty"`  // numbers that earlier losses assigned twice
 }
 
-// newIncarnation leaves a history that is not this node's alone. above is an incarnation that was seen of it, row what the
-// cloud knows of it; nil: that is not known yet.
+// newIncarnation leaves a history that is not this node's alone. above is an incarnation seen in it; row is what the cloud knows of
+// it, nil if not known yet.
 //
-// Two incarnations begin: the first keeps the sequences that the entries waiting here get when they are sent anew, so that
-// these are above all earlier marks of this node and below whatever is written from now on.
+// Two incarnations begin. The first is reserved for the sequences that waiting entries get when they are renumbered: above all
+// earlier marks of this node, and below everything written from now on.
 func (id *Identity) newIncarnation(ctx context.Context, above uint64, row *nodeRow) error {
 	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		s.Leaving = true
@@ -66,7 +66,7 @@ func (id *Identity) newIncarnation(ctx context.Context, above uint64, row *nodeR
 	})
 }
 
-// tellLost takes from the node's row what a loss that was noticed at open could not know.
+// tellLost takes from the node's row what a loss noticed at Open could not know.
 func (id *Identity) tellLost(ctx context.Context, row *nodeRow) error {
 	if lost := id.stateNow().Lost; lost == nil || lost.Told || row == nil {
 		return nil
@@ -77,13 +77,13 @@ func (id *Identity) tellLost(ctx context.Context, row *nodeRow) error {
 	})
 }
 
-// flagLost flags what waits as of a history that is lost, before anything is sent. It can be interrupted.
+// flagLost flags what waits as part of a lost history, before anything is sent. It can be interrupted and resumed.
 func (id *Identity) flagLost(ctx context.Context) error {
 	lost := id.stateNow().Lost
 	if lost == nil || lost.Flagged {
 		return nil
 	}
-	id.Box.Flags.Add(1) // what lanes have on its way from before
+	id.Box.Flags.Add(1) // for batches that workers already hold
 	defer id.Box.Flags.Add(1)
 	for done := false; !done; {
 		err := id.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
@@ -105,9 +105,9 @@ func (id *Identity) flagLost(ctx context.Context) error {
 	return nil
 }
 
-// NewSequence returns a sequence and digits to an entry of a lost history that was not sent there (intent.OutRenumber):
-// above all that it has ever waited behind on its item, below all that is written now. It is called in the transaction
-// that stores the entry, for each entry of the batch in their order.
+// NewSequence returns a sequence and digits for an entry of a lost history that was not sent there (intent.OutRenumber): above everything
+// it has ever waited behind on its item, below everything written now. Call it in the transaction that stores the entry, for each
+// entry of the batch in order.
 func (id *Identity) NewSequence(tx *store.Tx) (seq uint64, digits uint32, err error) {
 	s, err := stateOf(tx)
 	if err != nil {
@@ -125,7 +125,7 @@ func (id *Identity) NewSequence(tx *store.Tx) (seq uint64, digits uint32, err er
 	return seq, uint32(id.Rand()%intent.MaxDigits) + 1, tx.Side(Side).Set([]byte(keyState), data)
 }
 
-// Describe puts into the protocol's surroundings what is known of this node's histories, and of how far nodes have settled.
+// Describe fills in env what is known of this node's histories, and of how far nodes have settled.
 func (id *Identity) Describe(env *intent.Env) {
 	env.Settled, env.Past = id.settledOf, id.pastOf
 	if lost := id.stateNow().Lost; lost != nil {
@@ -142,7 +142,7 @@ func (id *Identity) LostMarked() func(seq uint64) bool {
 	return func(seq uint64) bool { return slices.Contains(lost.Marked, seq) }
 }
 
-// first is the first of the new sequences.
+// first returns the first of the new sequences.
 func (l *lostQueue) first() uint64 {
 	return l.Next>>incarnationShift<<incarnationShift | 1<<(incarnationShift-1)
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// The attributes of a node's row in the sync table, beside its key "node:<id>".
+// Attributes of a node's row in the sync table, besides its key "node:<id>".
 const (
 	nodePrefix = "node:"
 
 	attrIncarnation = "incarnation"
 	attrSettled     = "settled"  // the last sequence up to which everything is settled
-	attrNonce       = "nonce"    // drawn at each connect, and with each write of the row that follows a send
+	attrNonce       = "nonce"    // drawn at each connect, and with each write of the row after a send
 	attrBoots       = "boots"    // the last runs, oldest first: "<boot id>:<last sequence before it>"
-	attrLeft        = "parted"   // the runs of histories that this one has left: what each of them had waiting may have been sent
+	attrLeft        = "parted"   // runs of histories this one has left: what waited in each may have been sent
 	attrTwice       = "twice"    // numbers that losses have parted: "<after>:<below>", and spanOurs
-	attrCopies      = "copies"   // true: two copies were seen at work
-	attrReplayed    = "replayed" // by table: the id of the restored one whose lost writes this node has sent again
-	attrSeen        = "seen"     // server's time of the last write, epoch milliseconds: for people
+	attrCopies      = "copies"   // true: two active copies were seen
+	attrReplayed    = "replayed" // by table: id of the restored table whose lost writes this node has sent again
+	attrSeen        = "seen"     // server time of the last write, epoch milliseconds, for people
 )
 
 // nodeRow is what the cloud knows of a node.
@@ -41,8 +41,7 @@ type nodeRow struct {
 	copies      bool
 }
 
-// readRow reads a row; nil: there is none. It takes what it can: a row with a field that somebody has spoiled is as one without it, and one
-// without a nonce is one that nobody here has written.
+// readRow parses a row; nil: none. Damaged fields count as missing, and a row without a nonce as written by nobody here.
 func readRow(it attr.Item) *nodeRow {
 	if it == nil {
 		return nil
@@ -83,11 +82,11 @@ func numberValue(n uint64) attr.Value {
 	if n <= math.MaxInt64 {
 		return attr.Int(int64(n))
 	}
-	v, _ := attr.N(strconv.FormatUint(n, 10)) // 20 digits are within the 38 of a number
+	v, _ := attr.N(strconv.FormatUint(n, 10)) // its 20 digits are within a number's 38
 	return v
 }
 
-// bootList writes runs as the row has them.
+// bootList encodes runs for the row.
 func bootList(boots []boot) attr.Value {
 	out := make([]attr.Value, len(boots))
 	for i, b := range boots {
@@ -96,13 +95,13 @@ func bootList(boots []boot) attr.Value {
 	return attr.L(out...)
 }
 
-// verdict says what a row of this node tells.
+// verdict says what a row of this node means.
 type verdict uint8
 
 const (
 	rowOurs    verdict = iota // as this file left it
-	rowMissing                // nobody has been there, or it was lost
-	rowOthers                 // written by another copy of this node, or by a later state of this one
+	rowMissing                // never written, or lost
+	rowOthers                 // written by another copy of this node, or by a later state of it
 )
 
 // judge compares the row (nil: none) with what this node knows of itself. seq is the last sequence of its journal.
@@ -116,9 +115,9 @@ func judge(file *identityFile, row *nodeRow, incarnation, seq uint64) verdict {
 	return rowOurs
 }
 
-// forkOf returns the last sequence that two histories of one node have in common, by the runs that each knows. Up to it,
-// what waits here may have been sent there; what was journaled behind it is this history's alone. Of histories without a
-// run in common, and of two that parted within one run, nobody can tell: all of it may have been sent.
+// forkOf returns the last sequence that two histories of one node share, judging by the runs that each knows. What waits here up to it
+// may have been sent there; what was journaled after it exists in this history only. If the histories share no run, or
+// parted within one, nobody can tell: everything may have been sent.
 func forkOf(ours, theirs []boot) uint64 {
 	last := -1
 	for i := range ours {
@@ -143,7 +142,7 @@ func indexBoot(boots []boot, id string) int {
 	return slices.IndexFunc(boots, func(b boot) bool { return b.ID == id })
 }
 
-// TellReplayed writes into this node's row of which restored tables it has sent again what they had lost: by table, its id.
+// TellReplayed records in this node's row the restored tables, by name and id, whose lost writes it has sent again.
 func (id *Identity) TellReplayed(ctx context.Context, done attr.Item) error {
 	nonce, shown := id.nonces()
 	return id.write(ctx, intent.Call{
@@ -153,10 +152,10 @@ func (id *Identity) TellReplayed(ctx context.Context, done attr.Item) error {
 	})
 }
 
-// maxNodePages bounds how much of the node's own table is read to find all nodes.
+// maxNodePages bounds how much of the sync table is read to find all nodes.
 const maxNodePages = 50
 
-// Replayed reads what all nodes have told with TellReplayed. Where there is too much to read it is an error.
+// Replayed reads what all nodes have reported by TellReplayed. It returns an error if there is too much to read.
 func (id *Identity) Replayed(ctx context.Context) (all []attr.Item, err error) {
 	q := remote.Reading{Table: id.Table}
 	for range maxNodePages {

@@ -18,22 +18,22 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// How often a node tells how far it has settled after a connect, and for how long it reads the same of others.
+// How often a node reports how far it has settled after a connect, and how long it reads the same of other nodes.
 const (
 	tellSoon  = 5 * time.Second  // after a connect
-	tellWatch = 10 * time.Minute // after a connect that found another copy, in which it looks more often
-	askedFor  = time.Hour        // a node nobody has asked about for that long is not read any more
-	maxNodes  = 4096             // known at once: beyond that the one asked about least recently is forgotten
+	tellWatch = 10 * time.Minute // after a connect that found another copy, during which it looks more often
+	askedFor  = time.Hour        // a node not asked about for this long is no longer read
+	maxNodes  = 4096             // known at once; beyond that the one least recently asked about is forgotten
 )
 
-// settledNodes is how far other nodes have settled, as far as somebody here wanted to know. It is in memory: what is not
-// known counts as not settled, which is always safe.
+// settledNodes is how far other nodes have settled, as far as this node needed to know. It is kept in memory only: what is not known
+// counts as not settled, which is always safe.
 type settledNodes struct {
 	nodes map[string]*settledNode
 }
 
 type settledNode struct {
-	seen  []settledAt // the oldest is the newest that is older than Signed, if there is one
+	seen  []settledAt // the oldest is the newest one older than Signed, if any
 	asked time.Time
 	read  time.Time // zero: not yet
 }
@@ -43,7 +43,7 @@ type settledAt struct {
 	at  time.Time
 }
 
-// learn notes a reading. A sequence only grows: a lower one is that of a restored cloud, and what was settled stays so.
+// learn records a read. A sequence only grows: a lower one comes from a restored cloud, and what was settled remains settled.
 func (n *settledNode) learn(seq uint64, now time.Time, signed time.Duration) {
 	n.read = now
 	if k := len(n.seen); k > 0 {
@@ -72,7 +72,7 @@ func (n *settledNode) past(now time.Time, signed time.Duration) uint64 {
 	return out
 }
 
-// node finds what is known of a node, and notes that somebody has asked.
+// node returns what is known of a node, and records the request.
 func (s *settledNodes) node(name string, now time.Time) (n *settledNode, fresh bool) {
 	if n = s.nodes[name]; n == nil {
 		if s.nodes == nil {
@@ -97,7 +97,7 @@ func (s *settledNodes) leastAsked() (name string) {
 	return name
 }
 
-// due lists the nodes to be read, in the order of their names: each thrice in the lifetime of a signed request.
+// due lists the nodes to read, sorted by name: each is read three times per lifetime of a signed request.
 func (s *settledNodes) due(now time.Time, signed time.Duration) (out []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
 		n := s.nodes[name]
@@ -110,8 +110,8 @@ func (s *settledNodes) due(now time.Time, signed time.Duration) (out []string) {
 	return out
 }
 
-// settledOf returns the sequence up to which everything of a node is settled, as far as that is known; 0: it is not. Of
-// this node it is what it has told the cloud: what a restored state of it will learn there.
+// settledOf returns the sequence up to which everything of a node is settled, as far as known; 0: unknown. For this node it is what it
+// has reported to the cloud, which a restored state of it would read there.
 func (id *Identity) settledOf(node string) uint64 {
 	now := id.Clock.Now()
 	id.mu.Lock()
@@ -123,7 +123,7 @@ func (id *Identity) settledOf(node string) uint64 {
 	return n.latest()
 }
 
-// pastOf is settledOf as it was known a signed request's lifetime ago: no copy of what was settled then is on its way any more.
+// pastOf is settledOf as known one lifetime of a signed request ago: no copy of what was settled then can still arrive.
 func (id *Identity) pastOf(node string) uint64 {
 	if node == id.Store.Node() {
 		return 0
@@ -135,7 +135,7 @@ func (id *Identity) pastOf(node string) uint64 {
 	return n.past(now, id.Signed)
 }
 
-// Run keeps the node's row in the cloud until ctx ends, and then tells it how far the node has come.
+// Run maintains the node's row in the cloud until ctx ends, then reports a last time how far the node has settled.
 func (id *Identity) Run(ctx context.Context) error {
 	wake := clock.NewSignal()
 	for {
@@ -151,9 +151,9 @@ func (id *Identity) Run(ctx context.Context) error {
 	}
 }
 
-// tellNext is how long until the row is written again: soon after a connect, and while another copy is suspected, for
-// whoever writes the row notices another copy of this node, and two that were started together are to notice at once. It
-// costs one small write each, and has no need of jitter.
+// tellNext returns the time until the row is written again. It is short after a connect, and while another copy is suspected: writing
+// the row detects another copy, and two copies started together should notice at once. It costs one small write each, and needs
+// no jitter.
 func (id *Identity) tellNext() time.Duration {
 	id.mu.Lock()
 	defer id.mu.Unlock()
@@ -167,7 +167,7 @@ func (id *Identity) tellNext() time.Duration {
 	return backoff.Jittered(id.Tell, id.Rand)
 }
 
-// keepRow is one round: tell, learn, look at the tables. What fails is tried again in the next one.
+// keepRow is one round: report, learn, check the tables. Failures are retried in the next round.
 func (id *Identity) keepRow(ctx context.Context) {
 	id.mu.Lock()
 	connected := id.connected && id.stopped == ""
@@ -200,9 +200,9 @@ func (id *Identity) keepRow(ctx context.Context) {
 	id.Beside(ctx)
 }
 
-// tellSettled writes how far this node is, under a new nonce if anything was sent since the last: a snapshot made before has
-// an older one, also where nothing has been settled since. What the row has must be what this run has written last, or the time before if that had no answer:
-// else somebody else is this node too, and the next connect finds out who.
+// tellSettled reports how far this node has settled, under a new nonce if anything was sent since the last one, so that an earlier snapshot
+// has an older nonce even if nothing has settled since. The row must show what this run wrote last, or before that if the last write had
+// no answer. Otherwise another process uses this identity, and the next connect finds out which.
 func (id *Identity) tellSettled(ctx context.Context) error {
 	settled, err := outbox.SettledHere(ctx, id.Store)
 	if err != nil {
@@ -218,7 +218,7 @@ func (id *Identity) tellSettled(ctx context.Context) error {
 			nonce = fresh
 		case !fault.Is(err, fault.Full):
 			return err
-		default: // without room, the one that it has
+		default: // without room, keep the present one
 			id.sends.Store(true)
 		}
 	}
@@ -231,7 +231,7 @@ func (id *Identity) tellSettled(ctx context.Context) error {
 		}},
 	})
 	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-		if now, _ := id.nonces(); now == nonce { // else it is being written anew just now
+		if now, _ := id.nonces(); now == nonce { // otherwise it is being rewritten right now
 			id.Reconnect("the row of this node was written by another copy of it, or is gone")
 		}
 		return nil
@@ -245,18 +245,18 @@ func (id *Identity) tellSettled(ctx context.Context) error {
 	return nil
 }
 
-// ownNonce holds for a row that this run has written.
+// ownNonce is the condition that this run has written the row.
 const ownNonce = "nonce = :nonce OR nonce = :shown"
 
-// nonces returns the nonce drawn last, and the one that the cloud has answered to have: another one, where the last was
-// not answered. One that the store has and the file had no room for was not drawn: the cloud is never told of it.
+// nonces returns the nonce drawn last, and the one last confirmed by the cloud; they differ if the last write was not answered. A nonce
+// in the store that the file had no room for does not count as drawn: the cloud never sees it.
 func (id *Identity) nonces() (drawn, shown string) {
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	return id.file.newest(), id.shown
 }
 
-// lastWord is what a run says at its end: to the cloud, as far as that can be reached at once, and to the file.
+// lastWord reports the end of a run, to the cloud if it can be reached at once, and to the file.
 func (id *Identity) lastWord(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWordTime)
 	defer cancel()
@@ -276,8 +276,8 @@ func (id *Identity) lastWord(ctx context.Context) {
 	}
 }
 
-// lastWordTime is what the end of a run may take for it.
+// lastWordTime limits the time that takes.
 const lastWordTime = 2 * time.Second
 
-// serverNow is the time as the cloud has it, as far as that is known.
+// serverNow returns the cloud's time, as far as it is known.
 func (id *Identity) serverNow() time.Time { return id.Clock.Now().Add(id.Cloud.Skew()) }

@@ -10,27 +10,27 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// span is of sequences that two histories of this node have given to different writes: those after the fork of a loss that
-// waited when it was noticed. Who has noticed it sends none of them: what waits under one is given a new number first. A
-// later loss finds such an entry before its own fork, and the cloud may have the other write under that number.
+// span is a range of sequences that two histories of this node have given to different writes: those after the fork of a loss that were
+// waiting when it was noticed. The history that noticed sends none of them: a waiting entry is renumbered first. A later loss finds
+// such an entry before its own fork, although the cloud may have the other write under that number.
 type span struct {
 	After uint64 `json:"after"`
 	Below uint64 `json:"below"`
-	Ours  bool   `json:"ours,omitempty"` // it was this history that noticed: no copy that has its entries sends them under these numbers
+	Ours  bool   `json:"ours,omitempty"` // this history noticed the loss: no copy that has its entries sends them under these numbers
 }
 
 func (s span) has(seq uint64) bool { return s.After < seq && seq < s.Below }
 
-// maxSpans is how many are remembered, here and in the cloud. Those that nothing waits in any more are forgotten before.
+// maxSpans is how many spans are remembered, here and in the cloud. Spans in which nothing waits any more are forgotten earlier.
 const maxSpans = 32
 
-// inherit takes over what is known of an earlier loss, of which something may wait still.
+// inherit takes over what is known of an earlier loss from which entries may still wait.
 func (l *lostQueue) inherit(was *lostQueue) {
 	l.Settled = min(was.Settled, was.Fork)
 	l.Twice = was.numbersTwice(0)
 }
 
-// tell is told what the cloud knows of the history that is lost. What waits of an earlier loss may have been sent in either.
+// tell takes what the cloud knows of the lost history. Entries from an earlier loss may have been sent in either history.
 func (l *lostQueue) tell(ours []boot, row *nodeRow) {
 	fork := max(forkOf(ours, row.boots), forkOfLeft(ours, row.left))
 	l.Settled = max(l.Settled, min(row.settled, fork))
@@ -48,12 +48,12 @@ func (l *lostQueue) tell(ours []boot, row *nodeRow) {
 	l.Twice = lastSpans(l.Twice)
 }
 
-// commonSince reports whether two histories have a run in common that began after a sequence.
+// commonSince reports whether two histories share a run that began after a sequence.
 func commonSince(after uint64, ours, theirs []boot) bool {
 	return slices.ContainsFunc(ours, func(b boot) bool { return b.After >= after && indexBoot(theirs, b.ID) >= 0 })
 }
 
-// tell is told what the cloud knows of the history that is lost, and keeps its runs for whoever is put back to one of them.
+// tell takes what the cloud knows of the lost history, and keeps its runs in case a node is restored to one of them.
 func (s *identityState) tell(row *nodeRow) {
 	s.Lost.tell(s.Boots, row)
 	left := slices.Clone(row.left)
@@ -68,8 +68,8 @@ func (s *identityState) tell(row *nodeRow) {
 	s.Left = s.Left[max(0, len(s.Left)-maxBoots):]
 }
 
-// forkOfLeft is forkOf for a history of which the runs alone are known: it may have gone on to the end of the last that is
-// ours too. 0: none is. Our last run is not asked about: it runs, and knows itself what it has sent.
+// forkOfLeft is forkOf for a history of which only the runs are known: it may have gone on to the end of the last run that is ours too.
+// 0: no shared run. Our last run is left out: it is running, and knows what it has sent.
 func forkOfLeft(ours []boot, left []string) (fork uint64) {
 	for i := range len(ours) - 1 {
 		if slices.Contains(left, ours[i].ID) {
@@ -79,7 +79,7 @@ func forkOfLeft(ours []boot, left []string) (fork uint64) {
 	return fork
 }
 
-// leftList writes runs as the row has them.
+// leftList encodes runs for the row.
 func leftList(left []string) attr.Value {
 	out := make([]attr.Value, len(left))
 	for i, id := range left {
@@ -88,7 +88,7 @@ func leftList(left []string) attr.Value {
 	return attr.L(out...)
 }
 
-// numbersTwice returns the spans of this loss and of those before it that are not settled.
+// numbersTwice returns the spans of this loss and of earlier ones that are not settled.
 func (l *lostQueue) numbersTwice(settled uint64) []span {
 	if l == nil {
 		return nil
@@ -105,17 +105,17 @@ func lastSpans(spans []span) []span {
 	return spans[max(0, len(spans)-maxSpans):]
 }
 
-// twice reports whether a number of an entry that waits may have been given to another write by an earlier history.
+// twice reports whether the number of a waiting entry may have been given to another write by an earlier history.
 func (l *lostQueue) twice(seq uint64) bool {
 	return slices.ContainsFunc(l.Twice, func(s span) bool { return s.has(seq) })
 }
 
-// never reports whether no copy has sent, or will send, the entry that waits here under such a number.
+// never reports whether no copy has sent, or will send, the entry that waits here under that number.
 func (l *lostQueue) never(seq uint64) bool {
 	return slices.ContainsFunc(l.Twice, func(s span) bool { return s.Ours && s.has(seq) })
 }
 
-// spanList writes spans as the row has them.
+// spanList encodes spans for the row.
 func spanList(spans []span) attr.Value {
 	out := make([]attr.Value, len(spans))
 	for i, s := range spans {
@@ -128,7 +128,7 @@ func spanList(spans []span) attr.Value {
 	return attr.L(out...)
 }
 
-// spanOurs is behind a span that the history of the row has noticed itself.
+// spanOurs is the suffix of a span noticed by the row's own history.
 const spanOurs = ":ours"
 
 func parseSpan(text string) (s span, ok bool) {

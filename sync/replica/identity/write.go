@@ -8,16 +8,16 @@ import (
 	"path/filepath"
 )
 
-// spareSuffix ends the name of the file that a text is written into before it takes the place of the one before.
+// spareSuffix ends the name of the file that is written before it replaces the previous one.
 const spareSuffix = ".spare"
 
-// replaceFile puts a text in the place of a file's: a crash leaves the old one or the new one, as a whole. It writes over
-// the spare, and has the two files change their names (exchange), so that each keeps its room and a full disk does not
-// matter. The spare has the text before, or a part of one that was being written: nobody reads it. Where names cannot be
-// exchanged the spare becomes the file, and the next text needs new room.
+// replaceFile replaces a file's content: a crash leaves the old or the new content complete. It overwrites the spare and swaps the names
+// of the two files (exchange), so that each keeps its disk blocks and a full disk does not matter. The spare then holds the previous
+// content, or part of a write that was interrupted; nobody reads it. Where names cannot be swapped, the spare becomes the file,
+// and the next write needs new blocks.
 func replaceFile(path string, data []byte, exchange func(one, other string) error) error {
 	dir, spare := filepath.Dir(path), path+spareSuffix
-	if err := syncDir(dir); err != nil { // else the spare may be the file again after a power cut
+	if err := syncDir(dir); err != nil { // otherwise the spare may be the file again after a power cut
 		return err
 	}
 	if err := overwrite(spare, data); err != nil {
@@ -38,15 +38,15 @@ func replaceFile(path string, data []byte, exchange func(one, other string) erro
 	return nil
 }
 
-// keepRoom sees to it that the next text finds room: behind the first one, and behind one that was shorter. Where there is
-// none now the next text will tell.
+// keepRoom reserves room for the next write, after the first one and after a shorter one. If there is no room now, the next write will
+// report it.
 func keepRoom(spare string, data []byte) {
 	if info, err := os.Stat(spare); err != nil || info.Size() < int64(len(data)) {
 		_ = overwrite(spare, data)
 	}
 }
 
-// overwrite writes a file in place: what it has of the disk it keeps.
+// overwrite writes a file in place, so that it keeps its disk blocks.
 func overwrite(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err != nil {
@@ -62,10 +62,10 @@ func overwrite(path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// pageSize is what file systems give room by, or a multiple of it.
+// pageSize is the unit in which file systems allocate, or a multiple of it.
 const pageSize = 4096
 
-// wholePages has a text of JSON end with a page, so that a longer one finds its room. Blanks at its end mean nothing.
+// wholePages pads JSON with blanks to whole pages, so that a longer text still fits in the file's blocks.
 func wholePages(text []byte) []byte {
 	out := bytes.Repeat([]byte{' '}, (len(text)/pageSize+1)*pageSize)
 	copy(out, text)

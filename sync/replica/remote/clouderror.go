@@ -9,18 +9,18 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// ErrStopped is the cause of every connect of a node of which two copies run: nothing is sent any more, by either.
+// ErrStopped is the error of every connect of a node that runs twice: neither copy sends any more.
 var ErrStopped = errors.New("two copies of this node are running, and neither sends")
 
-// WhyOtherKeys begins why a table is stopped whose keys in the cloud are not those that are declared here.
+// WhyOtherKeys begins the reason of a table stopped because its keys in the cloud differ from the declared ones.
 const WhyOtherKeys = "its keys in the cloud are others"
 
-// ErrOtherKeys is why such a table is not read.
+// ErrOtherKeys says why such a table is not read.
 var ErrOtherKeys = errors.New(WhyOtherKeys)
 
-// Unreached reports whether an error says that the way to the cloud is gone, and returns it as the cloud's. That may also
-// be so where nobody knows whether the request was carried out: nothing answered in time, the connection broke, somebody
-// else answered. The error's cause says it then.
+// Unreached reports whether an error means that the way to the cloud is gone, and returns it as an *intent.Error. The request may have
+// been carried out all the same: nothing answered in time, the connection broke, or something else answered. In that case the
+// error's cause says so.
 func Unreached(err error) (*intent.Error, bool) {
 	e, ok := errors.AsType[*intent.Error](err)
 	if !ok || e == nil {
@@ -33,7 +33,7 @@ func Unreached(err error) (*intent.Error, bool) {
 	return e, e.Class == intent.Offline || ok && cause.Offline()
 }
 
-// ClassOf is the class of a cloud's error; Unknown of any other.
+// ClassOf returns the class of a cloud error; Unknown for any other error.
 func ClassOf(err error) intent.Class {
 	if e, ok := errors.AsType[*intent.Error](err); ok {
 		return e.Class
@@ -41,8 +41,8 @@ func ClassOf(err error) intent.Class {
 	return intent.Unknown
 }
 
-// ErrorText is an error of the cloud without what is said of it anyway: its class once, and what was asked. Errors that
-// others have wrapped, of which each tells its class, are said by the innermost.
+// ErrorText returns the text of a cloud error without repetitions: its class once, and the request. Of wrapped errors that each state
+// their class, the innermost counts.
 func ErrorText(err error) string {
 	if errors.Is(err, ErrStopped) {
 		return ErrStopped.Error()
@@ -61,9 +61,9 @@ func ErrorText(err error) string {
 	return Shortened(last.Error())
 }
 
-// Shortened keeps a line of a text, and of that what a person reads.
+// Shortened returns the first line of a text, cut to what a person reads.
 func Shortened(text string) string {
-	const most = 400 // room for an ARN: which table it is stands at its end
+	const most = 400 // room for an ARN, which names the table at its end
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "..."
@@ -71,7 +71,7 @@ func Shortened(text string) string {
 	return text
 }
 
-// AsError has an error of a Cloud as what it is, and any other as what nobody knows.
+// AsError returns a Cloud's error unchanged, and any other error as Unknown.
 func AsError(err error) *intent.Error {
 	if err == nil {
 		return nil
@@ -82,7 +82,7 @@ func AsError(err error) *intent.Error {
 	return &intent.Error{Class: intent.Unknown, Err: err}
 }
 
-// Complain logs what went wrong beside the lanes. What only says that the cloud is away is said elsewhere.
+// Complain logs a failure outside the workers. Errors that only say that the cloud is away are logged elsewhere.
 func Complain(log *slog.Logger, doing string, err error) {
 	if _, gone := Unreached(err); gone || errors.Is(err, context.Canceled) {
 		return

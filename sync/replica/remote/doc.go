@@ -1,3 +1,3 @@
-// Package remote is what the replicator asks of a cloud: the calls that DynamoDB has, what else a cloud may tell of itself, and
-// what its errors mean.
+// Package remote defines what the replicator asks of a cloud: DynamoDB's calls, optional information that a cloud may provide about
+// itself, and what its errors mean.
 package remote

@@ -9,20 +9,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/identity"
 )
 
-// Book is what is remembered of one table of the cloud.
+// Book is what is remembered of one cloud table.
 type Book struct {
 	ID         string    `json:"id"`
 	RestoredAt time.Time `json:"restoredAt,omitzero"`
 
-	Noticed   time.Time `json:"noticed,omitzero"` // it became another one; zero: it has always been this one
-	Lost      time.Time `json:"lost,omitzero"`    // what was acknowledged since may be lost, and is put back; zero: everything
-	Earlier   time.Time `json:"earlier,omitzero"` // what it was restored to before, as was noticed then; zero: it was not
-	Made      time.Time `json:"made,omitzero"`    // of a table made anew: when; zero: nobody knows, or what the one before it was owed is not known
-	Recreated bool      `json:"anew,omitempty"`   // it was made again, and is no restored one: what is absent was never deleted
-	Run       string    `json:"run,omitempty"`    // the run that noticed a table made anew: only a later one sends to it
+	Noticed   time.Time `json:"noticed,omitzero"` // when it was found to be another table; zero: it always was this one
+	Lost      time.Time `json:"lost,omitzero"`    // writes acknowledged since then may be lost, and are put back; zero: all of them
+	Earlier   time.Time `json:"earlier,omitzero"` // an earlier restore's instant, if one was noticed; zero: none
+	Made      time.Time `json:"made,omitzero"`    // of a recreated table: when; zero: unknown, or what its predecessor was owed is unknown
+	Recreated bool      `json:"anew,omitempty"`   // it was recreated, not restored: what is absent was never deleted
+	Run       string    `json:"run,omitempty"`    // the run that noticed a recreated table: only a later run sends to it
 	Requeued  bool      `json:"requeued,omitempty"`
-	Through   uint64    `json:"through,omitempty"` // the last sequence that was put back
-	Until     time.Time `json:"until,omitzero"`    // what is absent is not deleted before; server-corrected
+	Through   uint64    `json:"through,omitempty"` // the last sequence put back
+	Until     time.Time `json:"until,omitzero"`    // what is absent is not deleted before then; server-corrected
 }
 
 // Open reads what earlier runs have seen.
@@ -32,8 +32,8 @@ func (t *Tables) Open(ctx context.Context) error {
 	err := t.Store.View(ctx, func(tx *store.Tx) error {
 		return tx.Side(identity.Side).Each([]byte(bookPrefix), nil, func(k, v []byte) (bool, error) {
 			b := &Book{}
-			if err := json.Unmarshal(v, b); err == nil { // what cannot be read is looked up anew
-				if !b.Recreated && b.Lost.IsZero() && !b.RestoredAt.IsZero() { // of a version that did not store it
+			if err := json.Unmarshal(v, b); err == nil { // what cannot be parsed is looked up again
+				if !b.Recreated && b.Lost.IsZero() && !b.RestoredAt.IsZero() { // from a version that did not store it
 					b.Lost = b.RestoredAt.Add(-restoreSlack)
 				}
 				books[string(k[len(bookPrefix):])] = b
@@ -57,8 +57,8 @@ func (t *Tables) book(table string) (b Book, ok bool) {
 	return b, false
 }
 
-// changeBook changes what is remembered of a table, in the order of the store's transactions. If one is undone, memory has
-// what is looked at again when the node starts.
+// changeBook changes what is remembered of a table, in the order of the store's transactions. If one is undone, memory has something
+// that the next start looks up again.
 func (t *Tables) changeBook(ctx context.Context, table string, change func(b *Book)) error {
 	return t.Store.Update(ctx, func(tx *store.Tx) error { return t.changeBookIn(tx, table, change) })
 }
@@ -82,12 +82,12 @@ func (t *Tables) changeBookIn(tx *store.Tx, table string, change func(b *Book)) 
 	return nil
 }
 
-// loses reports whether a table has lost what a run is to put back.
+// loses reports whether a table has lost writes that a run must put back.
 func (b *Book) loses(run string) bool {
 	return !b.Noticed.IsZero() && !b.Requeued && !(b.Recreated && b.Run == run)
 }
 
-// inherit takes over what counts still of what was remembered before.
+// inherit takes over what still counts of the previous book.
 func (b *Book) inherit(old *Book) {
 	unfinished := !old.Noticed.IsZero() && !old.Requeued
 	switch {
@@ -97,7 +97,7 @@ func (b *Book) inherit(old *Book) {
 		}
 	case old.Noticed.IsZero():
 	case old.Recreated && b.RestoredAt.Before(old.Made):
-		// It is the one again that was there before that.
+		// It is the table that was there before that one.
 	default:
 		b.Earlier = old.RestoredAt
 		if unfinished && old.Earlier.After(b.Earlier) {
@@ -109,5 +109,5 @@ func (b *Book) inherit(old *Book) {
 	}
 }
 
-// is reports whether what is remembered of a table is of the same restore.
+// is reports whether two books describe the same restore.
 func (b *Book) is(of *Book) bool { return b.ID == of.ID && b.Noticed.Equal(of.Noticed) }

@@ -7,12 +7,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// classKeys is what a table with other keys is stopped for.
+// classKeys is the reason class of tables stopped for different keys.
 const classKeys = "other keys"
 
-// hasOtherKeys compares the keys of a table in the cloud with those that are declared here. A table that has others is
-// stopped, for the cloud takes no write to it, and it is not read, since what it has are no items of ours, though some may
-// look like them; it goes on once they are the same.
+// hasOtherKeys compares the keys of a cloud table with those declared here. A table with other keys is stopped, because the cloud accepts
+// no writes to it, and not read, because its items are not ours even if some look like it. It goes on once the keys match.
 func (t *Tables) hasOtherKeys(table string, state *remote.TableState) bool {
 	spec := t.Box.Spec(table)
 	if spec == nil || state.Key == (store.KeySpec{}) || state.Key == spec.Key {
@@ -26,7 +25,7 @@ func (t *Tables) hasOtherKeys(table string, state *remote.TableState) bool {
 	return true
 }
 
-// Readable is an error for a table that is not to be read.
+// Readable returns an error for a table that must not be read.
 func (t *Tables) Readable(table string) error {
 	if t.Paces.IsStopped(table, classKeys) {
 		return fmt.Errorf("%s is not read: %w", table, remote.ErrOtherKeys)

@@ -12,14 +12,14 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// requeue puts back into the outbox what the table has lost: what was acknowledged after the restore point, less some
-// minutes; everything, if it is a new one. A batch goes back in the transaction in which it leaves the replay log.
+// requeue puts back into the outbox what the table has lost: everything acknowledged after the restore point less some minutes, or
+// everything if the table is new. A batch goes back in the transaction in which it leaves the replay log.
 func (t *Tables) requeue(ctx context.Context, table string, b Book) error {
 	if err := t.requeueSent(ctx, table, &b); err != nil {
 		return err
 	}
-	t.epoch.Add(1)   // what is answered from here on was asked before the restore was known to the outbox
-	defer t.Rescan() // lanes leave alone what goes back until then: goesBack
+	t.epoch.Add(1)   // answers from here on may belong to requests made before the outbox knew of the restore
+	defer t.Rescan() // until then workers leave alone what goes back: GoesBack
 	for more := true; more; {
 		err := t.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			more, err = t.requeueSome(t.Box.Begin(tx), table, &b)
@@ -36,13 +36,13 @@ func (t *Tables) requeue(ctx context.Context, table string, b Book) error {
 			now.Requeued, now.Until = true, t.serverNow().Add(replayFor)
 		}
 	})
-	if err == nil && released { // not before: what waits would overtake what was lost
+	if err == nil && released { // not earlier: waiting writes would overtake lost ones
 		t.release(table, classAnother)
 	}
 	return err
 }
 
-// requeueSome puts some batches back; more: there are others.
+// requeueSome puts some batches back; more reports whether others are left.
 func (t *Tables) requeueSome(w *outbox.Work, table string, b *Book) (more bool, err error) {
 	type logged struct {
 		at      time.Time
@@ -77,7 +77,7 @@ func (t *Tables) requeueSome(w *outbox.Work, table string, b *Book) (more bool, 
 	return len(found) == requeueSlice, t.keepThrough(w.Tx, table, b)
 }
 
-// keepThrough stores how far what a table has lost is put back.
+// keepThrough stores how far the put-back has come.
 func (t *Tables) keepThrough(tx *store.Tx, table string, b *Book) error {
 	return t.changeBookIn(tx, table, func(now *Book) {
 		if now.is(b) {
@@ -86,7 +86,7 @@ func (t *Tables) keepThrough(tx *store.Tx, table string, b *Book) error {
 	})
 }
 
-// putBack has a settled batch wait again, before all later ones of its items. It counts as unanswered.
+// putBack makes a settled batch wait again, before all later ones of its items. It counts as unanswered.
 func (t *Tables) putBack(w *outbox.Work, entries []*intent.Entry, b *Book, at time.Time) error {
 	for _, e := range entries {
 		b.Replay(e, at)
@@ -111,28 +111,27 @@ func (t *Tables) putBack(w *outbox.Work, entries []*intent.Entry, b *Book, at ti
 	})
 }
 
-// Replay has an entry be made sure of in a table that was restored. at is when it was known to be applied, by the server's
-// clock.
+// Replay marks an entry for verification in a restored table. at is when it was known to be applied, by the server's clock.
 func (b *Book) Replay(e *intent.Entry, at time.Time) {
 	point := b.Lost.Add(restoreSlack)
 	if b.Lost.IsZero() && !b.Recreated {
-		point = b.RestoredAt // nobody knows what of it the table had: nothing is made that may have been deleted
+		point = b.RestoredAt // nobody knows how much of it the table had, so nothing is created that may have been deleted
 	}
 	e.MakeSure(at.Before(point.Add(-restoreSharp)), b.Noticed)
 }
 
-// restoreSharp is how much earlier than it was an instant may seem by the server's clock, which tells whole seconds. Nobody
-// can learn within it that a create is settled and delete its life without a tombstone.
+// restoreSharp is how much too early an instant may seem by the server's clock, which has whole seconds. It is too short for anyone to
+// learn that a create is settled and to delete its life without a tombstone.
 const restoreSharp = 2 * time.Second
 
-// EndReplays tells the cloud when this node's lost writes are settled again, and ends the waiting for others when all
-// nodes have said so.
+// EndReplays tells the cloud when this node's lost writes are settled again, and stops waiting for other nodes once all of them have
+// reported the same.
 func (t *Tables) EndReplays(ctx context.Context) {
 	books, open := t.replays()
 	if len(open) == 0 {
 		return
 	}
-	done := attr.Item{} // those too that this node waits for no more: the row is what others wait for
+	done := attr.Item{} // including tables this node no longer waits for: others wait for the row
 	for table, b := range books {
 		waits, err := t.replayWaits(ctx, table, b.Through)
 		if err != nil {
@@ -170,8 +169,7 @@ func (t *Tables) EndReplays(ctx context.Context) {
 	}
 }
 
-// replays returns the tables that were restored, and of them those whose lost writes are still waited for, in their
-// order.
+// replays returns the restored tables and, in order, those whose lost writes are still waited for.
 func (t *Tables) replays() (books map[string]Book, open []string) {
 	now := t.serverNow()
 	t.mu.Lock()
@@ -189,8 +187,7 @@ func (t *Tables) replays() (books map[string]Book, open []string) {
 	return books, open
 }
 
-// replayWaits reports whether a batch that was put back for a table is still in the outbox, and has not
-// been looked at.
+// replayWaits reports whether a batch that was put back for a table is still in the outbox and has not been looked at.
 func (t *Tables) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = t.Store.View(ctx, func(tx *store.Tx) error {
 		for lane := range t.Box.Lanes {
@@ -198,7 +195,7 @@ func (t *Tables) replayWaits(ctx context.Context, table string, through uint64) 
 			if err != nil {
 				return err
 			}
-			if waits = len(units) == outbox.ReplayLooks; waits { // there are more than anything that waits for others
+			if waits = len(units) == outbox.ReplayLooks; waits { // more than could be waiting for others
 				return nil
 			}
 			for _, u := range units {
@@ -212,7 +209,7 @@ func (t *Tables) replayWaits(ctx context.Context, table string, through uint64) 
 	return waits, err
 }
 
-// ownTurn reports whether a batch that was put back waits neither for the other nodes to replay nor behind one that does.
+// ownTurn reports whether a batch that was put back waits neither for other nodes' replays nor behind one that does.
 func (t *Tables) ownTurn(tx *store.Tx, u *outbox.Batch) (bool, error) {
 	if u.WaitsForOthers() {
 		return false, nil

@@ -20,16 +20,15 @@ import (
 )
 
 const (
-	restoreSlack = 5 * time.Minute // before the restore point: what was acknowledged then may be lost too
-	replayFor    = time.Hour       // after which what is absent counts as deleted, whoever has not replayed
+	restoreSlack = 5 * time.Minute // before the restore point: writes acknowledged then may be lost too
+	replayFor    = time.Hour       // after that, absence means deletion, even if some nodes have not replayed
 	tablesEvery  = 5 * time.Minute
 	requeueSlice = 200 // batches put back in one transaction
 
-	bookPrefix = "table/" // in identity.Side, and the name
+	bookPrefix = "table/" // in identity.Side, followed by the table's name
 )
 
-// Tables is what is known of the tables of the cloud, and puts back what they lose. Its exported fields are set before it is
-// opened.
+// Tables tracks the cloud's tables, and puts back what they lose. Set its exported fields before Open.
 type Tables struct {
 	Store     *store.Store
 	Cloud     remote.Cloud
@@ -40,31 +39,31 @@ type Tables struct {
 	Log       *slog.Logger
 	Rand      func() uint64
 	SyncTable string
-	Deadline  time.Duration // of one request
+	Deadline  time.Duration // per request
 
-	Rescan     func() // has all lanes read the outbox anew
-	Reconsider func() // has them look at what waits aside, too
+	Rescan     func() // makes all workers read the outbox again
+	Reconsider func() // makes them reconsider what they put aside, too
 	Failpoint  func(point string)
 
-	run        string        // names the process
-	requeueing chan struct{} // of those who put back
-	epoch      atomic.Uint64 // counts those found to be others: what was asked before may be of what is no more
+	run        string        // identifies the process
+	requeueing chan struct{} // semaphore for putting back
+	epoch      atomic.Uint64 // number of tables found to be replaced: earlier requests may concern an old table
 
 	mu      sync.Mutex
 	books   map[string]*Book
-	checked time.Time // all of them
-	missed  []string  // of them, those that could not be looked at
-	denied  bool      // somebody has been told that they cannot be
+	checked time.Time // when all tables were last checked
+	missed  []string  // those of them that could not be checked
+	denied  bool      // it was logged that they cannot be checked
 }
 
-// serverNow is the time as the cloud has it, as far as that is known.
+// serverNow returns the cloud's time, as far as it is known.
 func (t *Tables) serverNow() time.Time { return t.Clock.Now().Add(t.Cloud.Skew()) }
 
 // Epoch implements feed.Tables.
 func (t *Tables) Epoch() uint64 { return t.epoch.Load() }
 
-// KeepsAbsent reports whether what is absent from a table of the cloud stays here: while the writes that a restored table
-// has lost are sent again, and for good what a table had that was made anew. set is when the base was.
+// KeepsAbsent reports whether items absent from a cloud table stay here: while the lost writes of a restored table are being sent again,
+// and for good if the item belonged to the predecessor of a recreated table. set is when the item's base was set.
 func (t *Tables) KeepsAbsent(table string, set time.Time) bool {
 	b, ok := t.book(table)
 	if !ok || b.Noticed.IsZero() {
@@ -73,7 +72,7 @@ func (t *Tables) KeepsAbsent(table string, set time.Time) bool {
 	return t.serverNow().Before(b.Until) || b.lostAnew(set)
 }
 
-// lostAnew reports whether a base was set before its table was created again: what the new one lacks of it was not deleted.
+// lostAnew reports whether a base was set before its table was recreated: what the new table lacks of it was not deleted.
 func (t *Tables) lostAnew(table string, set time.Time) bool {
 	b, ok := t.book(table)
 	return ok && b.lostAnew(set)
@@ -88,15 +87,14 @@ func (b *Book) lostAnew(set time.Time) bool {
 	return b.Recreated && !b.Noticed.IsZero() && set.Before(b.Noticed)
 }
 
-// MayComeBack reports whether what is absent from a table of the cloud may still be sent again by somebody who has it.
-// Behind that the absence counts for what is written to it: else a delete of what a table made anew never had would wait
-// for ever.
+// MayComeBack reports whether something absent from a cloud table may still be sent again by a node that has it. After that, the absence
+// counts for writes to it: otherwise a delete of something that a recreated table never had would wait for ever.
 func (t *Tables) MayComeBack(table string) bool {
 	b, ok := t.book(table)
 	return ok && !b.Noticed.IsZero() && (b.Recreated && !b.Requeued || t.serverNow().Before(b.Until))
 }
 
-// Replaying reports whether any table of the cloud has lost writes that are still being sent again.
+// Replaying reports whether the lost writes of any cloud table are still being sent again.
 func (t *Tables) Replaying() bool {
 	now := t.serverNow()
 	t.mu.Lock()
@@ -109,9 +107,8 @@ func (t *Tables) Replaying() bool {
 	return false
 }
 
-// CheckAll looks whether the tables of the cloud are those that they were, and then puts back what those have lost that
-// are not. It is cheap within five minutes of the last time. What cannot be told of one table is no error; the cloud being
-// away is.
+// CheckAll checks that the cloud's tables are still the same ones, then puts back what replaced tables have lost. It is cheap within five
+// minutes of the last check. A table that cannot be checked is no error; a cloud that cannot be reached is.
 func (t *Tables) CheckAll(ctx context.Context, always bool) error {
 	now := t.Clock.Now()
 	if _, ok := t.Cloud.(remote.Catalogue); !ok {
@@ -128,18 +125,18 @@ func (t *Tables) CheckAll(ctx context.Context, always bool) error {
 	if err == nil {
 		t.mu.Lock()
 		t.missed = missed
-		if all && t.epoch.Load() == epoch { // else what was looked at first may have become another one too
+		if all && t.epoch.Load() == epoch { // otherwise a table checked earlier may have been replaced too
 			t.checked = now
 		}
 		t.mu.Unlock()
 	}
-	if failed := t.putBackAll(ctx); failed != nil { // also where some tables could not be looked at
+	if failed := t.putBackAll(ctx); failed != nil { // even if some tables could not be checked
 		return failed
 	}
 	return err
 }
 
-// lookAtAll looks at tables, and gives those that cannot be looked at.
+// lookAtAll checks tables, and returns those that could not be checked.
 func (t *Tables) lookAtAll(ctx context.Context, tables []string) (missed []string, err error) {
 	for _, table := range tables {
 		err := t.Look(ctx, table)
@@ -148,7 +145,7 @@ func (t *Tables) lookAtAll(ctx context.Context, tables []string) (missed []strin
 		case err == nil:
 		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
 			return nil, err
-		default: // it is sent to all the same, and looked at again soon: a restore before the first look is hard to tell
+		default: // send to it all the same, and check again soon: a restore before the first check is hard to detect
 			remote.Complain(t.Log, "looking at a table", err)
 			missed = append(missed, table)
 		}
@@ -156,10 +153,10 @@ func (t *Tables) lookAtAll(ctx context.Context, tables []string) (missed []strin
 	return missed, nil
 }
 
-// putBackAll puts back what tables have lost, after all were looked at: what one was restored to must be known before it
-// is restored once more.
+// putBackAll puts back what tables have lost, after all were checked: the restore point must be known before a table is restored once
+// more.
 func (t *Tables) putBackAll(ctx context.Context) error {
-	select { // lanes and feeds come together
+	select { // workers and feeds arrive together
 	case t.requeueing <- struct{}{}:
 		defer func() { <-t.requeueing }()
 	case <-ctx.Done():
@@ -184,7 +181,7 @@ func (t *Tables) putBackAll(ctx context.Context) error {
 	return nil
 }
 
-// doubtTables has all tables looked at soon, whatever becomes of a look that has begun.
+// doubtTables makes all tables be checked soon, whatever becomes of a check under way.
 func (t *Tables) doubtTables() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -203,8 +200,8 @@ func (t *Tables) mirroredTables() []string {
 	return names
 }
 
-// Check looks at one table, and if that is another one at all tables: seldom is one restored alone, and of one that
-// is restored once more before this node has seen the first time it would not learn what that took away.
+// Check checks one table and, if it was replaced, all tables: seldom is one restored alone. And if a table were restored again before
+// this node noticed the first time, it would not learn what that restore took away.
 func (t *Tables) Check(ctx context.Context, table string) error {
 	before := t.Epoch()
 	if err := t.Look(ctx, table); err != nil {
@@ -216,13 +213,13 @@ func (t *Tables) Check(ctx context.Context, table string) error {
 	return t.CheckAll(ctx, true)
 }
 
-// Look looks at one table.
+// Look checks one table.
 func (t *Tables) Look(ctx context.Context, table string) error {
 	cat, ok := t.Cloud.(remote.Catalogue)
 	if !ok {
 		return nil
 	}
-	was, known := t.book(table) // before it is asked: what is noticed meanwhile is newer than the answer
+	was, known := t.book(table) // read before asking: what is noticed meanwhile is newer than the answer
 	inner, cancel := context.WithTimeout(ctx, t.Deadline)
 	state, err := cat.Table(inner, table)
 	cancel()
@@ -235,7 +232,7 @@ func (t *Tables) Look(ctx context.Context, table string) error {
 	switch {
 	case !known || was.ID == "":
 		if sent, err := t.sentBefore(ctx, table, &state); err != nil || sent {
-			if err == nil { // before it was first looked at
+			if err == nil { // it was replaced before the first check
 				err = t.becameAnother(ctx, table, &was, state)
 			}
 			return err
@@ -253,13 +250,13 @@ func (t *Tables) Look(ctx context.Context, table string) error {
 	return nil
 }
 
-// madeAfter is for how long before a table was made its writes have to be acknowledged, to show that there was another one: servers'
-// clocks differ.
+// madeAfter is how much earlier than a table's creation its writes must have been acknowledged to prove that there was another table:
+// servers' clocks differ.
 const madeAfter = time.Minute
 
-// sentBefore reports whether a table that is looked at for the first time has become another one since something was sent to it.
-// Of a restored one nobody can tell which was first, and a lost timeline may have sent what waits: the row that proves it is in
-// another table. One that was made later than what it has acknowledged is not the one that did.
+// sentBefore reports whether a table checked for the first time has been replaced since something was sent to it. For a restored table
+// nobody can tell which came first, and a lost timeline may have sent what waits: the row that proves it is in another table. A
+// table created after its writes were acknowledged is not the one that acknowledged them.
 func (t *Tables) sentBefore(ctx context.Context, table string, state *remote.TableState) (sent bool, err error) {
 	anew := state.RestoredAt.IsZero()
 	from, until := state.RestoredAt.Add(-restoreSlack), state.CreatedAt.Add(-madeAfter)
@@ -286,11 +283,11 @@ func (t *Tables) sentBefore(ctx context.Context, table string, state *remote.Tab
 const whyAnew = "it was created again in the cloud: restart the node to send what it has to the new table, " +
 	"or restore the old one"
 
-// uncatalogued sorts the errors of a look at a table.
+// uncatalogued classifies the errors of checking a table.
 func (t *Tables) uncatalogued(table string, err error) error {
 	switch remote.ClassOf(err) {
 	case intent.NoTable:
-		return nil // the lanes stop it
+		return nil // the workers stop it
 	case intent.Denied:
 		t.mu.Lock()
 		told := t.denied
@@ -304,13 +301,13 @@ func (t *Tables) uncatalogued(table string, err error) error {
 	return fmt.Errorf("looking at table %s: %w", table, err)
 }
 
-// becameAnother is what a node does that finds another table under a name than the one that it knew.
+// becameAnother handles a table that is not the one known under its name.
 func (t *Tables) becameAnother(ctx context.Context, table string, was *Book, state remote.TableState) error {
 	now := t.serverNow()
 	b := Book{
 		ID: state.ID, RestoredAt: state.RestoredAt, Noticed: now, Until: now.Add(replayFor),
 		Recreated: state.RestoredAt.IsZero(), Run: t.run,
-		Requeued: table == t.SyncTable, // nothing of the outbox goes there but what goes with other tables
+		Requeued: table == t.SyncTable, // outbox entries go there only together with other tables
 	}
 	if b.Recreated {
 		b.Made = state.CreatedAt
@@ -322,7 +319,7 @@ func (t *Tables) becameAnother(ctx context.Context, table string, was *Book, sta
 	t.Failpoint("restore-noticed")
 	news := false
 	err := t.changeBook(ctx, table, func(old *Book) {
-		if news = old.is(was); news { // else somebody has noticed meanwhile
+		if news = old.is(was); news { // otherwise it was noticed meanwhile
 			b.inherit(old)
 			*old = b
 		}
@@ -333,7 +330,7 @@ func (t *Tables) becameAnother(ctx context.Context, table string, was *Book, sta
 	return err
 }
 
-// tellAnother says that a table is another one, and stops one that was made again. requeue releases it, if it is restored.
+// tellAnother logs that a table was replaced, and stops one that was recreated. requeue releases it if it was restored.
 func (t *Tables) tellAnother(table string, b *Book) {
 	switch {
 	case table == t.SyncTable:
@@ -346,5 +343,5 @@ func (t *Tables) tellAnother(table string, b *Book) {
 	}
 }
 
-// classAnother is what a table is stopped for that was made again.
+// classAnother is the reason class of tables stopped because they were recreated.
 const classAnother = "another table"

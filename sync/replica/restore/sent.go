@@ -9,11 +9,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// requeueSent has what was sent and is not answered be made sure of too: what the table has lost may have been its effect,
-// and the proof of a transaction is in another table. So has what lanes have on its way, of which the outbox does not say yet
-// that it was sent: its mark does. It can be interrupted and repeated.
+// requeueSent also marks batches that were sent and not answered for verification: the table may have lost their effect, and the proof of a
+// transaction is in another table. That includes batches now on their way, whose outbox record does not say yet that they were
+// sent; their mark does. It can be interrupted and repeated.
 func (t *Tables) requeueSent(ctx context.Context, table string, b *Book) error {
-	t.Box.Flags.Add(1) // what lanes have on its way from before
+	t.Box.Flags.Add(1) // for batches that workers already hold
 	defer t.Box.Flags.Add(1)
 	for after, more := []byte(nil), true; more; {
 		err := t.Store.Update(ctx, func(tx *store.Tx) (err error) {
@@ -58,8 +58,8 @@ func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Bo
 	return next, looked == outbox.FlagBatch, t.keepThrough(tx, table, b)
 }
 
-// eachSentTo calls fn with each key of the outbox behind one, and with the batch if that was sent to a table: it is known to be
-// unanswered, or may be proved by what another timeline has sent.
+// eachSentTo calls fn with each outbox key after the given one, and with the batch if it was sent to the table: it is unanswered, or
+// may be proved by what another timeline has sent.
 func (t *Tables) eachSentTo(tx *store.Tx, after []byte, table string, fn func(k []byte, u *outbox.Batch) bool) error {
 	marked, err := t.Box.AllMarked(tx)
 	if err != nil {
@@ -94,8 +94,8 @@ func (t *Tables) waitsSentTo(tx *store.Tx, table string) (sent bool, err error) 
 	return sent, err
 }
 
-// keepsBefore reports whether a write from before the instant of a restore that was noticed before, of this table or of
-// another of its transaction, is so of this one too.
+// keepsBefore reports whether a write from before the instant of an earlier restore, of this table or of another one in its transaction,
+// is also from before this one's.
 func (t *Tables) keepsBefore(b *Book, e *intent.Entry) bool {
 	if b.Recreated {
 		return false
@@ -114,8 +114,8 @@ func (t *Tables) keepsBefore(b *Book, e *intent.Entry) bool {
 	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
-// GoesBack reports whether others of the tables of a batch that is being verified have yet to be put back: what was
-// written later proves what was written first, once it is there.
+// GoesBack reports whether other tables of a batch under verification have yet to be put back: a later write proves an earlier one,
+// once it is there.
 func (t *Tables) GoesBack(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		if !e.MakesSure() {
@@ -126,7 +126,7 @@ func (t *Tables) GoesBack(u *outbox.Batch) bool {
 	})
 }
 
-// Owes reports whether one of a batch's tables has lost what is still to be put back, even after the next start.
+// Owes reports whether a table of the batch has lost writes that are still to be put back, even after the next start.
 func (t *Tables) Owes(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		b, ok := t.book(e.Table)
@@ -134,8 +134,8 @@ func (t *Tables) Owes(u *outbox.Batch) bool {
 	})
 }
 
-// stillHere leaves out of a settled batch what it wrote to tables that are gone here: they are nobody's any more, and the others
-// have lost what they have lost all the same.
+// stillHere drops from a settled batch the writes to tables that no longer exist here: nobody needs them, and the other tables have
+// lost their writes all the same.
 func (t *Tables) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.Entry {
 	gone := func(e *intent.Entry) bool { return w.Env.Spec(e.Table) == nil }
 	i := slices.IndexFunc(entries, gone)
@@ -155,8 +155,8 @@ func (t *Tables) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.En
 	return here
 }
 
-// Since returns the table of some entries that was found to be another one last, of those that were; false: none was. What
-// had proved an entry before may have been in what is no more.
+// Since returns the most recently replaced of some entries' tables; false: none was replaced. An earlier proof of such an entry may have
+// been in data that is gone.
 func (t *Tables) Since(entries []*intent.Entry) (b Book, yes bool) {
 	for _, e := range entries {
 		if of, ok := t.book(e.Table); ok && of.Noticed.After(b.Noticed) {
@@ -166,8 +166,8 @@ func (t *Tables) Since(entries []*intent.Entry) (b Book, yes bool) {
 	return b, yes
 }
 
-// Through notes of a batch that is made sure of beside what was put back that the node has not replayed before. If its
-// transaction is undone, more is looked at than need be.
+// Through records a batch that is verified beside those put back as not yet replayed. If its transaction is undone, more is looked at
+// than needed.
 func (t *Tables) Through(tx *store.Tx, u *outbox.Batch) error {
 	for _, e := range u.Entries {
 		b, ok := t.book(e.Table)
