@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// AtBats lists those of a game to a member of its team, in order.
+// AtBats lists the at-bats of a game in order, for a member of its team.
 func (b *Book) AtBats(game string) []AtBat {
 	b.Game(game)
 	out := collect(b, "", prefixGame+game, prefixAtBat, atBatOf)
@@ -33,7 +33,7 @@ func (b *Book) AtBat(game, id string) AtBat {
 	return AtBat{}
 }
 
-// newULID reads the key by which a request takes effect once, or makes one of a moment.
+// newULID parses a request's Idempotency-Key as a ULID, or generates one for at if the request has none.
 func (b *Book) newULID(once, what string, at time.Time) string {
 	if once == "" {
 		return ulid.MustNew(ulid.Timestamp(at), rand.Reader).String()
@@ -44,9 +44,9 @@ func (b *Book) newULID(once, what string, at time.Time) string {
 	return id
 }
 
-// NewAtBat scores a plate appearance. once is its Idempotency-Key: a ULID, which becomes its id, so that one scored at two nodes is
-// one; at is when it happened, and late why that is too long ago: it may still be one that is there. It counts for as long as the game
-// runs; if it was finished at another node meanwhile, for what happened before.
+// NewAtBat scores a plate appearance. once is its Idempotency-Key, a ULID that becomes its id, so that the same one sent to two nodes
+// counts once. at is when it happened; late is the error if that is too long ago, unless the at-bat already exists. It counts while the
+// game is in progress; if another node finished the game meanwhile, it counts if it happened before that.
 func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) AtBat {
 	p := b.read(atBatFields(), in, "playerId", "result", "inning", "outs", "battingOrder")
 	id := b.newULID(once, "an at-bat", at)
@@ -71,20 +71,20 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 	return atBatOf(row)
 }
 
-// onAt is the check that a game is on, or was at a moment.
+// onAt checks that a game is in progress, or was at a moment.
 func (s *Service) onAt(game attr.Item, at attr.Value) store.WriteItem {
 	return s.check(game, exists+" AND (#status = :live OR finalAt >= :at)", attr.Item{":live": attr.S(InProgress), ":at": at})
 }
 
-// SameAtBat reports whether an at-bat tells of the plate appearance that one with its id was made of. What became of that by a correction
-// says nothing.
+// SameAtBat reports whether an at-bat is the same plate appearance as the stored one with its id. Once the stored one was corrected, its
+// data no longer tells, and it counts as the same.
 func SameAtBat(a, there attr.Item) bool {
 	told := []string{"playerId", "result", "inning", "outs", "battingOrder", "hitLocation", "hitType", "rbis"}
 	return a != nil && there != nil && (there["updatedAt"].Str() > there["createdAt"].Str() ||
 		!slices.ContainsFunc(told, func(name string) bool { return !a[name].Equal(there[name]) }))
 }
 
-// ChangeAtBat corrects a plate appearance, also of a game that is over.
+// ChangeAtBat corrects a plate appearance, even after the game.
 func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	p := b.change(atBatFields(), in, "playerId", "battingOrder")
 	b.allowGame(game, manageGames)
@@ -92,11 +92,11 @@ func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	return b.AtBat(game, id)
 }
 
-// DeleteAtBat takes a plate appearance back. What is left says so: the phone that has scored it may tell another node of it, or have told one.
+// DeleteAtBat takes a plate appearance back. It leaves a marker, because the scorer's phone may send the same at-bat to another node.
 func (b *Book) DeleteAtBat(game, id string) {
 	b.allowGame(game, manageGames)
 	sk := b.AtBat(game, id).sk
 	undone := b.Stamp(undoneKey(game, strings.TrimPrefix(sk, prefixAtBat)), nil)
-	b.commit(table.Put(b.Table, undone, table.If{})) // by itself, at half the price: with it, whoever has the at-bat removes it
+	b.commit(table.Put(b.Table, undone, table.If{})) // alone, at half the price: any node that has the at-bat removes it because of this row
 	b.commit(b.drop(key(prefixGame+game, sk)))
 }

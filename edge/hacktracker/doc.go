@@ -1,5 +1,5 @@
-// Package hacktracker is a softball scorebook: teams with their rosters, games with their lineups, and each plate appearance as
-// it was scored.
+// Package hacktracker implements a softball scorebook: teams with rosters, games with lineups, and each plate appearance as it was
+// scored.
 //
 // A plate appearance is a fact, one row that nothing else overwrites. Inning, outs, who is up, box scores and averages are
 // computed from these facts whenever they are read, so no figure can stay wrong:

@@ -11,22 +11,22 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-// Bounds of what a request may hold.
+// Limits on the contents of a request.
 const (
 	MaxLineup = 40
 	maxOrder  = 99
-	MaxAtBats = 500 // of a game
-	MaxRuns   = 20  // at a tap
+	MaxAtBats = 500 // in a game
+	MaxRuns   = 20  // per tap
 
-	runKey     = 8   // characters of a tap's key that a game keeps: 40 random bits of a ULID
+	runKey     = 8   // characters of a tap's key that a game stores: 40 random bits of a ULID
 	maxRunKeys = 500 // of them
-	emptied    = 50  // at-bats of a deleted game that go in one transaction
+	emptied    = 50  // at-bats of a deleted game that one transaction removes
 )
 
-// Input are the members of a request's body.
+// Input holds the members of a request's body.
 type Input = patch.Input
 
-// Invalid is a request that is not as it should be.
+// Invalid returns the error for an invalid request.
 func Invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "invalid", format, args...)
 }
@@ -82,7 +82,7 @@ func location(raw json.RawMessage) (attr.Value, string) {
 	return at, ""
 }
 
-// hitType knows the documents' spelling of the original's code.
+// hitType also accepts the spelling of the original's documentation.
 func hitType(v string) string {
 	return strings.Replace(strings.ToLower(v), "ground_ball", "ground_out", 1)
 }
@@ -111,7 +111,7 @@ func oneWord(v string) (string, string) {
 	return patch.Matching(playerName, 1, 30, "must be one word of 1 to 30 letters, ', - and .")(v)
 }
 
-// userFields are what a person may change of their profile.
+// userFields are the profile fields that a user may change.
 func userFields() map[string]patch.Field {
 	name := patch.Text(patch.Matching(anyName, 1, 100, "must not be empty"))
 	return map[string]patch.Field{

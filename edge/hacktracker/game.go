@@ -12,19 +12,19 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// allowGame returns a game to a member of its team who may do something with it.
+// allowGame returns a game and its team, if the user may do the action.
 func (b *Book) allowGame(game string, do action) (Game, Team) {
 	g := gameOf(b.known(gameKey(game), "Game"))
 	return g, b.allow(g.TeamID, do)
 }
 
-// Game returns a game to a member of its team.
+// Game returns a game, for a member of its team.
 func (b *Book) Game(game string) Game {
 	g, _ := b.allowGame(game, anyMember)
 	return g
 }
 
-// gamesOf are a team's games: the latest first, those without a date last.
+// gamesOf returns a team's games, latest first, those without a date last.
 func (b *Book) gamesOf(team string) []Game {
 	out := collect(b, indexGames, prefixTeam+team, prefixGame, gameOf)
 	slices.SortStableFunc(out, func(x, y Game) int {
@@ -42,7 +42,7 @@ func (b *Book) GamesOf(team string) []Game {
 // Games lists the games of all teams, a page of them.
 func (b *Book) Games(p Page) ([]Game, attr.Item) { return listed(b, "GAME", p, gameOf) }
 
-// NewGame returns the writes of a game, and its id. Without a team it is one of the caller's PERSONAL team Default.
+// NewGame returns the id of a new game and the writes that create it. Without a team it goes to the caller's PERSONAL team Default.
 func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteItem) {
 	p := b.read(gameFields(), in)
 	team := p.Set["teamId"].Str()
@@ -79,7 +79,7 @@ func (b *Book) ownDefault() (team string) {
 	return team
 }
 
-// checkLineup refuses a lineup with players who are not on the team.
+// checkLineup refuses a lineup that has players who are not on the team.
 func (b *Book) checkLineup(team string, lineup attr.Value) {
 	all := b.roster(team)
 	for _, slot := range lineupOf(lineup) {
@@ -87,7 +87,7 @@ func (b *Book) checkLineup(team string, lineup attr.Value) {
 	}
 }
 
-// start returns the writes, beside the game's own, by which it is the team's one game in progress. What the games say holds.
+// start returns the writes, besides the game's own, that make it the team's one game in progress. The status of the games decides.
 func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before you can start the game. Please set the lineup first."))
 	b.refuse(b.beside(g) != "", Invalid("A game is already in progress. Please finish the current game before starting another."))
@@ -96,13 +96,13 @@ func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 	}), b.there(t.ID))
 }
 
-// beside is another game of the team that is on; empty: there is none.
+// beside returns another game of the team that is in progress, or "".
 func (b *Book) beside(g *Game) string {
 	all := slices.DeleteFunc(b.gamesOf(g.TeamID), func(o Game) bool { return o.ID == g.ID || o.Status != InProgress })
 	return append(all, Game{})[0].ID
 }
 
-// leave returns the writes by which a game gives up its team's marker: to one that goes on beside it, or to nobody.
+// leave returns the writes by which a game gives up its team's marker: to another game in progress if there is one.
 func (b *Book) leave(g *Game) []store.WriteItem {
 	writes, other := b.letGo(liveKey(g.TeamID), "gameId", g.ID), b.beside(g)
 	if writes == nil || other == "" {
@@ -113,8 +113,8 @@ func (b *Book) leave(g *Game) []store.WriteItem {
 	})
 }
 
-// ChangeGame changes what a body names, attribute by attribute: two people who change different things lose nothing. Only a start
-// has a condition.
+// ChangeGame changes the attributes named in a body, each by itself, so that two people who change different attributes lose nothing.
+// Only a start is conditional.
 func (b *Book) ChangeGame(game string, in Input) Game {
 	p := b.change(gameFields(), in, "teamId")
 	was, t := b.allowGame(game, manageGames)
@@ -125,7 +125,7 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	next.Status = cmp.Or(p.Set["status"].Str(), was.Status)
 	b.checkLineup(t.ID, p.Set["lineup"])
 	if next.Status == was.Status {
-		delete(p.Set, "status") // who says what is so already does not contradict another node
+		delete(p.Set, "status") // repeating the current status must not contradict another node
 	} else {
 		p.Remove = append(p.Remove, "startRefused")
 	}
@@ -147,14 +147,14 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	return b.Game(game)
 }
 
-// endOnce has an update of a game say when it was over, if none has: whichever node is first.
+// endOnce makes an update set the end of a game unless it is already set: the first node wins.
 func endOnce(u *store.UpdateItem, at attr.Value) {
 	u.Update = strings.Replace(u.Update, "SET ", "SET finalAt = if_not_exists(finalAt, :finalAt), ", 1)
 	u.Values[":finalAt"] = at
 }
 
-// AddRuns adds runs to the score: an ADD, here and in the cloud, so that the taps of two nodes which were cut off from each other all count.
-// once is the tap's Idempotency-Key, a ULID, whose end the game keeps, so that a tap counts once wherever it is told again.
+// AddRuns adds runs to the score by an ADD, here and in the cloud, so that taps at two disconnected nodes all count. once is the tap's
+// Idempotency-Key, a ULID. The game stores the key's end, so that a tap counts once even if it is sent again to another node.
 func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 	p := b.change(map[string]patch.Field{"teamScore": {Read: patch.Whole(1, MaxRuns)}, "opponentScore": {Read: patch.Whole(1, MaxRuns)}}, in)
 	b.refuse(once == "", Invalid("Runs need an Idempotency-Key"))
@@ -175,7 +175,7 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 	return b.Game(game)
 }
 
-// DeleteGame removes a game with its at-bats. The row DELETED has those removed too that another node brings later.
+// DeleteGame removes a game and its at-bats. Because of the row DELETED, at-bats that another node brings later are removed too.
 func (b *Book) DeleteGame(game string) {
 	g, _ := b.allowGame(game, manageGames)
 	gone := b.Stamp(deletedKey(game), attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(b.user)})
@@ -183,7 +183,7 @@ func (b *Book) DeleteGame(game string) {
 	b.empty(game)
 }
 
-// empty removes the at-bats of a game that was deleted, with a check that it is not there.
+// empty removes the at-bats of a deleted game, and checks that the game does not exist.
 func (b *Book) empty(game string) {
 	writes := append(collect(b, "", prefixGame+game, prefixAtBat, b.drop), collect(b, "", prefixGame+game, prefixUndone, b.drop)...)
 	gone := b.check(gameKey(game), "attribute_not_exists(PK)", nil)
@@ -192,7 +192,7 @@ func (b *Book) empty(game string) {
 	}
 }
 
-// Emptied removes at-bats that were taken back, and those of deleted games, whoever has brought that or the at-bats.
+// Emptied removes at-bats that were taken back and those of deleted games, whichever of marker and at-bat arrives first.
 func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 	b := s.Open(tx, "")
 	for i := range records {
@@ -203,7 +203,7 @@ func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 	return b.err
 }
 
-// EmptyAll removes what is left of all deleted games and of what was taken back, and in the end what says so.
+// EmptyAll removes what is left of deleted games and at-bats, and in the end their markers.
 func (s *Service) EmptyAll(tx *store.Tx) error {
 	b := s.Open(tx, "")
 	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted OR begins_with(SK, :undone)"}
@@ -220,7 +220,7 @@ func (s *Service) EmptyAll(tx *store.Tx) error {
 	return b.err
 }
 
-// gone removes what a row says is gone, or the at-bat itself if another row says so of it.
+// gone removes what a marker row names, or an at-bat row that has a marker.
 func (b *Book) gone(row attr.Item) {
 	game, sk := GameOf(row), row["SK"].Str()
 	_, id, _ := strings.Cut(sk, "#")

@@ -10,15 +10,15 @@ import (
 
 const (
 	skMetadata = "METADATA"
-	skLive     = "LIVE#GAME" // of a team: its game in progress
-	skDeleted  = "DELETED"   // of a game: its at-bats go too, whoever brings them
+	skLive     = "LIVE#GAME" // marks a team's game in progress
+	skDeleted  = "DELETED"   // marks a deleted game: its at-bats are removed too, even if another node brings them later
 
 	prefixUser   = "USER#"
 	prefixTeam   = "TEAM#"
 	prefixGame   = "GAME#"
 	prefixPlayer = "PLAYER#"
 	prefixAtBat  = "ATBAT#"
-	prefixUndone = "UNDONE#" // of a game: the at-bat goes too, whoever brings it
+	prefixUndone = "UNDONE#" // marks an at-bat taken back: it is removed, even if another node brings it later
 	prefixJersey = "JERSEY#"
 	prefixOnce   = "IDEMPOTENCY#"
 )
@@ -63,12 +63,12 @@ func indexed(row attr.Item, index, pk, sk string) {
 	row[index+"PK"], row[index+"SK"] = attr.S(pk), attr.S(sk)
 }
 
-// IsID reports whether a text can be an id in a key: a # parts it from what stands before it.
+// IsID reports whether a text can be an id. It may not contain #, which separates the parts of a key.
 func IsID(text string) bool {
 	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r == '#' || r <= ' ' || r > '~' })
 }
 
-// GameOf is the game whose partition a key lies in; empty: it is another one.
+// GameOf returns the game whose partition a key is in, or "".
 func GameOf(k attr.Item) string {
 	if game, ok := strings.CutPrefix(k["PK"].Str(), prefixGame); ok {
 		return game

@@ -20,7 +20,7 @@ const (
 
 const flyBall = "fly_ball"
 
-// outsOf are how many outs a result makes. Those that are not here put nobody out.
+// outsOf is the number of outs that a result makes. Results not listed make none.
 var outsOf = map[string]int{
 	Strikeout: 1, "OUT": 1, "FO": 1, "GO": 1, "PO": 1, "LO": 1, SacFly: 1, SacBunt: 1, Sacrifice: 1, "DP": 2, "TP": 3,
 }
@@ -50,14 +50,14 @@ func Count(all []AtBat) (l Line) {
 	return l
 }
 
-// counts are the columns of a result, beside the plate appearance and its runs. A walk, being hit, and sacrifices are no at-bats (MLB rule
-// 9.02); what is not here, as a fielder's choice and an error, is an at-bat without a hit.
+// counts lists the columns that a result adds to, besides the plate appearance and its runs. Walks, hit batters and sacrifices are not
+// at-bats (MLB rule 9.02). A result not listed, such as a fielder's choice or an error, is an at-bat without a hit.
 var counts = map[string]Line{
 	Walk: {BB: 1}, HitByP: {HBP: 1}, SacFly: {SF: 1}, SacBunt: {SH: 1}, Strikeout: {AB: 1, K: 1},
 	Single: {AB: 1, H: 1, TB: 1}, Double: {AB: 1, H: 1, Doubles: 1, TB: 2}, Triple: {AB: 1, H: 1, Triples: 1, TB: 3}, HomeRun: {AB: 1, H: 1, HR: 1, TB: 4},
 }
 
-// add counts one plate appearance. A sacrifice that says no more is a fly if it was hit as one, else a bunt.
+// add counts one plate appearance. A sacrifice of unspecified kind is a fly if the ball was hit as one, else a bunt.
 func (l *Line) add(a *AtBat) {
 	result := a.Result
 	if result == Sacrifice {
@@ -91,7 +91,7 @@ type Batting struct {
 	BABIP fraction.Fraction `json:"BABIP"` // average of balls in play
 }
 
-// Batting works a line's averages out.
+// Batting computes a line's averages.
 func (l Line) Batting() Batting {
 	obp, slg := fraction.Of(l.H+l.BB+l.HBP, l.AB+l.BB+l.HBP+l.SF), fraction.Of(l.TB, l.AB)
 	return Batting{l, l.AVG(), obp, slg, obp.Plus(slg), fraction.Of(l.TB-l.H, l.AB), fraction.Of(l.H-l.HR, l.AB-l.K-l.HR+l.SF)}

@@ -14,30 +14,30 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// merging is what the cloud has refused of a transaction, and what stands behind it and goes with it. get reads a row as it is by now.
+// merging holds the refused writes of a transaction and the later writes that fall with it. get reads the current row.
 type merging struct {
 	*Service
 	all, later []table.Refused
 	get        func(key attr.Item) (attr.Item, error)
 }
 
-// Merge answers for writes that the cloud has refused; of everything else a person is asked.
+// Merge resolves writes that the cloud refused. For anything not listed here a person decides.
 //
 //	its idempotency row is in the cloud        another node has done it: nothing to do
 //	a user who is in the cloud                 they came to another node first: nothing to do
-//	an at-bat that is in the cloud             the same phone has told another node: nothing to do
-//	an at-bat of a game that is not on         it counts if the game is on by now, or was until later; a start that was refused is made good
-//	a player whose number another has got      the player stays, without the number, and is marked
-//	a start while another game is running      the game stays as it was, or is made SCHEDULED, and is marked; what else was done is kept.
-//	                                           So it is behind the end of a game that runs again, or behind which another one was started
-//	a marker of a game that ends with it       it is let go, or another game's that is on by now: the late end holds, and so does a start behind it
-//	a marker that is let go already            the rest is done without it
-//	a marker to take over that is gone         it is taken as one that nobody has
+//	an at-bat that is in the cloud             the same phone sent it to another node: nothing to do
+//	an at-bat of a game not in progress        it counts if the game is in progress now, or was until later; a refused start is made good
+//	a player whose number another has got      the player stays without the number, and is marked
+//	a start while another game is running      the game stays as it was, or is created SCHEDULED, and is marked; other changes are kept. The
+//	                                           same holds after the end of a game that runs again, or after which another was started
+//	a marker of a game that ends with it       released, or given to another game now in progress: the late end holds, as does a start after it
+//	a marker that is already released          the rest is done without it
+//	a marker to take over that is gone         it is taken as a free one
 //	a game that is deleted already             nothing to do
-//	at-bats of a deleted game                  nothing to do: they go once the game has gone
-//	a run whose tap another node has told      it counts already: nothing to do
+//	at-bats of a deleted game                  nothing to do: they are removed once the game is
+//	a run whose tap another node has sent      it counts already: nothing to do
 //
-// What stands behind what another node has done, or what is done after all, is done to what there is then.
+// Later writes that follow a write resolved like this are applied to the rows as they are then.
 func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	m := merging{s, all, later, get}
 	a, g, j, live := m.first(prefixGame, prefixAtBat), m.first(prefixGame, skMetadata), m.first(prefixTeam, prefixJersey), m.first(prefixTeam, skLive)
@@ -61,7 +61,7 @@ func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (att
 	return nil, false
 }
 
-// first is the first whose key begins so; nil: there is none.
+// first returns the first refused write whose key has these prefixes, or nil.
 func (m *merging) first(pk, sk string) *table.Refused {
 	for i := range m.all {
 		if k := m.all[i].Key; strings.HasPrefix(k["PK"].Str(), pk) && strings.HasPrefix(k["SK"].Str(), sk) {
@@ -71,7 +71,7 @@ func (m *merging) first(pk, sk string) *table.Refused {
 	return nil
 }
 
-// isDone reports whether another node has done the same: the request, alone a user, or the deletion of a game.
+// isDone reports whether another node has done the same: the request, the creation of a user if alone, or the deletion of a game.
 func isDone(r *table.Refused, alone bool) bool {
 	pk, sk := r.Key["PK"].Str(), r.Key["SK"].Str()
 	return strings.HasPrefix(pk, prefixOnce) && idempotency.Same(r.View, r.Remote) ||
@@ -84,23 +84,23 @@ func isLive(r table.Refused) bool { return r.Key["SK"].Str() == skLive }
 
 func isStart(r table.Refused) bool { return isLive(r) && r.Again[0].Put != nil }
 
-// isLost reports whether it lets go of a marker that somebody else has let go, or has taken.
+// isLost reports whether r releases a marker that another node has released or given to another owner.
 func isLost(r table.Refused) bool {
 	return r.Again[0].Delete != nil && !attr.EqualItems(r.Base, r.Remote) && (isLive(r) || isNumber(r))
 }
 
-// isFree reports whether it takes over a marker that nobody has by now.
+// isFree reports whether r takes over a marker that is free by now.
 func isFree(r table.Refused) bool {
 	return r.Again[0].Put != nil && r.Base != nil && r.Remote == nil && (isLive(r) || isNumber(r))
 }
 
-// repeats reports whether another node has told the cloud of the tap that adds to a game's score.
+// repeats reports whether another node has already sent the tap that g adds to a game's score.
 func repeats(g *table.Refused) bool {
 	taps := textsOf(after(g.Key, *g)["runKeys"])
 	return len(taps) > 0 && slices.Contains(textsOf(g.Remote["runKeys"]), taps[0])
 }
 
-// after is a row behind what is written to it; nil: it is gone, or the writes do not fit it.
+// after returns a row after writes to it; nil if it is gone or the writes do not fit it.
 func after(row attr.Item, all ...table.Refused) attr.Item {
 	for i := range all {
 		switch again := all[i].Again[0]; {
@@ -122,14 +122,14 @@ func after(row attr.Item, all ...table.Refused) attr.Item {
 	return row
 }
 
-// of are those writes that are of a row.
+// of returns the writes to the row with key k.
 func of(k attr.Item, all []table.Refused) []table.Refused {
 	return slices.DeleteFunc(slices.Clone(all), func(r table.Refused) bool { return !attr.EqualItems(r.Key, k) })
 }
 
 func rowOf(k attr.Item) string { return k["PK"].Str() + " " + k["SK"].Str() }
 
-// now is a row as the cloud has it, or as it is here.
+// now returns the cloud's version of a row if its write was refused, else this node's.
 func (m *merging) now(k attr.Item) (attr.Item, error) {
 	if own := of(k, m.all); len(own) > 0 {
 		return own[0].Remote, nil
@@ -137,22 +137,22 @@ func (m *merging) now(k attr.Item) (attr.Item, error) {
 	return m.get(k)
 }
 
-// ends reports whether what is done anew ends the game that has a marker.
+// ends reports whether our writes end the game that holds the marker live.
 func (m *merging) ends(live attr.Item) bool {
 	return live != nil && !m.isOn(live, attr.Item{"status": attr.S(InProgress)})
 }
 
-// isOn reports whether the game of a marker is on behind what is written to its row.
+// isOn reports whether the game that holds the marker live is in progress after our writes to its row.
 func (m *merging) isOn(live, row attr.Item) bool {
 	return after(row, of(gameKey(live["gameId"].Str()), slices.Concat(m.all, m.later))...)["status"].Str() == InProgress
 }
 
-// without is all but some.
+// without returns all writes except those for which some holds.
 func (m *merging) without(some func(r table.Refused) bool) []table.Refused {
 	return slices.DeleteFunc(slices.Concat(m.all, m.later), some)
 }
 
-// behind is a row behind what is written to it. A marker is free if that ends its game, and goes if the next one that has it is not on.
+// behind returns a row after our writes to it. A marker is free if they end its game, and deleted if its next game is not in progress.
 func (m *merging) behind(was attr.Item, own []table.Refused) (row attr.Item, last store.WriteItem, free bool) {
 	row, last, free = after(was, own...), own[len(own)-1].Again[0], isLive(own[0]) && m.ends(was)
 	if g, err := m.now(gameKey(row["gameId"].Str())); isLive(own[0]) && (free || was == nil) && (err != nil || !m.isOn(row, g)) {
@@ -161,8 +161,8 @@ func (m *merging) behind(was attr.Item, own []table.Refused) (row attr.Item, las
 	return row, last, free
 }
 
-// again does writes anew, to what their rows are by now; edit is what a row is to be instead, nil: nothing. Each row is written once. Of runs
-// behind something else a person is asked: they cannot be added twice.
+// again applies writes to the current rows, each row once. edit, if not nil, changes the row to be written. For runs after another write a
+// person decides, because runs cannot be added twice.
 func (m *merging) again(all []table.Refused, edit func(was, row attr.Item)) (writes []store.WriteItem, ok bool) {
 	have := map[string]bool{}
 	for _, r := range all {
@@ -175,8 +175,8 @@ func (m *merging) again(all []table.Refused, edit func(was, row attr.Item)) (wri
 		row, last, free := m.behind(was, own)
 		switch put := own[0].Again[0].Put; {
 		case err != nil, put != nil && put.Condition != "" && was != nil && !free, row == nil && last.Delete == nil:
-			return nil, false // there is another one, or none any more
-		case row == nil && was == nil: // it is gone there too
+			return nil, false // another row exists, or none does any more
+		case row == nil && was == nil: // gone there too
 		case row == nil, len(own) == 1 && edit == nil:
 			writes = append(writes, last)
 		case was != nil && !row["runKeys"].Equal(was["runKeys"]):
@@ -199,7 +199,7 @@ func (m *merging) again(all []table.Refused, edit func(was, row attr.Item)) (wri
 	return writes, true
 }
 
-// atBat answers for one that was scored: another node may have it, or its game may be on after all.
+// atBat resolves a refused at-bat: another node may have it, or its game may be in progress after all.
 func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 	row, own := after(nil, *a), of(a.Key, m.later)
 	game := gameKey(GameOf(a.Key))
@@ -221,8 +221,8 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 	return []store.WriteItem{{Update: on.Update(m.Table, game, table.When("attribute_exists(startRefused)", nil))}, m.create(last)}, true
 }
 
-// withoutStart does what was done from a start on that is refused for another game. One that would be on is as it was, and says so: at-bats
-// behind it have it go on.
+// withoutStart applies the writes without a start that was refused because of another game. The game keeps its old status and records
+// the other game in startRefused; at-bats after the start make the start good.
 func (m *merging) withoutStart(other attr.Value) (writes []store.WriteItem, ok bool) {
 	return m.again(m.without(isLive), func(was, row attr.Item) {
 		if row["status"].Str() == InProgress && row["PK"].Str() != prefixGame+other.Str() {
@@ -231,7 +231,7 @@ func (m *merging) withoutStart(other attr.Value) (writes []store.WriteItem, ok b
 	})
 }
 
-// withoutNumber does what was done to a player from then on that they should have a number which is another's.
+// withoutNumber applies the writes to a player without the number, which belongs to another player.
 func (m *merging) withoutNumber(j *table.Refused) (writes []store.WriteItem, ok bool) {
 	p := m.first(prefixTeam, prefixPlayer+j.Again[0].Put.Item["playerId"].Str())
 	if p == nil {
@@ -250,7 +250,7 @@ func (m *merging) withoutNumber(j *table.Refused) (writes []store.WriteItem, ok 
 	})
 }
 
-// rest is the write by which a row comes to what it would be; nil before: it is made.
+// rest returns the write that turns was into row; it creates the row if was is nil.
 func (s *Service) rest(was, row attr.Item) []store.WriteItem {
 	if was == nil {
 		return []store.WriteItem{s.create(row)}
@@ -267,7 +267,7 @@ func (s *Service) rest(was, row attr.Item) []store.WriteItem {
 	}
 	ended := p.Set["finalAt"]
 	delete(p.Set, "finalAt")
-	u := p.Update(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.Same(was, "PK", "gameId")) // of a marker: its game
+	u := p.Update(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.Same(was, "PK", "gameId")) // gameId: for a marker
 	if !ended.IsZero() {
 		endOnce(u, ended)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// roster is a team's players: by number, those without one last, then by last and first name.
+// roster returns a team's players by number, those without one last, then by last and first name.
 func (b *Book) roster(team string) []Player {
 	out := collect(b, "", prefixTeam+team, prefixPlayer, playerOf)
 	slices.SortStableFunc(out, func(x, y Player) int {
@@ -24,10 +24,10 @@ func (b *Book) roster(team string) []Player {
 	return out
 }
 
-// RosterQuery is which players a list has; empty: all.
+// RosterQuery filters a list of players; empty fields match all.
 type RosterQuery struct {
 	Status, Ghost string // Ghost: "true" or "false"
-	Roles         bool   // with the roles of their users
+	Roles         bool   // include the roles of their users
 }
 
 // Roster lists a team's players to one of its members.
@@ -54,7 +54,7 @@ func (b *Book) player(team, player string) Player {
 	return playerOf(b.known(playerKey(team, player), "Player"))
 }
 
-// NewPlayer returns the writes of a player without a user, and the player's id.
+// NewPlayer returns the id of a new player without a user, and the writes that create them.
 func (b *Book) NewPlayer(team, once string, in Input) (id string, writes []store.WriteItem) {
 	t := b.allow(team, manageRoster)
 	b.refuse(t.Type == Personal, Invalid("Cannot add players to personal teams. A personal team has one player, its owner."))
@@ -71,7 +71,7 @@ func (b *Book) NewPlayer(team, once string, in Input) (id string, writes []store
 	return id, writes
 }
 
-// claim returns the writes by which a player has a number alone. The roster says who has it.
+// claim returns the writes that reserve a number for one player. The roster decides who has it.
 func (b *Book) claim(team, player string, n attr.Value) []store.WriteItem {
 	for _, p := range b.roster(team) {
 		b.refuse(p.ID != player && Shirt(p.Number) == n.Text(), fault.New(fault.Conflict, "number_taken", "Player number %s is already taken", n.Text()))
@@ -81,8 +81,8 @@ func (b *Book) claim(team, player string, n attr.Value) []store.WriteItem {
 	})
 }
 
-// take returns the writes by which somebody has a marker. One that is another's, which the rows do not bear out, was left by somebody who
-// knows no markers: it is taken over, with the check lost that this is still so.
+// take returns the writes that give a marker to by. If another owner has it, which the rows do not confirm, a program that does not
+// maintain markers left it there: take then takes it over, with the check from lost that this still holds.
 func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.WriteItem) []store.WriteItem {
 	was := b.get(k)
 	writes := []store.WriteItem{table.Put(b.Table, b.Stamp(maps.Clone(k), attr.Item{name: attr.S(by)}), table.Same(was, "PK", name))}
@@ -92,7 +92,7 @@ func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.
 	return writes
 }
 
-// letGo deletes a marker whose owner somebody is.
+// letGo returns the write that deletes a marker, if owner has it.
 func (b *Book) letGo(k attr.Item, name, owner string) []store.WriteItem {
 	was := b.get(k)
 	if was[name].Str() != owner {
@@ -101,7 +101,7 @@ func (b *Book) letGo(k attr.Item, name, owner string) []store.WriteItem {
 	return []store.WriteItem{table.Delete(b.Table, k, table.Same(was, "PK", name))}
 }
 
-// ChangePlayer changes a row of a roster: managers do, and whoever it is linked to, all but the status.
+// ChangePlayer changes a player. Managers may change everything, the linked user everything but the status.
 func (b *Book) ChangePlayer(team, player string, in Input) Player {
 	p := b.change(playerFields(), in)
 	b.allow(team, anyMember)
@@ -114,7 +114,7 @@ func (b *Book) ChangePlayer(team, player string, in Input) Player {
 	return b.player(team, player)
 }
 
-// renumber returns the writes of markers that a change of a player needs.
+// renumber returns the marker writes that a change of a player's number needs.
 func (b *Book) renumber(was *Player, p *patch.Patch) (writes []store.WriteItem) {
 	n, set := p.Set["playerNumber"]
 	if !set && !slices.Contains(p.Remove, "playerNumber") {
@@ -139,8 +139,8 @@ func (b *Book) DeletePlayer(team, player string) {
 	b.commit(append(writes, b.remove(playerKey(team, player), isGhost, attr.Item{":ghost": attr.Bool(true)}))...)
 }
 
-// LinkPlayer makes a ghost the player of a user, who becomes a member. Who was one before has the role of then, unless an owner gives
-// another.
+// LinkPlayer links a ghost to a user, who becomes a member of the team. A former member gets their old role back, unless an owner gives
+// them another.
 func (b *Book) LinkPlayer(team, player string, in Input) Player {
 	asked := b.read(map[string]patch.Field{"userId": {Read: patch.Text(id)}, "role": memberFields()["role"]}, in, "userId").Set
 	user := asked["userId"].Str()
@@ -168,7 +168,7 @@ func (b *Book) LinkPlayer(team, player string, in Input) Player {
 	return b.linked(user, &t, player, writes)
 }
 
-// linked makes the writes that join or part a player and a user, with the check that who does it for another still may.
+// linked commits the writes that link or unlink a player and a user. For another user it checks that the caller still may do so.
 func (b *Book) linked(user string, t *Team, player string, writes []store.WriteItem) Player {
 	if b.user != user {
 		writes = append(writes, b.asRole(t.ID, t.Role))
@@ -177,7 +177,7 @@ func (b *Book) linked(user string, t *Team, player string, writes []store.WriteI
 	return b.player(t.ID, player)
 }
 
-// UnlinkPlayer makes a player a ghost again, and ends the membership of the user.
+// UnlinkPlayer makes a player a ghost again and ends the user's membership.
 func (b *Book) UnlinkPlayer(team, player string) Player {
 	t := b.allow(team, manageRoster)
 	b.refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))

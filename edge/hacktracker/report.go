@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// GameState is a game as its at-bats leave it, with the score that people keep.
+// GameState is the state of a game after its at-bats, with the score that people keep.
 type GameState struct {
 	GameID        string `json:"gameId"`
 	Status        string `json:"status"`
@@ -18,13 +18,13 @@ type GameState struct {
 	State
 }
 
-// State replays a game to a member of its team.
+// State replays a game for a member of its team.
 func (b *Book) State(game string) GameState {
 	g := b.Game(game)
 	return GameState{g.ID, g.Status, g.TeamScore, g.OpponentScore, Replay(g.Lineup, b.AtBats(game))}
 }
 
-// Box makes the box score of a game.
+// Box returns the box score of a game.
 func (b *Book) Box(game string) Box {
 	g := b.Game(game)
 	all, season := b.AtBats(game), map[string]Line{}
@@ -36,7 +36,7 @@ func (b *Book) Box(game string) Box {
 	return NewBox(&g, b.roster(g.TeamID), all, season)
 }
 
-// tally counts at-bats by player, and says who had any.
+// tally counts at-bats by player and returns who had any.
 func tally(by map[string]Line, all []AtBat) (batted map[string]bool) {
 	batted = map[string]bool{}
 	for i := range all {
@@ -48,7 +48,7 @@ func tally(by map[string]Line, all []AtBat) (batted map[string]bool) {
 	return batted
 }
 
-// TeamStats is what a team has come to.
+// TeamStats holds a team's statistics.
 type TeamStats struct {
 	TeamID   string `json:"teamId"`
 	Name     string `json:"name"`
@@ -56,10 +56,10 @@ type TeamStats struct {
 	Record
 	Batting Batting      `json:"batting"`
 	Players []PlayerLine `json:"players"`
-	AtBats  []AtBat      `json:"-"` // of all of these games
+	AtBats  []AtBat      `json:"-"` // at-bats of all these games
 }
 
-// PlayerLine is a player with what they have come to, in games that they batted in.
+// PlayerLine holds a player's statistics in the games they batted in.
 type PlayerLine struct {
 	PlayerID string `json:"playerId"`
 	Name     string `json:"name"`
@@ -86,13 +86,13 @@ func (b *Book) TeamStats(team, season string) (out TeamStats) {
 		out.Players = append(out.Players, PlayerLine{p.ID, p.Name(), p.Number, played[p.ID], by[p.ID].Batting()})
 		delete(by, p.ID)
 	}
-	for _, player := range slices.Sorted(maps.Keys(by)) { // who is gone from the roster
+	for _, player := range slices.Sorted(maps.Keys(by)) { // players no longer on the roster
 		out.Players = append(out.Players, PlayerLine{PlayerID: player, Games: played[player], Batting: by[player].Batting()})
 	}
 	return out
 }
 
-// PlayerStats is what a player has come to, in all and by game.
+// PlayerStats holds a player's statistics, in total and by game.
 type PlayerStats struct {
 	PlayerID string     `json:"playerId"`
 	TeamID   string     `json:"teamId"`
@@ -108,8 +108,8 @@ type GameLine struct {
 	Batting
 }
 
-// PlayerStats counts a player's plate appearances: for members of the team, and for the user whom the player is linked to, also when
-// the team is deleted. Without a team it is looked for among the caller's.
+// PlayerStats counts a player's plate appearances, for members of the team and for the linked user, even after the team is deleted.
+// Without a team it searches the caller's teams.
 func (b *Book) PlayerStats(player, team string) (out PlayerStats) {
 	p := b.reachable(player, team)
 	all := b.atBatsOf(&p)
@@ -126,7 +126,7 @@ func (b *Book) PlayerStats(player, team string) (out PlayerStats) {
 	return out
 }
 
-// reachable finds a player whose figures the user may see.
+// reachable finds a player whose statistics the user may see.
 func (b *Book) reachable(player, team string) Player {
 	for _, p := range b.Players() {
 		if p.ID == player && (team == "" || p.TeamID == team) {
@@ -153,8 +153,8 @@ func (b *Book) reachable(player, team string) Player {
 	return Player{}
 }
 
-// atBatsOf are a player's at-bats in order: those of the team's games, since others write rows without the index's keys, and of all that
-// the index has. At-bats of games that were deleted are none.
+// atBatsOf returns a player's at-bats in order: those of the team's games, since other programs write rows without the index keys, and
+// those in the index. It leaves out at-bats of deleted games.
 func (b *Book) atBatsOf(p *Player) []AtBat {
 	games := collect(b, indexAtBats, prefixPlayer+p.ID, prefixAtBat, GameOf)
 	for _, g := range b.gamesOf(p.TeamID) {
@@ -172,13 +172,13 @@ func (b *Book) atBatsOf(p *Player) []AtBat {
 	return out
 }
 
-// Box is the box score of a game. Runs of single players are not scored.
+// Box is the box score of a game. Runs of individual players are not recorded.
 type Box struct {
 	Game      Game      `json:"game"`
 	Batters   []BoxLine `json:"batters"`
 	LineScore []int     `json:"lineScore"` // runs batted in, by inning
 	Totals    Batting   `json:"totals"`
-	Differ    bool      `json:"runsDiffer"` // the runs batted in are not the team's score
+	Differ    bool      `json:"runsDiffer"` // the runs batted in differ from the team's score
 	State     State     `json:"state"`
 	AtBats    []AtBat   `json:"-"` // in order
 }
@@ -188,14 +188,14 @@ type BoxLine struct {
 	Slot
 	Name       string `json:"name"`
 	Number     *int   `json:"playerNumber,omitempty"`
-	Substitute bool   `json:"substitute"` // bats in the place of the slot above
+	Substitute bool   `json:"substitute"` // bats in place of the slot above
 	R          *int   `json:"R"`
 	Line
 	AVG    fraction.Fraction `json:"AVG"`
 	Season fraction.Fraction `json:"seasonAVG"`
 }
 
-// NewBox makes a box score of a game's at-bats. season counts those of all games of the season, by player.
+// NewBox builds the box score of a game from its at-bats. season holds each player's line for the season.
 func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 	st := Replay(g.Lineup, all)
 	box := Box{Game: *g, Batters: []BoxLine{}, LineScore: []int{}, State: st, AtBats: all}
@@ -225,14 +225,14 @@ func NewBox(g *Game, roster []Player, all []AtBat, season map[string]Line) Box {
 			b.Name, b.Number = roster[at].Name(), roster[at].Number
 		}
 	}
-	// One without a place in the order (0, which wraps around) stands behind all others.
+	// A batter without a place in the order (0, which wraps around) sorts last.
 	slices.SortStableFunc(box.Batters, func(a, b BoxLine) int { return cmp.Compare(uint(a.BattingOrder-1), uint(b.BattingOrder-1)) })
 	box.Totals = Count(all).Batting()
 	box.Differ = box.Totals.RBI != g.TeamScore
 	return box
 }
 
-// Record is what has come of a team's games.
+// Record is a team's record of wins, losses and ties.
 type Record struct {
 	Wins        int      `json:"wins"`
 	Losses      int      `json:"losses"`

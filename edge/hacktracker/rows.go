@@ -66,13 +66,13 @@ func membershipOf(it attr.Item) Membership {
 	}
 }
 
-// The types of team: one that is managed, and a label for somebody's own statistics, with no player but its owner.
+// The types of team: a managed team, and a personal one for its owner's own statistics, with no other player.
 const (
 	Managed  = "MANAGED"
 	Personal = "PERSONAL"
 )
 
-// Team is a team. Role is that of who asks, where they are a member.
+// Team is a team. Role is the caller's role, if they are a member.
 type Team struct {
 	ID          string `json:"teamId"`
 	Name        string `json:"name"`
@@ -85,7 +85,7 @@ type Team struct {
 	UpdatedAt   string `json:"updatedAt"`
 }
 
-// teamOf reads a row. One of the first version has neither type nor status: it is an active, managed team.
+// teamOf decodes a row. A row of the first version has neither type nor status and is an active, managed team.
 func teamOf(it attr.Item) Team {
 	return Team{
 		ID: strings.TrimPrefix(it["PK"].Str(), prefixTeam), Name: it["name"].Str(), Description: it["description"].Str(), OwnerID: it["ownerId"].Str(),
@@ -93,7 +93,7 @@ func teamOf(it attr.Item) Team {
 	}
 }
 
-// Player is a row of a roster. A ghost is one without a user.
+// Player is a row of a roster. A ghost is a player without a user.
 type Player struct {
 	ID        string   `json:"playerId"`
 	TeamID    string   `json:"teamId"`
@@ -108,8 +108,8 @@ type Player struct {
 	CreatedAt string   `json:"createdAt"`
 	UpdatedAt string   `json:"updatedAt"`
 
-	Role    Role `json:"role,omitempty"`          // of the user, where it was asked for
-	Refused *int `json:"numberRefused,omitempty"` // a number that the player has lost to another node's
+	Role    Role `json:"role,omitempty"`          // of the user, if requested
+	Refused *int `json:"numberRefused,omitempty"` // number lost to a player added at another node
 }
 
 func playerOf(it attr.Item) Player {
@@ -121,7 +121,7 @@ func playerOf(it attr.Item) Player {
 	}
 }
 
-// Shirt is a number as a text; empty: there is none.
+// Shirt formats a number; empty if there is none.
 func Shirt(n *int) string {
 	if n == nil {
 		return ""
@@ -129,7 +129,7 @@ func Shirt(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// Name is how a player is shown.
+// Name returns the name to show for a player.
 func (p *Player) Name() string { return strings.TrimSpace(p.FirstName + " " + p.LastName) }
 
 // The states of a game.
@@ -161,7 +161,7 @@ type Game struct {
 	CreatedAt      string `json:"createdAt"`
 	UpdatedAt      string `json:"updatedAt"`
 	FinalAt        string `json:"finalAt,omitempty"`      // when it was first final
-	StartRefused   string `json:"startRefused,omitempty"` // another game, for which the cloud has refused this one's start
+	StartRefused   string `json:"startRefused,omitempty"` // the other game because of which the cloud refused this one's start
 
 	RunKeys []string `json:"-"` // ends of the keys of taps that added runs
 
@@ -178,7 +178,7 @@ func gameOf(it attr.Item) Game {
 	}
 }
 
-// lineupOf reads a lineup: slots, or as the first version's documents have it the ids of players in batting order.
+// lineupOf decodes a lineup: slots or, as in the first version's documentation, player ids in batting order.
 func lineupOf(v attr.Value) []Slot {
 	out := []Slot{}
 	for i, one := range v.List() {
@@ -197,13 +197,13 @@ func lineupOf(v attr.Value) []Slot {
 	return out
 }
 
-// Point is where a ball was hit to: fractions of the field's picture, from its left and from its top.
+// Point is where a ball was hit to, as fractions of the field's picture from its left and top.
 type Point struct {
 	X float64 `dynamodbav:"x" json:"x"`
 	Y float64 `dynamodbav:"y" json:"y"`
 }
 
-// AtBat is a plate appearance as it was scored. Inning, Outs and BattingOrder are what the scorer's device thought they were.
+// AtBat is a plate appearance as scored. Inning, Outs and BattingOrder are the values sent by the scorer's device.
 type AtBat struct {
 	ID           string `json:"atBatId"`
 	GameID       string `json:"gameId"`
@@ -235,7 +235,7 @@ func atBatOf(it attr.Item) AtBat {
 	return a
 }
 
-// when is the moment by which at-bats are in order, in milliseconds: that in a ULID, else when the row was made.
+// when returns the time that orders at-bats, in milliseconds: that of a ULID id, else the row's creation time.
 func (a *AtBat) when() int64 {
 	if id, err := ulid.ParseStrict(a.ID); err == nil {
 		return int64(id.Time())
@@ -245,7 +245,7 @@ func (a *AtBat) when() int64 {
 	return at.UnixMilli()
 }
 
-// Sort puts at-bats in the order in which they happened. Of one moment the id decides, so that all nodes have one order.
+// Sort orders at-bats by time, then by id, so that all nodes have the same order.
 func Sort(all []AtBat) {
 	slices.SortFunc(all, func(a, b AtBat) int { return cmp.Or(cmp.Compare(a.when(), b.when()), strings.Compare(a.ID, b.ID)) })
 }
@@ -257,7 +257,7 @@ func textOf(v attr.Value) *string {
 	return new(v.Str())
 }
 
-// textsOf are the texts of a list or a set.
+// textsOf returns the strings of a list or set.
 func textsOf(v attr.Value) []string {
 	out := slices.Clone(v.Strs())
 	for _, one := range v.List() {
@@ -266,10 +266,10 @@ func textsOf(v attr.Value) []string {
 	return out
 }
 
-// number reads a number, of which rows of others may have a fraction; what is none is 0.
+// number reads an integer; other programs may have stored a fraction. A value that is no number is 0.
 func number(v attr.Value) int { return or(wholeOf(v), 0) }
 
-// or is a number, or what stands for none.
+// or returns the number, or none if n is nil.
 func or(n *int, none int) int {
 	if n == nil {
 		return none

@@ -17,10 +17,10 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Service is the scorebook over a table.
+// Service implements the scorebook on one table.
 type Service struct{ Table string }
 
-// action is something that only some roles may do: those that the original's POLICY_MAP has.
+// action lists the roles that may do something, as in the original's POLICY_MAP.
 type action string
 
 const (
@@ -36,8 +36,8 @@ func forbidden(format string, args ...any) error {
 
 func notFound(what string) error { return fault.New(fault.NotFound, "not_found", "%s not found", what) }
 
-// Book is the scorebook as a user has it open, in one transaction. Its first error stays: what is asked of it after that reads and writes
-// nothing, and Err says why.
+// Book is the scorebook opened for a user in one transaction. It keeps its first error, which Err returns; after an error its methods
+// read and write nothing.
 type Book struct {
 	*Service
 	tx   *store.Tx
@@ -45,23 +45,23 @@ type Book struct {
 	err  error
 }
 
-// Open opens the scorebook for a user; for nobody, where nothing is asked that has to be allowed.
+// Open opens the scorebook for a user. user may be empty if no operation needs permission.
 func (s *Service) Open(tx *store.Tx, user string) *Book { return &Book{Service: s, tx: tx, user: user} }
 
-// Err is the first error.
+// Err returns the first error.
 func (b *Book) Err() error { return b.err }
 
-// Fail has an error stay, if it is one and the first.
+// Fail records err if it is the first error; it ignores nil.
 func (b *Book) Fail(err error) { b.err = cmp.Or(b.err, err) }
 
-// refuse is Fail where something is so.
+// refuse calls Fail(why) if is holds.
 func (b *Book) refuse(is bool, why error) {
 	if is {
 		b.Fail(why)
 	}
 }
 
-// get reads a row; nil: there is none.
+// get reads a row; nil if there is none.
 func (b *Book) get(k attr.Item) (it attr.Item) {
 	if b.err == nil {
 		it, b.err = b.tx.Get(b.Table, k)
@@ -69,21 +69,21 @@ func (b *Book) get(k attr.Item) (it attr.Item) {
 	return it
 }
 
-// known reads a row that is to be there.
+// known reads a row that must exist.
 func (b *Book) known(k attr.Item, what string) attr.Item {
 	it := b.get(k)
 	b.refuse(it == nil, notFound(what))
 	return it
 }
 
-// read reads the members of a body that fields know, of which some are needed.
+// read reads the members of a body that are in fields; those in needed are required.
 func (b *Book) read(fields map[string]patch.Field, in Input, needed ...string) patch.Patch {
 	p, err := patch.Read(fields, in, needed...)
 	b.Fail(err)
 	return p
 }
 
-// change is read for a body that has to change something. Those named are of no interest.
+// change is read for a body that must change something. It ignores the members in without.
 func (b *Book) change(fields map[string]patch.Field, in Input, without ...string) patch.Patch {
 	maps.DeleteFunc(fields, func(name string, _ patch.Field) bool { return slices.Contains(without, name) })
 	p, err := patch.ReadSome(fields, in)
@@ -91,36 +91,36 @@ func (b *Book) change(fields map[string]patch.Field, in Input, without ...string
 	return p
 }
 
-// commit makes writes in one transaction; one alone is sent as what it is, at half the price.
+// commit makes writes in one transaction. A single write is sent without one, at half the price.
 func (b *Book) commit(writes ...store.WriteItem) {
 	if b.err == nil {
 		b.err = b.tx.TransactWrite(store.TransactWrite{Items: writes})
 	}
 }
 
-// Make makes what NewTeam, NewPlayer or NewGame has returned, and returns its id.
+// Make commits the writes returned by NewTeam, NewPlayer or NewGame, and returns the id.
 func (b *Book) Make(id string, writes []store.WriteItem) string {
 	b.commit(writes...)
 	return id
 }
 
-// update is the write of a patch, of now, under a condition.
+// update returns the write that applies a patch, stamped with the current time, under a condition.
 func (b *Book) update(k attr.Item, p patch.Patch, condition string, values attr.Item) store.WriteItem {
 	p.Set["updatedAt"] = b.now()
 	return store.WriteItem{Update: p.Update(b.Table, k, table.When(condition, values))}
 }
 
-// remove is the deletion of a row under a condition.
+// remove returns the write that deletes a row under a condition.
 func (s *Service) remove(k attr.Item, condition string, values attr.Item) store.WriteItem {
 	return table.Delete(s.Table, k, table.When(condition, values))
 }
 
-// drop is the deletion of a row, whatever it is by now.
+// drop returns the write that deletes a row unconditionally.
 func (s *Service) drop(row attr.Item) store.WriteItem {
 	return table.Delete(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.If{})
 }
 
-// The conditions that a row is there, and that a player is a ghost or is none.
+// The conditions that a row exists, and that a player is a ghost or not.
 const (
 	exists  = "attribute_exists(PK)"
 	isGhost = exists + " AND isGhost = :ghost"
@@ -137,42 +137,42 @@ func (b *Book) allow(team string, do action) Team {
 	return t
 }
 
-// check is the condition of a transaction on a row that it does not write.
+// check returns a condition check on a row that the transaction does not write.
 func (s *Service) check(k attr.Item, condition string, values attr.Item) store.WriteItem {
 	return table.Check(s.Table, k, table.When(condition, values))
 }
 
-// asRole is the check that who writes still has a role when a write reaches the cloud.
+// asRole checks that the user still has a role when the write reaches the cloud.
 func (b *Book) asRole(team string, role Role) store.WriteItem {
 	return b.check(memberKey(b.user, team), "#role = :role AND #status = :active", attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)})
 }
 
-// there is the check that a team has not been deleted.
+// there checks that a team has not been deleted.
 func (s *Service) there(team string) store.WriteItem {
 	return s.check(teamKey(team), exists+" AND (attribute_not_exists(#status) OR #status <> :deleted)", attr.Item{":deleted": attr.S(deleted)})
 }
 
-// create is the write of a row that is not there yet.
+// create returns the write that creates a row, on condition that its key is free.
 func (s *Service) create(row attr.Item) store.WriteItem {
 	return table.Put(s.Table, row, table.Same(nil, "PK"))
 }
 
-// Now is the moment of the transaction.
+// Now returns the time of the transaction.
 func (b *Book) Now() time.Time { return b.tx.Now() }
 
-// At is a moment after it, as rows have moments.
+// At returns Now plus after in the format of the rows.
 func (b *Book) At(after time.Duration) string { return b.Now().Add(after).UTC().Format(patch.Stamp) }
 
 func (b *Book) now() attr.Value { return attr.S(b.At(0)) }
 
-// Stamp gives a new row its times, and what else is set in it.
+// Stamp sets the times of a new row and the attributes in set.
 func (b *Book) Stamp(row, set attr.Item) attr.Item {
 	maps.Copy(row, set)
 	row["createdAt"], row["updatedAt"] = b.now(), b.now()
 	return row
 }
 
-// newID is the id of what a request makes: with an Idempotency-Key it is made of that, so that it is one whichever node is asked.
+// newID returns the id of a record to create. With an Idempotency-Key it is derived from the key, so that it is the same at every node.
 func (b *Book) newID(kind, once string) string {
 	if once == "" {
 		return uuid.NewString()
@@ -180,7 +180,7 @@ func (b *Book) newID(kind, once string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("hacktracker#"+b.user+"#"+kind+"#"+once)).String()
 }
 
-// each reads all rows of a partition of the table or of an index whose sort key begins with a prefix.
+// each calls do for all rows in a partition of the table or an index whose sort keys have a prefix.
 func (b *Book) each(index, pk, prefix string, do func(it attr.Item)) {
 	q := store.Query{Table: b.Table, Index: index, KeyCondition: index + "PK = :pk AND begins_with(" + index + "SK, :sk)"}
 	q.Values = attr.Item{":pk": attr.S(pk), ":sk": attr.S(prefix)}
@@ -195,20 +195,20 @@ func (b *Book) each(index, pk, prefix string, do func(it attr.Item)) {
 	}
 }
 
-// collect reads all rows that each would, as what they are.
+// collect decodes all rows that each would read.
 func collect[T any](b *Book, index, pk, prefix string, of func(it attr.Item) T) []T {
 	out := []T{}
 	b.each(index, pk, prefix, func(it attr.Item) { out = append(out, of(it)) })
 	return out
 }
 
-// Page is a part of a list.
+// Page selects a part of a list.
 type Page struct {
 	Limit int
-	Start attr.Item // the key that it follows; nil: the first
+	Start attr.Item // key of the last row before the page; nil for the first page
 }
 
-// listed reads a page of all rows of a kind, and the key that it ends with; nil: it is the last.
+// listed reads a page of the rows of a kind, and returns the key of its last row; nil if there are no more.
 func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out []T, next attr.Item) {
 	if b.err != nil {
 		return nil, nil
@@ -227,14 +227,14 @@ func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out [
 	return out, found.LastKey
 }
 
-// Once is the row by which a user's request with an Idempotency-Key takes effect once, whichever node is asked.
+// Once returns the row that makes a user's request with an Idempotency-Key take effect once across all nodes.
 func (s *Service) Once(user, path, once, node string, in Input) (*idempotency.Row, error) {
 	hash, err := idempotency.Hash(user+" "+path, in)
 	return &idempotency.Row{Table: s.Table, Key: key(prefixOnce+user+"#"+once, skMetadata), Hash: hash, Node: node}, err
 }
 
-// Needs are the partitions of a request that another node may have written to: of a game with its team, of a team, else of all teams of the
-// user, of the user and of another. Empty ones are none.
+// Needs returns the partitions of a request that another node may have written to: those of the game and its team, or of the team, else
+// of all the user's teams; and those of the user and of other. Empty ids are left out.
 func (b *Book) Needs(game, team, other string) (all []attr.Item) {
 	switch {
 	case game != "":

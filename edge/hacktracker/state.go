@@ -2,32 +2,31 @@ package hacktracker
 
 import "time"
 
-// Bases are who is on which base, by player; empty: nobody.
+// Bases holds the player on each base; empty if there is none.
 type Bases struct {
 	First  string `json:"first,omitempty"`
 	Second string `json:"second,omitempty"`
 	Third  string `json:"third,omitempty"`
 }
 
-// State is a game as its at-bats leave it.
+// State is the state of a game after its at-bats.
 type State struct {
 	Inning   int        `json:"inning"`
 	Outs     int        `json:"outs"`
-	Batter   *Slot      `json:"batter"`          // who is up; nil: there is no lineup
-	Next     []Slot     `json:"next"`            // the two behind
-	Bases    *Bases     `json:"bases,omitempty"` // nil: what was scored does not say
+	Batter   *Slot      `json:"batter"`          // who is up; nil without a lineup
+	Next     []Slot     `json:"next"`            // the next two batters
+	Bases    *Bases     `json:"bases,omitempty"` // nil if the scoring does not determine them
 	Runs     int        `json:"runs"`            // batted in
-	Mismatch []string   `json:"mismatch"`        // at-bats of which a device thought otherwise
-	Doubles  [][]string `json:"possibleDoubles"` // at-bats that look like one, scored twice
+	Mismatch []string   `json:"mismatch"`        // at-bats whose device sent a different inning, outs or batting order
+	Doubles  [][]string `json:"possibleDoubles"` // pairs of at-bats that look like one scored twice
 	Innings  []int      `json:"-"`               // of each at-bat, as derived
 }
 
-// doubleWithin is how far apart two scorers may note one plate appearance.
+// doubleWithin is how far apart in time two scorers may record the same plate appearance.
 const doubleWithin = time.Minute
 
-// Replay derives inning, outs and batter from at-bats, which it puts in order. Three outs end an inning; further ones of a double
-// play do not count in the next. The lineup goes round by one with each at-bat, whoever it was. What devices have sent along is
-// only compared:
+// Replay sorts at-bats and derives inning, outs and batter from them. Three outs end an inning; surplus outs of a double play do not
+// carry over to the next. Each at-bat advances the lineup by one, whoever batted. The values that devices sent are only compared:
 //
 //	lineup a b c    a:1B  b:DP  c:K  a:BB    ->  inning 2, nobody out, b is up, a on first
 func Replay(lineup []Slot, all []AtBat) State {
@@ -54,7 +53,7 @@ func Replay(lineup []Slot, all []AtBat) State {
 	return st
 }
 
-// advance moves the runners as far as a result says for certain; nil: nobody knows. Runners of slow-pitch do not steal, so a
+// advance moves the runners where a result determines it; it returns nil if it does not. There is no stealing in slow-pitch, so a
 // strikeout moves nobody.
 func advance(b *Bases, a *AtBat) *Bases {
 	to, isHit := map[string]Bases{Single: {First: a.PlayerID}, Double: {Second: a.PlayerID}, Triple: {Third: a.PlayerID}, HomeRun: {}}[a.Result]
@@ -73,7 +72,7 @@ func advance(b *Bases, a *AtBat) *Bases {
 	return nil
 }
 
-// forced puts a batter on first, and on those who have to make room.
+// forced puts a batter on first and moves up the runners who are forced.
 func forced(b Bases, batter string) *Bases {
 	if b.First != "" {
 		if b.Second != "" {
@@ -85,7 +84,7 @@ func forced(b Bases, batter string) *Bases {
 	return &b
 }
 
-// doubles finds at-bats of the same batter, inning and result that were scored within a minute of each other.
+// doubles finds at-bats with the same batter, inning and result that were scored within a minute of each other.
 func doubles(all []AtBat) (out [][]string) {
 	for i := range all {
 		for j := i + 1; j < len(all); j++ {

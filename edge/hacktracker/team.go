@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-// keptFor is how long a deleted team can be had back, and what says that a game was deleted stays: nodes that were cut off bring rows of
-// it until then.
+// keptFor is how long a deleted team can be recovered, and how long the marker of a deleted game is kept: until then, nodes that were
+// cut off may still bring rows of it.
 const keptFor = 30 * 24 * time.Hour
 
 func (b *Book) team(team string) Team {
@@ -24,10 +24,10 @@ func (b *Book) team(team string) Team {
 	return t
 }
 
-// Team returns a team to one of its members.
+// Team returns a team, for one of its members.
 func (b *Book) Team(team string) Team { return b.allow(team, anyMember) }
 
-// TeamsOf lists the teams of which a user is an active member, each with their role, by name.
+// TeamsOf lists by name the teams of which a user is an active member, each with the user's role.
 func (b *Book) TeamsOf(user string) []Team {
 	out := []Team{}
 	for _, m := range b.memberships(user) {
@@ -41,7 +41,7 @@ func (b *Book) TeamsOf(user string) []Team {
 	return out
 }
 
-// TeamQuery is which teams a list has.
+// TeamQuery filters a list of teams.
 type TeamQuery struct {
 	Owner, Type string // empty: all; without either no PERSONAL team
 	Page
@@ -56,7 +56,7 @@ func (b *Book) Teams(q TeamQuery) ([]Team, attr.Item) {
 	}), next
 }
 
-// NewTeam returns the writes of a team, of its owner's membership and of its owner's player, and the team's id.
+// NewTeam returns the id of a new team, and the writes that create it with its owner's membership and player.
 func (b *Book) NewTeam(once string, in Input) (id string, writes []store.WriteItem) {
 	p := b.read(teamFields(), in, "name", "teamType")
 	u := b.User(b.user)
@@ -84,7 +84,7 @@ func (b *Book) membership(user, team string, role Role, by attr.Value) attr.Item
 	})
 }
 
-// link makes a player's row that of a user.
+// link links a player's row to a user.
 func link(row attr.Item, user, player string, now attr.Value) {
 	row["isGhost"], row["userId"], row["linkedAt"] = attr.Bool(false), attr.S(user), now
 	indexed(row, indexPlayers, prefixUser+user, prefixPlayer+player)
@@ -98,7 +98,7 @@ func (b *Book) ChangeTeam(team string, in Input) Team {
 	return b.Team(team)
 }
 
-// DeleteTeam hides a team, and returns the token by which its owner has it back for 30 days.
+// DeleteTeam hides a team, and returns the token with which its owner can recover it within 30 days.
 func (b *Book) DeleteTeam(team string) (token string) {
 	b.refuse(b.allow(team, ownTeam).Type == Personal, forbidden("Cannot delete team on personal stats team"))
 	token = uuid.NewString()
@@ -108,7 +108,7 @@ func (b *Book) DeleteTeam(team string) (token string) {
 	return token
 }
 
-// RecoverTeam gives an owner a team back.
+// RecoverTeam restores a deleted team for its owner.
 func (b *Book) RecoverTeam(team string, in Input) Team {
 	token := b.read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken").Set["recoveryToken"]
 	it := b.known(teamKey(team), "Team")
@@ -130,7 +130,7 @@ func (b *Book) ChangeMember(team, user string, in Input) Membership {
 	return membershipOf(b.get(memberKey(user, team)))
 }
 
-// Enrol makes the profile of the user at their first request; one that is there already stays.
+// Enrol creates the user's profile at their first request. It leaves an existing one as it is.
 func (b *Book) Enrol(email, name string) {
 	email = strings.ToLower(email)
 	first, last, _ := strings.Cut(strings.TrimSpace(name), " ")
@@ -173,7 +173,7 @@ func (b *Book) DeleteUser() {
 	b.commit(b.remove(userKey(b.user), exists, nil))
 }
 
-// Context is which kinds of team a user is in.
+// Context reports which kinds of team a user is in.
 type Context struct {
 	Personal bool `json:"has_personal_context"`
 	Managed  bool `json:"has_managed_context"`
@@ -188,8 +188,8 @@ func (b *Book) Context() (c Context) {
 	return c
 }
 
-// Players lists the roster rows that the user is linked to, also of teams that were deleted: those that the index has, and those in
-// rosters of the user's teams, since others write rows without its keys.
+// Players lists the roster rows linked to the user, including those of deleted teams: from the index, and from the rosters of the
+// user's teams, since other programs write rows without the index keys.
 func (b *Book) Players() []Player {
 	out := collect(b, indexPlayers, prefixUser+b.user, prefixPlayer, playerOf)
 	for _, m := range b.memberships(b.user) {
@@ -203,12 +203,12 @@ func (b *Book) Players() []Player {
 	return out
 }
 
-// memberships are those of a user, whatever their status.
+// memberships returns a user's memberships of any status.
 func (b *Book) memberships(user string) []Membership {
 	return collect(b, "", prefixUser+user, prefixTeam, membershipOf)
 }
 
-// Followed are the partitions that a node reads often: games in progress, with their teams.
+// Followed returns the partitions that a node polls often: games in progress and their teams.
 func (s *Service) Followed(tx *store.Tx, _ []string) (out []attr.Value, err error) {
 	b := s.Open(tx, "")
 	b.each(indexEntity, "ENTITY#GAME", skMetadata, func(it attr.Item) {

@@ -1,4 +1,4 @@
-// Package hacktracker is the softball scorebook's face to HTTP: its routes, errors in their shape, a stream of each game, and pages.
+// Package hacktracker serves the softball scorebook over HTTP: routes, errors, a stream for each game, and pages.
 package hacktracker
 
 import (
@@ -25,22 +25,22 @@ import (
 //go:embed openapi.yaml
 var document []byte
 
-// Config is what the routes work with.
+// Config holds the dependencies of the routes.
 type Config struct {
 	Service *hacktracker.Service
 	Mount   string
-	Node    string // the id of this node
-	// Ensure has rows here that another node may have written; nil: the node has no cloud.
+	Node    string // this node's id
+	// Ensure fetches rows that another node may have written; nil if the node has no cloud.
 	Ensure httpapi.Ensure
 }
 
 type api struct {
 	Config
-	mount string // without a slash at its end
+	mount string // without trailing slash
 	look  *page.Renderer
 }
 
-// New makes the application's part of a server.
+// New returns the application's routes and pages for a server.
 func New(c Config) (httpapi.App, error) {
 	mount := strings.TrimSuffix(c.Mount, "/")
 	look, err := page.New(mount+"/-", files, nil)
@@ -53,25 +53,25 @@ func New(c Config) (httpapi.App, error) {
 	}, err
 }
 
-// call is a request of a user, with the members of its body: nulls and unknown ones are in it too.
+// call is a user's request. in holds all members of its body, including nulls and unknown ones.
 type call struct {
 	*gin.Context
 
 	user   string
 	in     hacktracker.Input
 	query  *bind.Query
-	once   string // of a POST, the key by which it takes effect once; empty: it has none
-	made   string // id of what it has made
-	status int    // of the answer
+	once   string // Idempotency-Key of a POST; empty if it has none
+	made   string // id of the created record
+	status int    // response status
 }
 
-// id is what a request names in its path, or has made.
+// id returns a path parameter, or else the id of the created record.
 func (r *call) id(name string) string { return cmp.Or(r.Param(name), r.made) }
 
-// doing is what a request does with the scorebook as its user has it open, and what there is to answer.
+// doing handles a request on the scorebook opened for its user, and returns the response body.
 type doing = func(b *hacktracker.Book, r *call) any
 
-// in does something in a transaction.
+// in adapts do to a transaction.
 func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx *store.Tx) (T, error) {
 	return func(tx *store.Tx) (T, error) {
 		b := a.Service.Open(tx, r.user)
@@ -80,8 +80,8 @@ func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx
 	}
 }
 
-// route is one for people who are signed in. It has the rows here that another node may have written, and makes the profile of a
-// user at their first request.
+// route returns a route for signed-in users. It fetches the rows that another node may have written, and creates a user's profile at
+// their first request.
 func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: func(c *gin.Context) error {
 		user, err := httpapi.Subject(c)
@@ -113,7 +113,7 @@ func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 	}}
 }
 
-// prepare has the partitions here that a request is about, and the user's profile.
+// prepare fetches the partitions that a request concerns, and creates the user's profile if it is missing.
 func (a *api) prepare(r *call) error {
 	if err := a.Ensure.Needs(r.Context, a.Service.Table, in(a, r, needs)); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (a *api) prepare(r *call) error {
 	})
 }
 
-// needs is what a request names, users in its body too.
+// needs returns the partitions of what a request names, including the user in its body.
 func needs(b *hacktracker.Book, r *call) []attr.Item {
 	other := r.Param("user")
 	if raw, ok := r.in["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
@@ -139,7 +139,7 @@ func needs(b *hacktracker.Book, r *call) []attr.Item {
 	return b.Needs(r.Param("game"), r.Param("team"), other)
 }
 
-// on is a route that answers with what comes of something, or that it is gone.
+// on returns a route that answers with the result of do; a DELETE answers without content.
 func (a *api) on(method, path string, do doing) httpapi.Route {
 	return a.route(method, path, func(r *call) error {
 		if method == http.MethodGet {
@@ -153,7 +153,7 @@ func (a *api) on(method, path string, do doing) httpapi.Route {
 	})
 }
 
-// creates is a route that makes something, once where a request carries an Idempotency-Key.
+// creates returns a route that creates a record, once per Idempotency-Key.
 func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string, []store.WriteItem), show doing) httpapi.Route {
 	return a.route(http.MethodPost, path, func(r *call) (err error) {
 		var row *idempotency.Row
@@ -179,7 +179,7 @@ func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string
 	})
 }
 
-// problem is the shape of errors.
+// problem returns the JSON body of an error.
 func problem(f *httpapi.Failure) any {
 	if f.Status == http.StatusUnauthorized {
 		return map[string]string{"error": "User ID not found. Authentication required."}
@@ -191,7 +191,7 @@ func problem(f *httpapi.Failure) any {
 	return map[string]string{"error": cmp.Or(strings.Join(parts, "; "), f.Message)}
 }
 
-// topicOf is what a record means to streams: a game of which something is to be asked for anew.
+// topicOf turns a journal record into an event that tells readers of a game's stream to fetch it again.
 func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	game := hacktracker.GameOf(r.Key)
 	if r.Table != a.Service.Table || game == "" {
@@ -202,7 +202,7 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	return sse.Change{Topic: topicGame + game, Frame: frame, All: func() sse.Frame { return frame }}, true, nil
 }
 
-// snapshot has who begins to read, or has missed more than can be told, ask for the game.
+// snapshot tells a new reader, or one that has missed too many events, to fetch the game.
 func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
 	return []sse.Frame{gameFrame(strings.TrimPrefix(topic, topicGame), 0)}, nil
 }
@@ -217,7 +217,7 @@ const (
 	maxToken  = 1024
 )
 
-// page reads limit and nextToken, which is the key that the page before ended with, as JSON.
+// page reads limit and nextToken, the last key of the previous page as JSON.
 func (r *call) page() (p hacktracker.Page) {
 	p.Limit = r.query.Limit()
 	if token := r.query.Text("nextToken", maxToken); token != "" {
@@ -229,7 +229,7 @@ func (r *call) page() (p hacktracker.Page) {
 	return p
 }
 
-// listed is a page of a list by what it lists, with the token of the next one.
+// listed returns a page of a list under name, with the token of the next page.
 func listed[T any](name string, all []T, next attr.Item) any {
 	out := map[string]any{name: all, "count": len(all)}
 	if next != nil {

@@ -34,7 +34,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 	}
 }
 
-// shows is a page of what is kept.
+// shows returns the route of a page that shows what read returns.
 func (a *api) shows(path, kind, title string, read doing) httpapi.Route {
 	return a.route(http.MethodGet, path, func(r *call) error { return httpapi.OwnView(r.Context, kind, title, in(a, r, read)) })
 }
@@ -43,10 +43,10 @@ func (a *api) nav(auth.Identity) []page.Link {
 	return []page.Link{{Href: a.look.At("/"), Text: "My teams"}}
 }
 
-// result is what may come of a plate appearance, as a key and in words.
+// result is a result of a plate appearance: its id and its name.
 type result struct{ ID, Word string }
 
-// results are the scorer's keys, six in a row, those most used nearest to the thumb.
+// results lists the scorer's keys, six in a row, the most used nearest to the thumb.
 var results = []result{
 	{"FC", "fielder's choice"}, {"E", "reached on error"}, {"DP", "double play"}, {"TP", "triple play"}, {"SH", "sacrifice bunt"}, {"HBP", "hit by pitch"},
 	{"FO", "fly out"}, {"GO", "ground out"}, {"LO", "line out"}, {"PO", "pop out"}, {"SF", "sacrifice fly"}, {"OUT", "out"},
@@ -60,10 +60,10 @@ func worded(id string) string {
 	if id == hacktracker.Sacrifice {
 		return "sacrifice"
 	}
-	return id // of another writer
+	return id // written by another program
 }
 
-// book is what the scorer's script goes on from while the node is away.
+// book is the state from which the scorer's script continues while the node is unreachable.
 type book struct {
 	*hacktracker.Game
 	Lineup  []slot   `json:"lineup"`
@@ -76,35 +76,35 @@ type slot struct {
 	Name string `json:"name"`
 }
 
-// play is an at-bat with what is shown of it.
+// play is an at-bat with the values that its page shows.
 type play struct {
 	*hacktracker.AtBat
 	Name   string `json:"name"`
 	Word   string `json:"-"`
-	Played int    `json:"-"` // the inning as it is derived
-	Misfit bool   `json:"-"` // its device thought otherwise
+	Played int    `json:"-"` // the derived inning
+	Misfit bool   `json:"-"` // its device sent other values
 }
 
-// gamePage is a game, for spectators and for scorers.
+// gamePage is the view of a game for spectators and scorers.
 type gamePage struct {
-	Base, Page string // of the game's routes and pages
+	Base, Page string // paths of the game's routes and pages
 	Team       hacktracker.Team
 	Box        hacktracker.Box
 	Title      string
 	Pill       page.Pill
-	May        bool   // score it
-	On         string // who is on base
+	May        bool   // the reader may score the game
+	On         string // runners on base
 	Line       page.Table
-	Plays      []play      // the latest first
-	Doubles    []page.Link // two at-bats that may be one: to the later, which can be taken back
+	Plays      []play      // latest first
+	Doubles    []page.Link // at-bats that may be one scored twice: links to the later, which can be taken back
 	Balls      []ball
 	Startable  bool
 	Bench      []hacktracker.Player
 	Results    []result
 	Up, Next   string
-	Book, Last string // JSON: what the script goes on from, and the lineup of the game before
+	Book, Last string // JSON: the script's starting state, and the lineup of the previous game
 	Code       page.Figure
-	Waits      []string // plays that were not sent: the script's, in the gallery
+	Waits      []string // unsent plays: filled by the script, and in gallery scenes
 }
 
 func (a *api) gamePage(b *hacktracker.Book, r *call) any {
@@ -126,7 +126,7 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	return p
 }
 
-// scorerPage is the game for those who may score it.
+// scorerPage is the page of a game for those who may score it.
 func (a *api) scorerPage(b *hacktracker.Book, r *call) any {
 	data := a.gamePage(b, r)
 	if p, ok := data.(gamePage); ok && !p.May {
@@ -136,11 +136,11 @@ func (a *api) scorerPage(b *hacktracker.Book, r *call) any {
 }
 
 func encoded(v any) string {
-	out, _ := json.Marshal(v) // of texts and whole numbers alone
+	out, _ := json.Marshal(v) // only strings and integers
 	return string(out)
 }
 
-// game lays a game out.
+// game builds the view of a game.
 func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Player) gamePage {
 	g, st, all := &box.Game, &box.State, box.AtBats
 	box.Game.Opponent = cmp.Or(g.Opponent, "Opponent")
@@ -191,13 +191,13 @@ func numbered(n *int, name string) string {
 	return strings.TrimSpace(hacktracker.Shirt(n) + " " + name)
 }
 
-// pills are the states of a game.
+// pills maps the states of a game to their labels.
 var pills = map[string]page.Pill{
 	hacktracker.InProgress: {Class: "live", Icon: "dot", Text: "Live"}, hacktracker.Final: {Class: "over", Icon: "dot", Text: "Final"},
 	hacktracker.Postponed: {Class: "pause", Icon: "clock", Text: "Postponed"}, hacktracker.Scheduled: {Class: "soon", Icon: "clock", Text: "Scheduled"},
 }
 
-// bases says who is on, as far as the book says so.
+// bases describes the runners on base, as far as they are known.
 func bases(b *hacktracker.Bases, name func(string) string) string {
 	if b == nil {
 		return "unknown"

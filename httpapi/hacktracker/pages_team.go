@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// homePage is what somebody comes for: the game that is on, the next one, their teams.
+// homePage shows a user's game in progress, their next game and their teams.
 type homePage struct {
 	Mount  string
 	Groups []page.Group
@@ -37,13 +37,13 @@ func (a *api) homePage(b *hacktracker.Book, r *call) any {
 	return homePage{a.mount, []page.Group{live, next, mine}}
 }
 
-// tile leads to a game, and says how it went.
+// tile links to a game and shows its outcome.
 func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 	line := []string{pills[g.Status].Text}
 	if g.Status == hacktracker.Final || g.Status == hacktracker.InProgress {
 		line[0] += fmt.Sprintf(" %d–%d", g.TeamScore, g.OpponentScore)
 	}
-	at, _ := time.Parse(time.RFC3339, g.ScheduledStart) // nothing: it is not planned yet
+	at, _ := time.Parse(time.RFC3339, g.ScheduledStart) // zero if not scheduled yet
 	if g.Location != "" {
 		line = append(line, g.Location)
 	}
@@ -54,7 +54,7 @@ func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 	return page.Tile{Href: a.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: strings.Join(line, ", "), At: at}
 }
 
-// teamPage is one of a team's tabs, or one of its players.
+// teamPage is the view of one of a team's tabs, or of one of its players.
 type teamPage struct {
 	Mount   string
 	Team    hacktracker.Team
@@ -66,8 +66,8 @@ type teamPage struct {
 	Tables  []page.Table
 	Group   *page.Group
 	Roster  bool   // the reader may add players
-	NewGame bool   // the reader may plan one
-	Player  string // whose number the reader may change; empty: nobody's
+	NewGame bool   // the reader may schedule a game
+	Player  string // player whose number the reader may change, or empty
 }
 
 func (a *api) teamPage(b *hacktracker.Book, r *call, here string) *teamPage {
@@ -82,7 +82,7 @@ func statRow(name string, games int, b *hacktracker.Batting) []string {
 	return cells[any](name, games, b.PA, b.AB, b.H, b.Doubles, b.Triples, b.HR, b.RBI, b.BB, b.K, b.AVG, b.OBP, b.SLG, b.OPS)
 }
 
-// statsPage has a team's record, its players' figures and where its balls went: the reader's own first.
+// statsPage shows a team's record, its players' statistics and where its balls went, the reader's own first.
 func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 	p, stats, roster := a.teamPage(b, r, ""), b.TeamStats(r.id("team"), ""), b.Roster(r.id("team"), hacktracker.RosterQuery{})
 	own := page.Table{ID: "mine", Title: "My stats", Heads: statHeads}
@@ -160,13 +160,13 @@ func (a *api) playerPage(b *hacktracker.Book, r *call) any {
 	return p
 }
 
-// ball is where a ball was hit to: hundredths of the field's picture.
+// ball is where a ball was hit to, in hundredths of the field's picture.
 type ball struct {
 	X, Y       float64
 	Class, Say string
 }
 
-// balls are those of which a place was scored.
+// balls returns the balls for which a place was scored.
 func balls(all []hacktracker.AtBat, name func(string) string) (out []ball) {
 	for i := range all {
 		at := &all[i]
@@ -188,7 +188,7 @@ func balls(all []hacktracker.AtBat, name func(string) string) (out []ball) {
 	return out
 }
 
-// teamCSV is a team's statistics as a table, with the columns that other scorebooks export.
+// teamCSV answers with a team's statistics as CSV, with the columns that other scorebooks export.
 func (a *api) teamCSV(r *call) error {
 	stats, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, r *call) hacktracker.TeamStats {
 		return b.TeamStats(r.id("team"), r.query.Text("seasonId", maxText))
@@ -202,14 +202,14 @@ func (a *api) teamCSV(r *call) error {
 		figures := cells[any](p.Games, p.PA, p.AB, p.AVG, p.OBP, p.SLG, p.OPS, p.H, p.H-p.Doubles-p.Triples-p.HR, p.Doubles, p.Triples, p.HR,
 			p.RBI, p.BB, p.K, p.HBP, p.SF, p.SH, p.TB, p.ISO, p.BABIP)
 		for i := range figures {
-			figures[i] = strings.TrimLeft(figures[i], "-") // averages that are not known are empty
+			figures[i] = strings.TrimLeft(figures[i], "-") // unknown averages are left empty
 		}
 		rows = append(rows, append([]string{hacktracker.Shirt(p.Number), p.Name}, figures...))
 	}
 	return httpapi.CSV(r.Context, "stats.csv", rows)
 }
 
-// cells are figures as tables have them.
+// cells formats values for a table.
 func cells[T any](all ...T) (out []string) {
 	for _, one := range all {
 		out = append(out, fmt.Sprint(one))

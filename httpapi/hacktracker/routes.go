@@ -15,7 +15,7 @@ import (
 
 func (a *api) routes() []httpapi.Route { return slices.Concat(a.teamRoutes(), a.gameRoutes()) }
 
-// teamRoutes are those of users, of teams, and of their players.
+// teamRoutes returns the routes of users, teams and players.
 func (a *api) teamRoutes() []httpapi.Route {
 	type book = hacktracker.Book
 	const user, team, player = "/users/:user", "/teams/:team", "/teams/:team/players/:player"
@@ -53,7 +53,7 @@ func (a *api) teamRoutes() []httpapi.Route {
 	}
 }
 
-// gameRoutes are those of games and their at-bats.
+// gameRoutes returns the routes of games and their at-bats.
 func (a *api) gameRoutes() []httpapi.Route {
 	type book = hacktracker.Book
 	const game, atBat = "/games/:game", "/games/:game/atbats/:atbat"
@@ -94,14 +94,14 @@ func (a *api) gameRoutes() []httpapi.Route {
 	}
 }
 
-// admin refuses who is not in the admins' group.
+// admin refuses a user who is not in the admin group.
 func (r *call) admin(b *hacktracker.Book) {
 	if who, _ := httpapi.Identity(r.Context); !who.Admin {
 		b.Fail(fault.New(fault.Forbidden, "forbidden", "Only administrators can list everything"))
 	}
 }
 
-// users answers one user by their Cognito subject, or to an admin a page of all.
+// users returns one user by Cognito subject or, for an admin, a page of all users.
 func users(b *hacktracker.Book, r *call) any {
 	sub, p := r.query.Text("cognitoSub", maxText), r.page()
 	if sub != r.user {
@@ -114,7 +114,7 @@ func users(b *hacktracker.Book, r *call) any {
 	return listed("users", all, next)
 }
 
-// mine is a route of what is the caller's own.
+// mine restricts a route to the caller's own user.
 func mine(rt httpapi.Route) httpapi.Route {
 	do := rt.Do
 	rt.Do = func(c *gin.Context) error {
@@ -126,7 +126,7 @@ func mine(rt httpapi.Route) httpapi.Route {
 	return rt
 }
 
-// corrects changes what is there, but for members that are read-only; allowed are those that it knows, nil: it passes over others.
+// corrects wraps a change: it refuses read-only members, and members not in allowed. If allowed is nil, it ignores unknown members.
 func corrects(readOnly, allowed []string, do doing) doing {
 	return func(b *hacktracker.Book, r *call) any {
 		named := slices.Sorted(maps.Keys(r.in))
@@ -143,7 +143,7 @@ func corrects(readOnly, allowed []string, do doing) doing {
 	}
 }
 
-// teams lists the teams of a member, of an owner, or all.
+// teams lists the teams of a member or of an owner, or all teams.
 func teams(b *hacktracker.Book, r *call) any {
 	member, q := r.query.Text("userId", maxText), r.query
 	t := hacktracker.TeamQuery{Owner: q.Text("ownerId", maxText), Type: q.OneOf("team_type", hacktracker.Managed, hacktracker.Personal), Page: r.page()}

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-// scenes shows a game in its states, from fixed data.
+// scenes renders a game in each state, from fixed data.
 func (a *api) scenes() (out []page.Scene, err error) {
 	for _, s := range []struct {
 		name, what, kind, status string
@@ -60,7 +60,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 	return a.look.Scenes(out...)
 }
 
-// atBatsOf are plays with these results, ten seconds apart.
+// atBatsOf returns at-bats with the given results, ten seconds apart.
 func atBatsOf(g *hacktracker.Game, results []string) (all []hacktracker.AtBat) {
 	for i, result := range results {
 		st := hacktracker.Replay(g.Lineup, all)

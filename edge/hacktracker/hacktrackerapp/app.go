@@ -1,4 +1,4 @@
-// Package hacktrackerapp builds the softball scorebook for a node: it joins rules and routes into one app.App.
+// Package hacktrackerapp builds the softball scorebook for a node: it combines rules and routes into one app.App.
 package hacktrackerapp
 
 import (
@@ -15,9 +15,9 @@ import (
 
 const name = "hacktracker"
 
-// Settings are the section hacktracker of the configuration.
+// Settings is the hacktracker section of the configuration.
 type Settings struct {
-	Mount string `yaml:"mount"` // path that its routes lie under
+	Mount string `yaml:"mount"` // path prefix of the routes
 	Table string `yaml:"table"` // in the store and in the cloud, without cloud.prefix
 }
 
@@ -29,7 +29,7 @@ func (s *Settings) Problems() []app.Problem {
 	return app.PlaceProblems(name, s.Mount, map[string]string{"table": s.Table})
 }
 
-// New is the application with its default settings.
+// New returns the application with its default settings.
 func New() *app.App {
 	s := &Settings{Mount: "/hacktracker", Table: "hacktracker-prod"}
 	service := &hacktracker.Service{}
@@ -64,7 +64,7 @@ func New() *app.App {
 	}
 }
 
-// sweep looks once a day after games that were deleted.
+// sweep removes what is left of deleted games, once a day.
 func sweep(ctx context.Context, service *hacktracker.Service, h *app.Host) error {
 	for {
 		if err := h.Store.Update(ctx, service.EmptyAll); err != nil && ctx.Err() == nil {

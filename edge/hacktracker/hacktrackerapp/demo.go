@@ -23,10 +23,10 @@ const (
 	demoSeed      = 12
 	demoInnings   = 7
 	demoPace      = 15 * time.Second // between plate appearances of the live game
-	demoYields    = 2 * time.Minute  // behind a visitor's
+	demoYields    = 2 * time.Minute  // after a visitor's
 )
 
-// commands are the application's: its demo.
+// commands returns the application's only command, its demo.
 func commands(*app.Shell) app.Commands {
 	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
 	a := New()
@@ -45,19 +45,19 @@ func commands(*app.Shell) app.Commands {
 	}}
 }
 
-// demo is a team whose games are made up.
+// demo plays invented games of a team.
 type demo struct {
 	hacktracker.Service
 	rnd         *rand.Rand
 	owner, team string
 	players     []string
-	game        string // the one that is played
-	last        string // its at-bat that was played last
+	game        string // the game being played
+	last        string // its last at-bat played by the demo
 	inning      int
-	bases       uint // who is on, a bit each, first base the lowest
+	bases       uint // occupied bases as bits, first base lowest
 }
 
-// body is a request's body of members that are given by name.
+// body returns a request body with the given members.
 func body(members map[string]any) hacktracker.Input {
 	in := hacktracker.Input{}
 	for name, v := range members {
@@ -85,7 +85,7 @@ func (d *demo) fill(ctx context.Context, h *app.Host) error {
 	})
 }
 
-// people makes the team, its roster of twelve, and a team for Ada's own statistics.
+// people creates the team, its roster of twelve, and a team for Ada's own statistics.
 func (d *demo) people(b *hacktracker.Book, users []devlogin.User) {
 	b.Make(b.NewTeam("", body(map[string]any{"name": "Default", "teamType": "PERSONAL"})))
 	d.team = b.Make(b.NewTeam("", body(map[string]any{"name": "Dockside Diggers", "teamType": "MANAGED"})))
@@ -101,7 +101,7 @@ func (d *demo) people(b *hacktracker.Book, users []devlogin.User) {
 	}
 }
 
-// play makes a game and plays it; half of it, if it is to be live.
+// play creates a game and plays it, or half of it if live.
 func (d *demo) play(b *hacktracker.Book, opponent string, at time.Time, live bool) {
 	var lineup []hacktracker.Slot
 	for i := range min(10, len(d.players)) {
@@ -123,7 +123,7 @@ func (d *demo) play(b *hacktracker.Book, opponent string, at time.Time, live boo
 	}
 }
 
-// slowPitch are how many of a thousand plate appearances end so, where the ball is pitched to be hit: few walks, hardly a strikeout.
+// slowPitch gives the frequency of results per thousand plate appearances. The ball is pitched to be hit: few walks, few strikeouts.
 var slowPitch = []struct {
 	result, hit string
 	of, bases   int
@@ -132,7 +132,7 @@ var slowPitch = []struct {
 	{"FO", "fly_ball", 140, 0}, {"GO", "ground_out", 120, 0}, {"PO", "pop_up", 55, 0}, {"LO", "line_drive", 35, 0}, {"E", "ground_out", 35, 1}, {"DP", "ground_out", 25, 0},
 }
 
-// step plays one plate appearance. A runner goes as far as the batter; on a walk those go who have to.
+// step plays one plate appearance. Runners advance as far as the batter; on a walk only those who are forced.
 func (d *demo) step(b *hacktracker.Book, at time.Time) {
 	st := b.State(d.game)
 	n, i := d.rnd.IntN(1000), 0
@@ -168,7 +168,7 @@ func (d *demo) step(b *hacktracker.Book, at time.Time) {
 	}
 }
 
-// live goes on with the game that is being played until it is over.
+// live plays the current game to its end.
 func (d *demo) live(ctx context.Context, h *app.Host) error {
 	for over := false; !over && h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil) == nil; {
 		err := h.Store.Update(ctx, func(tx *store.Tx) (err error) {
@@ -183,8 +183,8 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 	return nil
 }
 
-// goOn plays on, unless visitors do: one who scores has the game until they have let it rest, one who has ended it until they start it
-// again, and one who has deleted it for good.
+// goOn plays on unless a visitor has taken over: by scoring, until they pause; by ending the game, until they start it again; by
+// deleting it, for good.
 func (d *demo) goOn(b *hacktracker.Book) (over bool, err error) {
 	g, all := b.Game(d.game), b.AtBats(d.game)
 	if fault.Is(b.Err(), fault.NotFound) {
