@@ -22,7 +22,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// write is a put of nothing special.
+// write is an ordinary put.
 func write(t testing.TB, c *Client) *intent.Error {
 	t.Helper()
 	_, err := c.Write(t.Context(), intent.Call{Op: store.OpPut, Table: "events", Item: item("a")})
@@ -33,7 +33,7 @@ func write(t testing.TB, c *Client) *intent.Error {
 	return e
 }
 
-// failure is what an error of this package is made of.
+// failure is the content of an error of this package.
 func failure(t testing.TB, err error) *CallError {
 	t.Helper()
 	f, ok := errors.AsType[*CallError](err)
@@ -43,7 +43,7 @@ func failure(t testing.TB, err error) *CallError {
 	return f
 }
 
-// Every spelling of every answer is sorted as the protocol has it.
+// Every spelling of every answer gets its class in the protocol.
 func TestCodes(t *testing.T) {
 	tests := []struct {
 		code, message string
@@ -105,7 +105,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// A server's own error, with or without a body of DynamoDB's, says nothing of the call, and it is sent once.
+// A server error, with or without a DynamoDB body, says nothing about the call, and the request is sent once.
 func TestServerErrors(t *testing.T) {
 	bodies := map[string]http.HandlerFunc{
 		"500":  amazon(500, `{"__type":"com.amazonaws.dynamodb.v20120810#InternalServerError","message":"x"}`),
@@ -126,7 +126,7 @@ func TestServerErrors(t *testing.T) {
 	}
 }
 
-// A captive portal is never believed, in whatever form it answers, and the way is judged to be gone.
+// A captive portal is never trusted, whatever it answers, and the connection counts as lost.
 func TestPortal(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
 		"200": func(w http.ResponseWriter, _ *http.Request) {
@@ -163,7 +163,7 @@ func TestPortal(t *testing.T) {
 	}
 }
 
-// AWS's own servers give every answer an id; who does not is somebody else.
+// AWS's own servers send a request id with every answer; an answer without one is from something else.
 func TestPortalThatSpeaksJSON(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -195,7 +195,7 @@ func TestHalfOpen(t *testing.T) {
 	})
 }
 
-// The answer's head comes at once and the rest does not: the deadline holds for all of it.
+// The answer's header comes at once and the rest does not: the deadline covers all of it.
 func TestSlowBody(t *testing.T) {
 	keys(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestBrokenAnswers(t *testing.T) {
 	}
 }
 
-// A body whose checksum is wrong was changed on its way.
+// A body whose checksum is wrong was changed on the way.
 func TestChecksum(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amz-Crc32", "1")
@@ -256,7 +256,7 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// What never left is Offline, however it failed.
+// A request that never left is Offline, however it failed.
 func TestOffline(t *testing.T) {
 	refused := tcp(t, func(net.Conn) {})
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -304,7 +304,7 @@ func TestOffline(t *testing.T) {
 	}
 }
 
-// brokenConn can be written to no more.
+// brokenConn cannot be written to any more.
 type brokenConn struct{ net.Conn }
 
 func (brokenConn) Write([]byte) (int, error)        { return 0, io.ErrClosedPipe }
@@ -316,7 +316,7 @@ func (brokenConn) SetWriteDeadline(time.Time) error { return nil }
 func (brokenConn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (brokenConn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
 
-// An answer that did not come in time leaves the call unknown: the caller's deadline as well as our own.
+// If no answer comes in time the call is unknown, whether the caller's deadline ended or ours.
 func TestCallersDeadline(t *testing.T) {
 	keys(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -331,8 +331,8 @@ func TestCallersDeadline(t *testing.T) {
 	})
 }
 
-// Who asks and does not wait for the answer says nothing of the way to the cloud, and nothing of the keys: neither before the
-// request was made, nor while a connection was.
+// A caller that gives up says nothing about the connection or the keys, whether it gave up before the request was made or while
+// connecting.
 func TestCallerGivesUp(t *testing.T) {
 	url := tcp(t, func(net.Conn) {})
 	for name, early := range map[string]bool{"before it was signed": true, "while dialing": false} {
@@ -360,7 +360,7 @@ func TestCallerGivesUp(t *testing.T) {
 	}
 }
 
-// After an outage the same client goes on at once: no bucket was emptied, and no dead connection is used again.
+// After an outage the same client works at once: no token bucket was emptied, and no dead connection is used again.
 func TestAfterAnOutage(t *testing.T) {
 	t.Setenv("AWS_RETRY_MODE", "adaptive")
 	t.Setenv("AWS_MAX_ATTEMPTS", "7")
@@ -393,7 +393,7 @@ func TestAfterAnOutage(t *testing.T) {
 	}
 }
 
-// The session's token stands in AWS's explanation of a wrong signature. It ends there.
+// AWS quotes the session token in its explanation of a wrong signature. It goes no further.
 func TestSecretsStayOut(t *testing.T) {
 	const explained = "The request signature we calculated does not match the signature you provided. The Canonical String " +
 		"for this request should have been 'POST\n/\n\nhost:x\nx-amz-security-token:token-of-the-test\n'"
@@ -464,7 +464,7 @@ func TestPrefixStaysOut(t *testing.T) {
 	}
 }
 
-// Credentials that nobody has are told at once, and nothing is asked for them but what is there.
+// Missing credentials are reported at once, and only local sources are asked for them.
 func TestNoCredentials(t *testing.T) {
 	s := serve(t, amazon(200, "{}"))
 	t.Setenv("AWS_ACCESS_KEY_ID", "")
@@ -475,7 +475,7 @@ func TestNoCredentials(t *testing.T) {
 	if e == nil || e.Class != intent.Credentials || s.asked.Load() != 0 {
 		t.Errorf("%v after %d requests", e, s.asked.Load())
 	}
-	if took := time.Since(began); took > 5*time.Second { // who asks Amazon's machines for them waits longer
+	if took := time.Since(began); took > 5*time.Second { // asking EC2's metadata service takes longer
 		t.Errorf("it took %v", took)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// genValue makes values of all ten types, with what is easily lost: what is empty, and numbers of 38 digits.
+// genValue generates values of all ten types, including what is easily lost: empty values, and numbers of 38 digits.
 func genValue(depth int) *rapid.Generator[attr.Value] {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "a", "\x00", "日本", "\"\\"}))
 	number := rapid.Custom(func(t *rapid.T) string {
@@ -50,7 +50,7 @@ func genItem() *rapid.Generator[attr.Item] {
 	return rapid.Map(rapid.MapOfN(rapid.StringN(1, 8, 30), genValue(3), 1, 5), func(m map[string]attr.Value) attr.Item { return m })
 }
 
-// An item comes back from the SDK's form as it was, and that form is the one the SDK itself makes of the item's JSON.
+// An item survives conversion to the SDK's form and back, and that form is what the SDK itself makes of the item's JSON.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) { roundTrip(rt, genItem().Draw(rt, "item")) })
 }
@@ -78,7 +78,7 @@ func roundTrip(t rapid.TB, it attr.Item) {
 	}
 }
 
-// FuzzConvert feeds items in JSON: whatever is an item comes back as it was.
+// FuzzConvert feeds JSON items: every valid item survives conversion.
 func FuzzConvert(f *testing.F) {
 	corpus.Add(f)
 	f.Add([]byte(`{"pk":{"S":"a"},"n":{"N":"1.50"},"l":{"L":[]},"m":{"M":{}},"b":{"B":""},"ns":{"NS":["1","2e3"]}}`))
@@ -92,7 +92,7 @@ func FuzzConvert(f *testing.F) {
 	})
 }
 
-// What is empty stays what it is on the wire: nil slices have been written as nothing by versions of the SDK.
+// Empty values stay empty in the request: versions of the SDK have written nil slices as nothing.
 func TestEmpty(t *testing.T) {
 	it := attr.Item{"l": attr.L(), "m": attr.M(nil), "b": attr.B(nil), "s": attr.S("")}
 	wire, err := attributevalue.MarshalMapJSON(toItem(it))
@@ -113,7 +113,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// What is no value of DynamoDB's is refused, wherever it stands.
+// A value that DynamoDB does not have is refused, wherever it is.
 func TestNoValues(t *testing.T) {
 	bad := map[string]types.AttributeValue{
 		"number":     &types.AttributeValueMemberN{Value: "x"},

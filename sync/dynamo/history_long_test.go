@@ -20,7 +20,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// history records calls for the checker of linearizability. An answer that was lost may count until the end of time.
+// history records calls for the linearizability checker. A call whose answer was lost may take effect at any later time.
 type history struct {
 	mu    sync.Mutex
 	start time.Time
@@ -47,7 +47,7 @@ type cas struct {
 
 type casOut struct {
 	ok, lost bool
-	saw      int // what a read gave, or what a refusal showed (ALL_OLD)
+	saw      int // the result of a read, or what a refusal showed (ALL_OLD)
 }
 
 func casModel() porcupine.Model {
@@ -57,7 +57,7 @@ func casModel() porcupine.Model {
 			s, in, out := state.(int), input.(cas), output.(casOut)
 			switch {
 			case out.lost && s == in.from:
-				return true, in.to // carried out; that it was not is allowed too, by its being put at the end
+				return true, in.to // applied; not applied is covered by placing it at the end
 			case out.lost:
 				return true, s
 			case in.read:
@@ -70,8 +70,8 @@ func casModel() porcupine.Model {
 	}
 }
 
-// Conditional writes and reads of several clients, some of whose answers are lost, are those of one register, what a
-// refusal shows included.
+// Conditional writes and reads by several clients, some with lost answers, behave like those of one register, including what refusals
+// show.
 func TestConditionalWritesAreLinearizable(t *testing.T) {
 	c := local(t)
 	define(t, c, spec("events"))
@@ -93,7 +93,7 @@ func TestConditionalWritesAreLinearizable(t *testing.T) {
 	}
 }
 
-// oneCAS makes a call and returns what the register was last seen to hold.
+// oneCAS makes a call and returns the value the register was last seen to hold.
 func oneCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *rand.Rand) int {
 	begin := h.now()
 	if rng.IntN(4) == 0 {
@@ -114,7 +114,7 @@ func oneCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *rand
 	})
 	in := cas{from: seen, to: to}
 	if err == nil {
-		lost := rng.IntN(8) == 0 // as if the answer had not come
+		lost := rng.IntN(8) == 0 // as if the answer had not arrived
 		h.add(client, begin, in, casOut{ok: true, lost: lost}, lost)
 		return to
 	}
@@ -128,7 +128,7 @@ func oneCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *rand
 	return int(v)
 }
 
-// lockOp is what a node does with a lock; a lock's state is its fence and who holds it.
+// lockOp is an operation on a lock, whose state is its fence and holder.
 type lockOp struct {
 	node    string
 	release bool
@@ -147,16 +147,16 @@ func lockModel() porcupine.Model {
 			switch {
 			case in.release:
 				return s.holder == in.node && s.fence == fence, lockState{"", s.fence}
-			case fence == 0: // refused: somebody has it
+			case fence == 0: // refused: another node holds it
 				return s.holder != "" && s.holder != in.node, s
 			}
-			// Taken: nobody had it, and the fence is above all before it.
+			// Taken: nobody held it, and the fence is above all earlier ones.
 			return s.holder == "" && fence > s.fence, lockState{in.node, fence}
 		},
 	}
 }
 
-// Nodes that take and release one lock in DynamoDB, as fast as they can, have it one after the other.
+// Nodes that take and release one lock in DynamoDB as fast as they can hold it one after the other.
 func TestLeasesAreLinearizable(t *testing.T) {
 	c := local(t)
 	define(t, c, lockSpec())

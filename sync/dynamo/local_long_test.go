@@ -46,7 +46,7 @@ func getItem(t testing.TB, c *Client, pk string) attr.Item {
 	return it
 }
 
-// What the real thing answers, as far as DynamoDB Local is it.
+// What the real server answers, as far as DynamoDB Local is like it.
 func TestAgainstLocal(t *testing.T) {
 	c := local(t)
 	define(t, c, spec("events"))
@@ -105,7 +105,7 @@ func testWrites(t *testing.T, c *Client) {
 	if e := sorted(t, err); e.Class != intent.ConditionFailed || !attr.EqualItems(e.Old, item("w", "n", num("2"))) || it != nil {
 		t.Errorf("condition: %v, old %v", err, e.Old)
 	}
-	// With a condition that nothing is there for: no item comes with the refusal.
+	// A condition on a missing item: the refusal contains no item.
 	_, err = c.Write(t.Context(), intent.Call{
 		Op: store.OpDelete, Table: "events", Key: item("nobody"), Condition: "attribute_exists(pk)",
 	})
@@ -268,7 +268,7 @@ func testPages(t *testing.T, c *Client) {
 	}
 }
 
-// A table that is made is described as it was wanted.
+// A created table is described as it was requested.
 func TestTables(t *testing.T) {
 	c := local(t)
 	want := store.TableSpec{
@@ -311,7 +311,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// The replicator tells a table from a later one of its name.
+// The replicator distinguishes a table from a later one of the same name.
 func TestTableState(t *testing.T) {
 	c := local(t)
 	_, err := c.Table(t.Context(), "events")
@@ -335,7 +335,7 @@ func TestTableState(t *testing.T) {
 	}
 }
 
-// What a table lacks is added to it.
+// What a table lacks is added.
 func TestAdditions(t *testing.T) {
 	c := local(t)
 	define(t, c, spec("plain"))

@@ -26,11 +26,11 @@ func lockSpec() store.TableSpec {
 	}
 }
 
-// mirror is a locks table in two places: every call goes to DynamoDB and to the store, which must answer the same.
+// mirror is a locks table in two places: every call goes to DynamoDB and to the store, which must give the same answer.
 type mirror struct {
 	t            testing.TB
 	cloud, local lease.Table
-	fault        string // of the next update: "request" or "answer"
+	fault        string // for the next update: "request" or "answer"
 }
 
 var errLost = errors.New("no answer")
@@ -72,8 +72,8 @@ func (m *mirror) List(ctx context.Context) ([]lease.Record, error) {
 	return a, err
 }
 
-// The scenarios of leases, at random: nodes that take, release, raise and lose answers, foreign hands in the table, and
-// time. Whatever the managers ask, DynamoDB answers as the store does, for which package lease has shown what follows.
+// Random lease scenarios: nodes take, release, raise and lose answers, others change the table, and time passes. DynamoDB answers every
+// call of the managers like the store, for which package lease shows the consequences.
 func TestLocksAreThoseOfTheStore(t *testing.T) {
 	c := local(t)
 	define(t, c, lockSpec())
@@ -98,7 +98,7 @@ func TestLocksAreThoseOfTheStore(t *testing.T) {
 	})
 }
 
-// keyed gives each round locks of its own: the cloud's table stays.
+// keyed gives each round its own locks: the cloud's table remains.
 type keyed struct {
 	lease.Table
 	round int
@@ -172,7 +172,7 @@ func (w *lockWorld) both(call intent.Call, here func(*store.Tx) error) {
 	}
 }
 
-// Errors of the way to a lock are none of the lock, and say whether it pays to try again.
+// Errors on the way to a lock are not about the lock, and say whether to retry.
 func TestLocksWithoutTable(t *testing.T) {
 	c := local(t)
 	locks := c.Locks("cricket-locks")

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// An index with several attributes a key part is declared in their order, with the table and on its own, and read back as it was.
+// An index with several attributes per key part is declared in their order, with the table and separately, and read back unchanged.
 func TestMultiAttributeIndex(t *testing.T) {
 	attrs := func(names ...string) (out []store.KeyAttr) {
 		for _, name := range names {

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// operation is what a request asks for.
+// operation returns a request's operation.
 func operation(r *http.Request) string {
 	_, op, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	return op
@@ -48,8 +48,8 @@ func TestTransactionsProbe(t *testing.T) {
 	}
 }
 
-// A server that never tells the item of a condition that failed is asked for it; one that has told one is believed when
-// it tells none.
+// If a server never returns the item of a failed condition, the item is read. A server that has returned one is trusted when it
+// returns none.
 func TestOldImages(t *testing.T) {
 	var tells atomic.Bool
 	var reads atomic.Int64
@@ -82,7 +82,7 @@ func TestOldImages(t *testing.T) {
 	ask(nil, 1)
 }
 
-// The reading that stands in for an old image may fail, and then nothing is known of the item.
+// The read that replaces an old image may fail; then nothing is known of the item.
 func TestOldImageUnreadable(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if operation(r) == "GetItem" {
@@ -97,7 +97,7 @@ func TestOldImageUnreadable(t *testing.T) {
 	}
 }
 
-// What the node asks of every write and read, on the wire.
+// What every write and read requests, as sent.
 func TestRequests(t *testing.T) {
 	var got map[string]any
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +129,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// Keys that have expired are asked for anew, by the request after the one that found out.
+// After keys have expired, the next request fetches new ones.
 func TestCredentialsAreRenewed(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.Header.Get("Authorization"), "Credential=FIRST/") {
@@ -163,7 +163,7 @@ func TestCredentialsAreRenewed(t *testing.T) {
 	}
 }
 
-// A server that refuses a signature for its time also tells its own: the next request is signed by it.
+// A server that refuses a signature's time also sends its own: the next request is signed with it.
 func TestWrongClock(t *testing.T) {
 	server := time.Now().Add(-3 * time.Hour).UTC()
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -187,7 +187,7 @@ func TestWrongClock(t *testing.T) {
 	}
 }
 
-// An answer that never ends is given up before it fills the memory.
+// An endless answer is aborted before it fills the memory.
 func TestEndlessAnswer(t *testing.T) {
 	chunk := bytes.Repeat([]byte(" "), 1<<20)
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// asked finds the operations of DynamoDB that a file can send: every method that is taken of a client.
+// asked finds the DynamoDB operations that a file can send: every method taken from a client.
 func asked(t *testing.T, name string) map[string]bool {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
@@ -34,7 +34,7 @@ func asked(t *testing.T, name string) map[string]bool {
 	return out
 }
 
-// actions are the permissions that operations need: a transaction that of each member.
+// actions returns the permissions that operations need; a transaction needs those of each member.
 func actions(operations map[string]bool) []string {
 	out := map[string]bool{}
 	for op := range operations {
@@ -49,7 +49,7 @@ func actions(operations map[string]bool) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// documented are the actions of a policy in docs/cloud.md.
+// documented returns the actions of a policy in docs/cloud.md.
 func documented(t *testing.T, name string) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "cloud.md"))
@@ -84,7 +84,7 @@ func documented(t *testing.T, name string) []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// What the documents have operators allow is what the client can send: no more, and no less.
+// The documented policies allow exactly what the client can send.
 func TestPolicies(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// keys gives the SDK credentials, and keeps it from those of whoever runs the test.
+// keys gives the SDK credentials, and hides those of whoever runs the test.
 func keys(t testing.TB) {
 	t.Helper()
 	for name, value := range map[string]string{
@@ -32,8 +32,7 @@ func keys(t testing.TB) {
 	}
 }
 
-// client makes one for a URL. It waits for its answers as long as a machine may take that has other things to do: the tests
-// of deadlines say their own.
+// client returns a client for a URL. Its deadline allows for a busy machine; tests of deadlines set their own.
 func client(t testing.TB, endpoint string, options ...func(*Config)) *Client {
 	t.Helper()
 	cfg := Config{Endpoint: endpoint, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute}
@@ -50,7 +49,7 @@ func client(t testing.TB, endpoint string, options ...func(*Config)) *Client {
 
 func deadline(d time.Duration) func(*Config) { return func(c *Config) { c.Deadline = d } }
 
-// piped has connections end in memory, each at a function of its own: in a bubble of synctest, where deadlines are the bubble's.
+// piped serves each connection in memory by a function of its own, in a synctest bubble, where deadlines use the bubble's time.
 func piped(handle func(net.Conn)) func(*Config) {
 	return func(c *Config) {
 		c.Dial = func(context.Context, string, string) (net.Conn, error) {
@@ -64,12 +63,12 @@ func piped(handle func(net.Conn)) func(*Config) {
 	}
 }
 
-// silent hears everything until its client has gone, and says nothing.
+// silent reads everything until its client has gone, and never answers.
 func silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
 func logTo(l *slog.Logger) func(*Config) { return func(c *Config) { c.Log = l } }
 
-// local is a client of a DynamoDB Local of its own.
+// local returns a client of a private DynamoDB Local.
 func local(t testing.TB, options ...func(*Config)) *Client {
 	t.Helper()
 	keys(t)
@@ -82,7 +81,7 @@ func spec(name string) store.TableSpec {
 	return store.TableSpec{Name: name, Key: store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}}
 }
 
-// define makes a table and waits until it can be used.
+// define creates a table and waits until it can be used.
 func define(t testing.TB, c *Client, s store.TableSpec) {
 	t.Helper()
 	if err := c.Create(t.Context(), s, false); err != nil {
@@ -116,7 +115,7 @@ func item(pk string, rest ...any) attr.Item {
 	return it
 }
 
-// server is an HTTP server that answers as a test wants it, and counts.
+// server is an HTTP server that answers as a test wants, and counts requests.
 type server struct {
 	*httptest.Server
 	asked   atomic.Int64
@@ -141,7 +140,7 @@ func serve(t testing.TB, answer http.HandlerFunc) *server {
 	return s
 }
 
-// amazon answers as DynamoDB does.
+// amazon answers like DynamoDB.
 func amazon(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -151,12 +150,12 @@ func amazon(status int, body string) http.HandlerFunc {
 	}
 }
 
-// refuse answers with an error of DynamoDB's.
+// refuse answers with a DynamoDB error.
 func refuse(code, message string) http.HandlerFunc {
 	return amazon(http.StatusBadRequest, fmt.Sprintf(`{"__type":"com.amazonaws.dynamodb.v20120810#%s","message":%q}`, code, message))
 }
 
-// clocks are a machine's that a test sets.
+// clocks is a machine's clocks, set by a test.
 type clocks struct {
 	mu  sync.Mutex
 	now lease.Instant
@@ -168,7 +167,7 @@ func (c *clocks) Now() lease.Instant {
 	return c.now
 }
 
-// pass lets a while go by on all clocks.
+// pass advances all clocks.
 func (c *clocks) pass(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,7 +181,7 @@ func (c *clocks) step(d time.Duration) {
 	c.now.Wall = c.now.Wall.Add(d)
 }
 
-// tcp listens and gives every connection to a function.
+// tcp listens and passes every connection to a function.
 func tcp(t testing.TB, handle func(net.Conn)) string {
 	t.Helper()
 	keys(t)

@@ -20,7 +20,7 @@ import (
 
 func noon() time.Time { return time.Date(2026, 10, 9, 12, 0, 0, 0, time.UTC) }
 
-// answers has a server whose clock is ahead of the true time answer n requests, 100 ms each and a second apart.
+// answers lets a server whose clock is ahead of true time answer n requests of 100 ms, one second apart.
 func answers(s *skew, c *clocks, server func() time.Time, n int) {
 	for range n {
 		sent := c.Now()
@@ -100,7 +100,7 @@ func TestSkew(t *testing.T) {
 	})
 }
 
-// A connection that lies idle when the machine gets another address is not used again.
+// An idle connection is not used again after the machine gets another address.
 func TestNetworkChanges(t *testing.T) {
 	s := serve(t, amazon(200, "{}"))
 	c := client(t, s.URL)
@@ -120,14 +120,14 @@ func TestNetworkChanges(t *testing.T) {
 	times.pass(time.Minute)
 	ask(1)
 	home = "192.168.7.9/24"
-	ask(1) // it was looked at a moment ago
+	ask(1) // it was checked a moment ago
 	times.pass(lookEvery)
 	ask(2)
 	times.pass(lookEvery)
 	ask(2)
 }
 
-// After an error of the network everything that lies idle is closed: it may go the same dead way.
+// After a network error all idle connections are closed: they may use the same dead route.
 func TestConnectionsAfterAnError(t *testing.T) {
 	keys(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// Where requests go is what the log says, and account ids stay out of it.
+// The log says where requests go, without account ids.
 func TestEndpoint(t *testing.T) {
 	keys(t)
 	t.Setenv("AWS_ACCOUNT_ID", "123456789012")
@@ -219,7 +219,7 @@ func TestEndpoint(t *testing.T) {
 	}
 }
 
-// The host that is dialled is the one that was said, account or not.
+// The dialled host is the configured one, with or without an account.
 func TestAccountsDoNotChangeTheHost(t *testing.T) {
 	keys(t)
 	t.Setenv("AWS_ACCOUNT_ID", "123456789012")

@@ -24,7 +24,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// behind makes clients of one DynamoDB Local, each behind a network of its own.
+// behind returns clients of one DynamoDB Local, each behind its own network.
 func behind(t *testing.T, n int, seed uint64, table store.TableSpec) ([]*Client, []*faultproxy.Proxy) {
 	t.Helper()
 	keys(t)
@@ -39,7 +39,7 @@ func behind(t *testing.T, n int, seed uint64, table store.TableSpec) ([]*Client,
 	return clients, doors
 }
 
-// storm changes the weather of every door until the context ends, every fault in its turn, and tells which were never met.
+// storm changes the faults of every network until the context ends, each fault in its turn, and returns those never met.
 func storm(ctx context.Context, t *testing.T, doors []*faultproxy.Proxy, seed uint64) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -77,11 +77,11 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// In any weather the history of a register is that of one register, with the classes of errors as they are sorted: what is
-// Offline never happened, what is Unknown may happen at any time, what was refused showed what was there.
+// Under any faults the history is that of one register, with errors classified as they are: Offline calls never happened, Unknown calls may
+// happen at any time, and refusals showed the register's value.
 func TestHistoryInAnyWeather(t *testing.T) {
 	clients, doors := behind(t, 4, 5, spec("events"))
-	putItem(t, client(t, doors[0].URL()), item("reg", "v", attr.Int(0))) // the first one takes Java its time
+	putItem(t, client(t, doors[0].URL()), item("reg", "v", attr.Int(0))) // the first request waits for Java to start
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
 	defer cancel()
 	h := &history{start: time.Now()}
@@ -122,7 +122,7 @@ func stormyCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *r
 	if rng.IntN(3) == 0 {
 		it, err := c.Get(t.Context(), "events", item("reg"))
 		if err != nil {
-			return seen // a read that failed has seen nothing
+			return seen // a failed read has seen nothing
 		}
 		v, _ := it["v"].Int()
 		h.add(client, begin, cas{read: true}, casOut{saw: int(v)}, false)
@@ -158,7 +158,7 @@ func stormyCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *r
 	return seen
 }
 
-// In any weather at most one node believes that it may work, and every one that does has a fence above all before it.
+// Under any faults at most one node believes it may work, and every holder's fence is above all earlier ones.
 func TestLeasesInAnyWeather(t *testing.T) {
 	clients, doors := behind(t, 3, 21, lockSpec())
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
@@ -198,7 +198,7 @@ func TestLeasesInAnyWeather(t *testing.T) {
 	t.Logf("%d terms", len(h.ops)/2)
 }
 
-// holdOnce takes the lock if it can, and works under it for a while or as long as it lasts.
+// holdOnce takes the lock if it can, and works under it for a while or until it is lost.
 func holdOnce(ctx context.Context, h *history, m *lease.Manager, n int, rng *rand.Rand) {
 	begin := h.now()
 	l, err := m.Acquire(ctx, "match:1")
@@ -209,7 +209,7 @@ func holdOnce(ctx context.Context, h *history, m *lease.Manager, n int, rng *ran
 	h.add(n, begin, lockOp{node: name}, l.Fence(), false)
 	work, cancel := l.Context(ctx)
 	defer cancel()
-	// Until last it worked. Who stands still after that does nothing, and need not have ended later.
+	// It worked until last. A node that stands still afterwards does nothing, and need not have ended later.
 	last := begin
 	for until := h.now() + int64(time.Duration(rng.IntN(3000))*time.Millisecond); work.Err() == nil; pause(work, 5*time.Millisecond) {
 		now := h.now()
@@ -222,7 +222,7 @@ func holdOnce(ctx context.Context, h *history, m *lease.Manager, n int, rng *ran
 	_ = l.Release(context.WithoutCancel(ctx))
 }
 
-// heldModel is who works: a term begins when nobody else does.
+// heldModel tracks who works: a term begins when nobody else works.
 func heldModel() porcupine.Model {
 	m := lockModel()
 	m.Step = func(state, input, output any) (bool, any) {

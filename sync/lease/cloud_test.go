@@ -22,12 +22,12 @@ const (
 	term = 10 * time.Second
 )
 
-// bubble are the clocks of a simulated machine: all of them virtual time, the wall clock with an error.
+// bubble is the clocks of a simulated machine, all in virtual time, with an error on the wall clock.
 type bubble struct{ ahead time.Duration }
 
 // Now implements lease.Times.
 func (b bubble) Now() lease.Instant {
-	passed := time.Since(time.Unix(946684800, 0)) // when a bubble's time begins
+	passed := time.Since(time.Unix(946684800, 0)) // where a bubble's time begins
 	return lease.Instant{Wall: time.Now().Add(b.ahead).Round(0), Mono: passed, Boot: passed}
 }
 
@@ -37,9 +37,9 @@ type yard struct {
 	cloud   *simcloud.Cloud
 	net     *simcloud.Network
 	mu      sync.Mutex
-	working map[string]*lease.Lease // what each believes
-	writers map[int64]string        // who had a write accepted, by fence
-	fences  int64                   // the highest that was written
+	working map[string]*lease.Lease // the lease each node believes it holds
+	writers map[int64]string        // by fence: whose write was accepted
+	fences  int64                   // the highest fence written
 	done    int                     // writes accepted
 }
 
@@ -55,7 +55,7 @@ func newYard(t *testing.T, seed uint64) *yard {
 	}
 }
 
-// live is a node that takes the lock whenever it can, works under it, and now and then gives it back.
+// live is a node that takes the lock whenever it can, works under it, and sometimes gives it back.
 func (y *yard) live(ctx context.Context, name string, link *simcloud.Link, clocks bubble, random *rand.Rand) {
 	m, err := lease.New(lease.Config{
 		Table: link.Locks("locks"), Node: name, Boot: "b", TTL: term, Times: clocks,
@@ -88,7 +88,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// work writes an item under the fence until the lease is over. A refusal by a higher fence raises the lock's.
+// work writes an item under the fence until the lease is over. If a higher fence refuses a write, it raises the lock's.
 func (y *yard) work(ctx context.Context, name string, l *lease.Lease, link *simcloud.Link, random *rand.Rand) {
 	y.believe(name, l)
 	defer y.believe(name, nil)
@@ -115,14 +115,14 @@ func (y *yard) work(ctx context.Context, name string, l *lease.Lease, link *simc
 	}
 }
 
-// believe notes what a node takes itself for.
+// believe records whether a node believes it holds the lock.
 func (y *yard) believe(name string, l *lease.Lease) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	y.working[name] = l
 }
 
-// alone checks that nobody else believes that they may work.
+// alone checks that no other node believes it may work.
 func (y *yard) alone(name string) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -133,7 +133,7 @@ func (y *yard) alone(name string) {
 	}
 }
 
-// judge looks at what the cloud took.
+// judge checks what the cloud accepted.
 func (y *yard) judge() {
 	for _, e := range y.cloud.Log(0) {
 		if e.Table != "items" {
@@ -152,8 +152,8 @@ func (y *yard) judge() {
 	}
 }
 
-// Leases over the cloud's table, whose requests and answers get lost, come late and twice, on machines whose clocks are hours
-// apart: nobody works beside the holder, what is written under an old fence is refused, and work goes on when all is well.
+// Leases over the cloud's table. Requests and answers get lost, come late and twice, and the machines' clocks are hours apart. Still nobody
+// works beside the holder, writes under an old fence are refused, and work goes on once all is well.
 func TestOverASimulatedCloud(t *testing.T) {
 	for seed := range uint64(12) {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,7 +176,7 @@ func TestOverASimulatedCloud(t *testing.T) {
 				synctest.Wait()
 			}
 			modes := simcloud.Modes()
-			for i := range 20 { // troubles of one node at a time
+			for i := range 20 { // faults of one node at a time
 				link := links[(int(seed)+i)%3]
 				link.SetMode(modes[(int(seed)*7+i)%len(modes)])
 				rest(ctx, 15*time.Second)

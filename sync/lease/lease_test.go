@@ -56,7 +56,7 @@ func TestRealTimes(t *testing.T) {
 	}
 }
 
-// The expressions, word for word: they are the protocol between nodes of different versions.
+// The expressions, verbatim: they are the protocol between nodes of different versions.
 func TestExpressions(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")
@@ -74,7 +74,7 @@ func TestExpressions(t *testing.T) {
 	w.put(attr.Item{attrHolder: attr.S("b#1"), attrExpiresAt: attr.Int(ms), attrRVN: attr.S("x"), attrFence: attr.Int(7)})
 	a.waits()
 	w.put(attr.Item{attrHolder: attr.S("orig"), attrExpiresAt: attr.Int(ms)})
-	w.pass(ttl) // the lease runs out
+	w.pass(ttl) // the lease expires
 	a.waits()
 	want := [][2]string{
 		{"SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, fence = if_not_exists(fence, :start) + :one",
@@ -105,7 +105,7 @@ func TestRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ms := epoch().UnixMilli() + 1500 // the server's, not the node's
+	ms := epoch().UnixMilli() + 1500 // by the server's clock, not the node's
 	want := Record{Key: match, Holder: "a#b1", ExpiresAt: ms + 10000, Fence: l.Fence(), RVN: "rvn1", TTL: ttl}
 	if got != want || l.Fence()/1000 != ms || l.Key() != match {
 		t.Errorf("record %+v, want %+v; fence %d", got, want, l.Fence())
@@ -125,11 +125,11 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A holder renews, another waits; then the holder is silent.
+// A holder renews while another waits; then the holder falls silent.
 func TestTakeover(t *testing.T) {
 	tests := []struct {
 		name   string
-		holder time.Duration // its clock is ahead by
+		holder time.Duration // how far its clock is ahead
 		taker  time.Duration
 	}{
 		{"right clocks", 0, 0},
@@ -166,7 +166,7 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// A record that moves is alive, whatever its expiry says.
+// A record that changes is alive, whatever its expiry says.
 func TestStandstillCountsFromTheLastChange(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.node("a"), w.node("b")
@@ -186,14 +186,14 @@ func TestStandstillCountsFromTheLastChange(t *testing.T) {
 	}
 }
 
-// The record of the original application, which knows no rvn: its expiry must have passed, and it must stand still.
+// A record of the original application has no rvn: its expiry must have passed, and it must stand still.
 func TestForeignRecord(t *testing.T) {
 	w := newWorld(t)
 	b := w.node("b")
 	expires := epoch().Add(30 * time.Second).UnixMilli()
 	w.put(attr.Item{attrHolder: attr.S("orig"), attrExpiresAt: attr.Int(expires)})
 	b.refused()
-	w.pass(25 * time.Second) // it stands still long enough, but has not expired
+	w.pass(25 * time.Second) // it has stood still long enough, but has not expired
 	if held := b.refused(); held.Retry != 5*time.Second || len(b.link.sent) != 0 {
 		t.Errorf("retry in %v after %d requests", held.Retry, len(b.link.sent))
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The parts of a process work under one lease, and it goes with the last of them.
+// The parts of a process work under one lease, which ends with the last of them.
 func TestPool(t *testing.T) {
 	w := newWorld(t)
 	p := NewPool(w.node("a").Manager)
@@ -36,7 +36,7 @@ func TestPool(t *testing.T) {
 	if !p.Has(match) || other.Has(match) {
 		t.Errorf("it has it: %t, the other: %t", p.Has(match), other.Has(match))
 	}
-	for range 2 { // twice is as once
+	for range 2 { // giving back twice counts once
 		if err := first.Release(t.Context()); err != nil || second.Check() != nil {
 			t.Fatalf("%v, %v", err, second.Check())
 		}
@@ -55,7 +55,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// A share of a lease that is over is none; the next one is of a new lease, and an old share takes nothing from it.
+// A share of an expired lease is worthless. The next share belongs to a new lease, and releasing an old one does not affect it.
 func TestPoolOfLostLease(t *testing.T) {
 	w := newWorld(t)
 	p := NewPool(w.node("a").Manager)
@@ -83,7 +83,7 @@ func TestPoolOfLostLease(t *testing.T) {
 	}
 }
 
-// Who holds a lock is seen without taking it: a record that stands still is nobody's after its time, and not before.
+// The holder of a lock can be seen without taking it: a record that stands still for its TTL has no holder, and not before.
 func TestHolderStandsStill(t *testing.T) {
 	w := newWorld(t)
 	w.node("a").acquire()
@@ -97,14 +97,14 @@ func TestHolderStandsStill(t *testing.T) {
 			t.Errorf("at %v: %q, %v", w.at(), node, err)
 		}
 	}
-	b.acquire() // it has stood still for as long, and counts
+	b.acquire() // it has stood still that long, which counts
 	w.put(attr.Item{attrHolder: attr.S("i-0123"), attrExpiresAt: attr.Int(epoch().Add(w.at() + time.Hour).UnixMilli())})
 	if node, _ := b.Holder(t.Context(), match); node != "i-0123" {
 		t.Errorf("held by %q", node)
 	}
 }
 
-// What a lock guards is read anew before anybody works under it, under the lease; where that fails the lock goes back.
+// What a lock guards is read again, under the lease, before anybody works under it. If that fails, the lock is released.
 func TestTook(t *testing.T) {
 	w := newWorld(t)
 	var fences []int64
@@ -128,7 +128,7 @@ func TestTook(t *testing.T) {
 	}
 }
 
-// Reading the state may outlast the lease: nobody works under it then.
+// Reading the state may outlast the lease; then nobody works under it.
 func TestTookTooLong(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a", func(_ *node, c *Config) {
@@ -140,8 +140,8 @@ func TestTookTooLong(t *testing.T) {
 	}
 }
 
-// The original application takes a record of ours over in place, so that our rvn stays in it, and renews it by its expiry
-// alone: it is not taken from it before that has passed and stood still.
+// The original application takes a record of ours over in place, so that our rvn stays in it, and renews it through its expiry alone.
+// It can be taken over only once the expiry has passed and stood still.
 func TestTakenOverInPlace(t *testing.T) {
 	w := newWorld(t)
 	w.node("a").acquire()

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// goTimes are the clocks of a synctest bubble: there a machine is never suspended.
+// goTimes is the clocks of a synctest bubble, in which a machine is never suspended.
 type goTimes struct{ start time.Time }
 
 func (g goTimes) Now() Instant {
@@ -25,13 +25,13 @@ func (g goTimes) Now() Instant {
 	return Instant{Wall: now.Round(0), Mono: now.Sub(g.start), Boot: now.Sub(g.start)}
 }
 
-// slow is a table with a journey: it answers after delay, unless it is cut off.
+// slow is a table with latency: it answers after delay, unless it is cut off.
 type slow struct {
 	Table
 	mu    sync.Mutex
 	delay time.Duration
 	cut   bool
-	asked []time.Time // updates, when they were sent
+	asked []time.Time // when updates were sent
 	limit []time.Duration
 }
 
@@ -103,7 +103,7 @@ func TestRunRenews(t *testing.T) {
 			t.Errorf("the lease ended: %v", context.Cause(ctx))
 		}
 		sent := table.sent()
-		if len(sent) != 19 { // one to acquire, then every third of ten seconds
+		if len(sent) != 19 { // one to acquire, then one every third of ten seconds
 			t.Errorf("%d requests in a minute", len(sent))
 		}
 		for i := 1; i < len(sent); i++ {
@@ -130,7 +130,7 @@ func TestRunRenews(t *testing.T) {
 	})
 }
 
-// Cut off from the table, the work ends at the deadline, not when a request comes back.
+// Cut off from the table, work ends at the deadline, not when a request returns.
 func TestRunCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
@@ -170,7 +170,7 @@ func TestRunCutOff(t *testing.T) {
 	})
 }
 
-// A short cut is survived.
+// A lease survives a short outage.
 func TestRunBlip(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, table, stop := running(t, nil)
@@ -192,7 +192,7 @@ func TestRunBlip(t *testing.T) {
 	})
 }
 
-// Many leases renew beside each other: one that hangs delays no other.
+// Many leases renew in parallel: one that hangs delays no other.
 func TestRunMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, table, stop := running(t, nil)
@@ -215,7 +215,7 @@ func TestRunMany(t *testing.T) {
 	})
 }
 
-// Two nodes hand a lock over: the second waits its time out, and never works beside the first.
+// Two nodes hand a lock over: the second waits for its term to end, and never works beside the first.
 func TestRunHandover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, table, stop := running(t, nil)
@@ -251,7 +251,7 @@ func TestRunHandover(t *testing.T) {
 	})
 }
 
-// Hundreds of leases that all fail, again and again, are one line, and after a minute one more that counts.
+// Hundreds of leases that keep failing are logged as one line, and after a minute as one more with their number.
 func TestRunComplainsOnce(t *testing.T) {
 	// The race detector of Go 1.26 breaks where two processors run many timers of a bubble at one instant (golang/go 78156).
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -267,7 +267,7 @@ func TestRunComplainsOnce(t *testing.T) {
 				}
 			}
 			table.set(0, true)
-			sleep(2 * ttl) // all are over
+			sleep(2 * ttl) // all leases are over
 			synctest.Wait()
 			return strings.Count(logged.String(), "was not renewed")
 		}
@@ -286,7 +286,7 @@ func TestRunComplainsOnce(t *testing.T) {
 	})
 }
 
-// A node that cannot do what its locks are for gives them back, and takes none until it can.
+// A node that cannot do the work its locks are for releases them, and takes none until it can.
 func TestRunUnfit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, table, stop := running(t, nil)

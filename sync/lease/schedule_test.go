@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Schedules that have broken leases, each with what must come of it.
+// Schedules that have broken leases, each with the required outcome.
 
 func TestAnswerToAcquireLost(t *testing.T) {
 	w := newWorld(t)
@@ -40,7 +40,7 @@ func TestLateCopyOfAcquire(t *testing.T) {
 	if err := l.renew(t.Context()); err != nil {
 		t.Errorf("the late copy took the lock away: %v", err)
 	}
-	// It arrives when the lock is free: nobody works under it, the next one waits for its time.
+	// It arrives when the lock is free: nobody works under it, and the next node waits for its term.
 	a.link.fault = "late"
 	w.pass(ttl)
 	b.waits()
@@ -58,7 +58,7 @@ func TestLateCopyOfAcquire(t *testing.T) {
 	}
 }
 
-// Two requests of one acquire: the first is applied late, between the reading and the second.
+// Two requests of one acquire: the first is applied late, between the read and the second.
 func TestOwnCopyWasFirst(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")
@@ -103,7 +103,7 @@ func TestAnswerToRenewalLost(t *testing.T) {
 			t.Errorf("%s lost: %v", lost, l.Check())
 		}
 	}
-	// Nothing was proved: the deadline is that of the last renewal that was answered.
+	// Nothing was proved: the deadline is that of the last answered renewal.
 	if want := epoch().Add(7 * time.Second); !l.Deadline().Equal(want) {
 		t.Errorf("deadline %v, want %v", l.Deadline(), want)
 	}
@@ -115,8 +115,8 @@ func TestAnswerToRenewalLost(t *testing.T) {
 	}
 }
 
-// A late copy of a renewal does not put the record back to what another node has seen before: it would take the lock for one that
-// has stood still since, and have it while its holder works.
+// A late copy of a renewal does not restore a record that another node has seen before: that node would think it had stood still since, and
+// take the lock while its holder works.
 func TestLateCopyOfRenewal(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.node("a"), w.node("b")
@@ -158,7 +158,7 @@ func TestSlowRenewal(t *testing.T) {
 	if want := epoch().Add(10 * time.Second); !l.Deadline().Equal(want) {
 		t.Errorf("deadline %v, want %v", l.Deadline(), want)
 	}
-	// An answer after the deadline does not bring the lease back.
+	// An answer after the deadline does not revive the lease.
 	a.link.Table = &between{Table: Local(w.store, locks), do: func(Change) { w.pass(5 * time.Second) }}
 	if err := l.renew(t.Context()); !fault.Is(err, fault.Unavailable) || l.Check() == nil {
 		t.Errorf("renewed after the deadline: %v", err)
@@ -188,7 +188,7 @@ func TestRecordDeletedByHand(t *testing.T) {
 	}
 }
 
-// A record is deleted by hand, and another takes the lock in the same millisecond.
+// A record is deleted by hand, and another node takes the lock in the same millisecond.
 func TestFirstFencesDiffer(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.node("a"), w.node("b")
@@ -199,8 +199,8 @@ func TestFirstFencesDiffer(t *testing.T) {
 	}
 }
 
-// A record is deleted by hand while an old copy of an acquire is on its way: the one case in which a fence falls. The
-// lease that was is over, and the item's own fence puts the next one right.
+// A record is deleted by hand while an old copy of an acquire is on its way: the one case in which a fence falls. The earlier lease is
+// over, and the item's own fence corrects the next one.
 func TestLateCopyOnADeletedRecord(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")
@@ -224,7 +224,7 @@ func TestLateCopyOnADeletedRecord(t *testing.T) {
 	}
 }
 
-// The original application replaces our record: it knows no fence, so the item's comes to an end here.
+// The original application replaces our record: it knows no fences, so the item's fence ends here.
 func TestRecordReplacedByTheOriginal(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")
@@ -251,7 +251,7 @@ func TestRaiseFence(t *testing.T) {
 	if err := l.RaiseFence(t.Context(), above-5); err != nil || l.Fence() != above+1 {
 		t.Errorf("an item below: %v, fence %d", err, l.Fence())
 	}
-	// The answer is lost: the next renewal learns of it from the record, which is still ours.
+	// The answer is lost: the next renewal learns the fence from the record, which is still ours.
 	a.link.fault = "answer"
 	if err := l.RaiseFence(t.Context(), above+10); !errors.Is(err, errLost) {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestRaiseFence(t *testing.T) {
 			t.Errorf("%d: %v", bad, err)
 		}
 	}
-	// Who is deposed cannot raise: that would shut the holder out.
+	// A former holder cannot raise the fence: that would shut the holder out.
 	b.refused()
 	a.suspend(ttl)
 	second := b.acquire()
@@ -276,7 +276,7 @@ func TestRaiseFence(t *testing.T) {
 	}
 }
 
-// Raise finds the lease by its lock, and leaves alone what this node does not hold.
+// Raise finds the lease by its lock, and leaves locks alone that this node does not hold.
 func TestRaise(t *testing.T) {
 	w := newWorld(t)
 	a, b := w.node("a"), w.node("b")
@@ -294,7 +294,7 @@ func TestRaise(t *testing.T) {
 	}
 }
 
-// The same, with the record taken while its holder's clocks tell it nothing.
+// The same, but the record is taken while the holder's clocks do not show it.
 func TestRaiseFenceOfATakenLock(t *testing.T) {
 	w := newWorld(t)
 	l := w.node("a").acquire()
@@ -329,7 +329,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// Earlier runs of this node: dead without a cloud, to be waited for with one.
+// Earlier runs of this node: without a cloud they are known dead, with one they must be waited for.
 func TestEarlierBoot(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -412,7 +412,7 @@ func TestHeldHere(t *testing.T) {
 	}
 }
 
-// A lock that is taken while the node stops is given back: nobody would renew it.
+// A lock taken while the node stops is released: nobody would renew it.
 func TestTakenWhileStopping(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")

@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Random schedules on nodes whose clocks are wrong and run at wrong speeds, over a table that loses requests and
-// answers and delivers copies late. At no moment do two nodes believe they may work; each new holder's fence is
-// above all before it; a write with an older fence is told from a newer one's.
+// Random schedules on nodes whose clocks are wrong and run at wrong speeds, over a table that loses requests and answers and delivers
+// copies late. At no moment do two nodes believe they may work; each new holder's fence is above all earlier ones; and a write with
+// an older fence can be distinguished from a newer one's.
 func TestSimulation(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)
@@ -17,7 +17,7 @@ func TestSimulation(t *testing.T) {
 		for _, name := range []string{"a", "b", "c"} {
 			skew := time.Duration(rapid.IntRange(-7200, 7200).Draw(rt, "skew")) * time.Second
 			n := w.node(name, ahead(skew))
-			// The margin of 0.3 TTL pays for clocks that differ in speed by far more than real ones.
+			// The margin of 0.3 TTL covers clocks that differ in speed far more than real ones.
 			n.rate = rapid.Float64Range(0.9, 1.1).Draw(rt, "rate")
 			s.nodes = append(s.nodes, n)
 		}
@@ -47,7 +47,7 @@ func (s *simulation) step() {
 	kind := rapid.SampledFrom([]string{"time", "time", "acquire", "acquire", "renew", "renew", "release", "raise",
 		"suspend", "late", "work", "work"}).Draw(s.T, "step")
 	if s.deletes && kind == "acquire" && n.link.fault == "late" {
-		n.link.fault = "request" // see DESIGN.md: a late copy on a deleted record is what RaiseFence is for
+		n.link.fault = "request" // see DESIGN.md: RaiseFence covers a late copy on a deleted record
 	}
 	switch kind {
 	case "time":
@@ -78,8 +78,8 @@ func (s *simulation) step() {
 	}
 }
 
-// work is a write to an item that takes no fence below its own: attribute_not_exists(_f) OR _f <= :fence. A holder
-// that is refused raises its fence and repeats. No two holders ever write under one fence.
+// work writes an item that accepts no fence below its own: attribute_not_exists(_f) OR _f <= :fence. A refused holder raises its fence
+// and repeats. No two holders ever write under one fence.
 func (s *simulation) work(l *Lease) {
 	if l == nil || l.Check() != nil {
 		return
@@ -119,8 +119,8 @@ func (s *simulation) check() {
 	}
 }
 
-// The same with records deleted and replaced by others who know no rules: two may work at once then, but the fence
-// never falls, so that their writes can be told apart.
+// The same with records deleted and replaced by writers who follow no rules. Two holders may then work at once, but the fence never
+// falls, so their writes can be distinguished.
 func TestSimulationWithForeignHands(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t)

@@ -19,11 +19,11 @@ const (
 	ttl   = 10 * time.Second
 )
 
-// world is one locks table, true time, and nodes whose clocks are wrong each in its own way.
+// world is one locks table, true time, and nodes whose clocks are each wrong in their own way.
 type world struct {
 	testing.TB
 	store *store.Store
-	true  atomic.Int64 // time; read by the leases' own timers too
+	true  atomic.Int64 // true time; the leases' own timers read it too
 	rvns  int
 }
 
@@ -41,13 +41,13 @@ func newWorld(t testing.TB) *world {
 
 func epoch() time.Time { return time.Date(2026, 10, 9, 13, 0, 0, 0, time.UTC) }
 
-// node is a machine: its clocks, its way to the table and its manager.
+// node is a machine: its clocks, its connection to the table and its manager.
 type node struct {
 	*Manager
 	w     *world
-	wall  time.Duration // ahead of true time by
+	wall  time.Duration // how far ahead of true time
 	rate  float64       // of all its clocks
-	slept atomic.Int64  // the monotonic clock has stood still for
+	slept atomic.Int64  // how long the monotonic clock has stood still
 	link  *link
 }
 
@@ -67,7 +67,7 @@ func (w *world) node(name string, options ...func(*node, *Config)) *node {
 	for _, option := range options {
 		option(n, &cfg)
 	}
-	// The server's clock is true: its answers tell each node how far off it is.
+	// The server's clock is true: its answers tell each node its error.
 	cfg.Skew = func() time.Duration { return epoch().Add(w.at()).Sub(n.Now().Wall) }
 	m, err := New(cfg)
 	if err != nil {
@@ -83,13 +83,13 @@ func boot(id string) func(*node, *Config) { return func(_ *node, c *Config) { c.
 
 func alone(_ *node, c *Config) { c.Local = true }
 
-// suspend stops a machine for a while of true time.
+// suspend stops a machine for a period of true time.
 func (n *node) suspend(d time.Duration) {
 	n.w.pass(d)
 	n.slept.Add(int64(float64(d) * n.rate))
 }
 
-// acquire tries, and wants it to succeed.
+// acquire must succeed.
 func (n *node) acquire() *Lease {
 	n.w.Helper()
 	l, err := n.Acquire(n.w.Context(), match)
@@ -99,7 +99,7 @@ func (n *node) acquire() *Lease {
 	return l
 }
 
-// refused tries, and wants the lock to be held by somebody.
+// refused tries to acquire; another node must hold the lock.
 func (n *node) refused() *HeldError {
 	n.w.Helper()
 	_, err := n.Acquire(n.w.Context(), match)
@@ -110,7 +110,7 @@ func (n *node) refused() *HeldError {
 	return held
 }
 
-// waits tries again and again, and returns the time that it took.
+// waits retries until it acquires the lock, and returns the time that took.
 func (n *node) waits() (*Lease, time.Duration) {
 	n.w.Helper()
 	began := n.w.at()
@@ -137,7 +137,7 @@ func (w *world) record() attr.Item {
 	return it
 }
 
-// put writes a record as somebody else would.
+// put writes a record as another application would.
 func (w *world) put(it attr.Item) {
 	w.Helper()
 	it[attrKey] = attr.S(match)
@@ -162,12 +162,12 @@ func (w *world) update(fn func(*store.Tx) error) {
 	}
 }
 
-// link is the way to the table, which can lose a request, lose an answer or deliver a copy late.
+// link is the connection to the table, which can lose a request, lose an answer or deliver a copy late.
 type link struct {
 	Table
 	w     *world
-	fault string   // of the next update: "request", "answer", "late" or "slow"
-	late  []Change // copies that are still on their way
+	fault string   // for the next update: "request", "answer", "late" or "slow"
+	late  []Change // copies still on their way
 	sent  []Change
 }
 

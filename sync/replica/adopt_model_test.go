@@ -38,8 +38,8 @@ func drawSteps(rt *rapid.T) []adoptStep {
 	}), 5, 25).Draw(rt, "steps")
 }
 
-// The cloud's history of some items, own writes and lost answers among it: readers never see an older state after a newer
-// one, and what they see is the base with what waits.
+// The cloud's history of some items, including our own writes and lost answers: readers never see an older state after a newer one, and
+// what they see is the base with the pending entries.
 func TestAdoptModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		steps, lose := drawSteps(rt), rapid.IntRange(0, 3).Draw(rt, "answers lost, of 8")
@@ -51,7 +51,7 @@ func TestAdoptModel(t *testing.T) {
 	})
 }
 
-// model is what should be there: counters that only grow.
+// model is the expected state: counters that only grow.
 type model struct {
 	own, foreign map[string]int64
 	seen         map[string]int64 // of foreign ones, what was read last
@@ -134,7 +134,7 @@ func (m *model) look(t *testing.T, n *feedNode) string {
 	return ""
 }
 
-// end compares what is there when everything has healed.
+// end compares the state once everything has healed.
 func (m *model) end(t *testing.T, n *feedNode) string {
 	for _, id := range []string{"x", "y", "z"} {
 		it := n.cloud.team(t, id)
@@ -152,7 +152,7 @@ func (m *model) end(t *testing.T, n *feedNode) string {
 	return ""
 }
 
-// foreignAdd adds one to a counter of an item, as somebody who knows nothing of us.
+// foreignAdd adds one to an item's counter, as a foreign writer.
 func (c *shelf) foreignAdd(t testing.TB, id, name string) {
 	t.Helper()
 	u := store.UpdateItem{Table: "teams", Key: teamKey(id), Update: fmt.Sprintf("ADD %s :one", name)}

@@ -11,14 +11,14 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// adoptNow has the cloud have an item, nil: none, and the node read it.
+// adoptNow sets an item in the cloud, nil: none, and makes the node read it.
 func (n *feedNode) adoptNow(t testing.TB, table string, key, item attr.Item) {
 	t.Helper()
 	n.cloud.foreign(t, table, key, item)
 	n.readNow(t, table, key)
 }
 
-// readNow has the node read an item.
+// readNow makes the node read an item.
 func (n *feedNode) readNow(t testing.TB, table string, key attr.Item) {
 	t.Helper()
 	if err := n.feed.ReadNow(t.Context(), n.spec(table), key); err != nil {
@@ -26,7 +26,7 @@ func (n *feedNode) readNow(t testing.TB, table string, key attr.Item) {
 	}
 }
 
-// pendingMark is the mark of the one entry that waits on an item.
+// pendingMark returns the mark of the one entry that waits on an item.
 func (n *feedNode) pendingMark(t testing.TB, table string, key attr.Item) (mark attr.Value) {
 	t.Helper()
 	n.inView(t, func(tx *store.Tx) error {
@@ -44,7 +44,7 @@ func (n *feedNode) pendingMark(t testing.TB, table string, key attr.Item) (mark 
 	return mark
 }
 
-// unanswered has what waits on an item be sent, without an answer.
+// unanswered sends what waits on an item, without an answer.
 func (n *feedNode) unanswered(t testing.TB, table string, key attr.Item) {
 	t.Helper()
 	n.changeWaiting(t, table, key, func(e *intent.Entry) { e.Sent, e.Unsure = 1, true })
@@ -168,7 +168,7 @@ func mustN(t testing.TB, text string) attr.Value {
 	return v
 }
 
-// An adopted image is no write of the application: the journal says where it comes from.
+// An adopted image is not a write of the application: the journal records its origin.
 func TestAdoptedOrigin(t *testing.T) {
 	_, n := opened(t, nil)
 	n.adoptNow(t, "teams", teamKey("x"), team("x", 1))

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// BenchmarkDrain sends queued writes of 500 bytes on items of their own, from a store on disk, to a cloud that answers at
-// once: what is measured is the node's own work.
+// BenchmarkDrain sends queued writes of 500 bytes, each on its own item, from a store on disk to a cloud that answers at once: it measures
+// the node's own work.
 func BenchmarkDrain(b *testing.B) {
 	c := simcloud.New(simcloud.Options{Forget: true})
 	c.Create(cloudTables()...)

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// At 60 % of a budget somebody is told, at 80 % the log of what was sent goes, before anybody is refused anything.
+// At 60 % of a budget there is a warning, at 80 % the replay log goes, before any write is refused.
 func TestFirstLevels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, func(c *Config) { c.Budget.Entries = 10 })
@@ -44,7 +44,7 @@ func TestFirstLevels(t *testing.T) {
 	})
 }
 
-// The log of what was sent keeps to its bytes: the oldest goes first.
+// The replay log keeps to its size: the oldest entries go first.
 func TestReplayLogKeepsToItsBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit = 2000
@@ -81,8 +81,8 @@ func TestReplayLogKeepsToItsBytes(t *testing.T) {
 	})
 }
 
-// Near the end of a budget, whichever it is, what makes an item no longer is taken, and then nothing more; the reason says
-// which budget it is, and where the disk is short that it is full.
+// Near the end of any budget, only writes that do not grow an item are accepted, and then none. The refusal names the budget, and says
+// that the disk is full if that is short.
 func TestLastLevels(t *testing.T) {
 	const short, long = "short", "a good deal longer than that"
 	for _, c := range []struct {
@@ -137,7 +137,7 @@ func TestLastLevels(t *testing.T) {
 	}
 }
 
-// The disk of the store counts: its limit, or what the file system has left.
+// The store's disk counts: its limit, or what the file system has left.
 func TestDiskIsLookedAt(t *testing.T) {
 	s, err := store.OpenMemory(store.Options{Node: "a", MaxSize: 32 << 20, JournalBytes: 1 << 20})
 	if err != nil {

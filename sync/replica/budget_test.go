@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/flow"
 )
 
-// What the budgets have no room for is refused, and taken again when there is room.
+// Writes for which the budgets have no room are refused, and accepted again once there is room.
 func TestBudget(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Budget.Entries = 100 })
 	put := func(table string, it attr.Item) error {
@@ -75,8 +75,8 @@ func overBudget(err error) bool {
 	return errors.As(err, &r) && r.RetryAfter() > 0 && kinds.Is(err, kinds.Unavailable)
 }
 
-// A store that is full to the last page, whose answers cannot be stored while somebody reads, loses none of them: what
-// could not be settled is found again, and all is drained when there are pages again.
+// A store that is full to the last page, and cannot store answers while somebody reads, loses none of them: what could not be settled is
+// found again, and everything drains once pages are free.
 func TestFullStoreDrains(t *testing.T) {
 	s := memoryStore(t, store.Options{Node: "a", MaxSize: 16 << 20, ReadDeadline: time.Hour})
 	c := newCloud()

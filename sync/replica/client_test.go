@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// asked is a way to a cloud that says whether it has transactions.
+// asked is a cloud that says whether it has transactions.
 type asked struct {
 	*wire
 	has   bool
@@ -41,8 +41,8 @@ func putTwo(tx *store.Tx) error {
 	return tx.TransactWrite(w)
 }
 
-// A cloud is asked once whether it has transactions, before anything that depends on it is sent; the next run knows it
-// before it has reached the cloud.
+// A cloud is asked once whether it has transactions, before anything that depends on it is sent. The next run knows it before it has
+// reached the cloud.
 func TestTransactionsAreAskedFor(t *testing.T) {
 	for _, has := range []bool{true, false} {
 		c := simcloud.New(simcloud.Options{NoTransactions: !has})
@@ -84,7 +84,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 	}
 }
 
-// As long as a cloud does not say whether it has transactions, nothing is sent that it might not know.
+// Until a cloud says whether it has transactions, nothing is sent that it might not know.
 func TestCloudThatDoesNotSay(t *testing.T) {
 	var silent atomic.Bool
 	silent.Store(true)
@@ -109,14 +109,14 @@ func TestCloudThatDoesNotSay(t *testing.T) {
 	n.same("data")
 }
 
-// goneError is an error of a client that says that nothing is at the other end.
+// goneError is a client error that says that the connection is gone.
 type goneError struct{ gone bool }
 
 func (goneError) Error() string   { return "a test: nobody answers" }
 func (e goneError) Offline() bool { return e.gone }
 
-// A request without an answer, of which the client says that the way is gone, has the others sleep while one probe goes;
-// whether it was carried out is not known, so it is sent again as what it was.
+// After a request without an answer, whose error says that the connection is gone, the other workers sleep while one probe runs. Whether the
+// request was carried out is unknown, so it is sent again unchanged.
 func TestWayGoneWithoutAnAnswer(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		n := newNode(t, newCloud(), "a")
@@ -141,7 +141,7 @@ func TestWayGoneWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// timed is a cloud that knows whether a server has told its time, and what it costs.
+// timed is a cloud that reports its cost and whether a server has shown its time.
 type timed struct {
 	*wire
 	told atomic.Bool
@@ -155,7 +155,7 @@ func (c *timed) Usage() remote.Usage {
 	return remote.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}
 }
 
-// What is written before a server has told its time is stamped provisionally, also where the cloud was reached.
+// Writes made before a server has shown its time are stamped provisionally, even if the cloud was reached.
 func TestSyncedIsTheClients(t *testing.T) {
 	way := &timed{}
 	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) {

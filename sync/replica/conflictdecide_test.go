@@ -23,7 +23,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// ifIdle sets an item active if it is idle: what loses where somebody else was first.
+// ifIdle sets an item active if it is idle: it loses if somebody else was first.
 func ifIdle(tx *store.Tx, k attr.Item) error {
 	u := store.UpdateItem{Table: "data", Key: k, Update: "SET #s = :active", Condition: "#s = :idle"}
 	u.Names = map[string]string{"#s": "status"}
@@ -32,7 +32,7 @@ func ifIdle(tx *store.Tx, k attr.Item) error {
 	return err
 }
 
-// refused is a node whose write was refused: an item was idle here, and a foreign writer was first in the cloud.
+// refused returns a node whose write was refused: an item was idle here, but a foreign writer had changed it in the cloud.
 func refused(t *testing.T, change ...func(*replica.Config)) (n *node, foreign simcloud.Foreign, seq uint64) {
 	c := newCloud()
 	n = newNode(t, c, "a", change...)
@@ -88,7 +88,7 @@ func TestConflictIsRecorded(t *testing.T) {
 	}
 }
 
-// A record is told with its write and the images, in a list without them; what an application keeps secret is in neither.
+// A record is shown with its writes and images, in a list without them; what an application keeps secret is in neither.
 func TestConflictAsItIsTold(t *testing.T) {
 	secret := false
 	n, _, seq := refused(t, func(c *replica.Config) {
@@ -131,7 +131,7 @@ func TestConflictAsItIsTold(t *testing.T) {
 	}
 }
 
-// A retry is a write like any other: refused here where its condition does not hold, else sent under a number of its own.
+// A retry is a write like any other: refused here if its condition fails, otherwise sent under its own number.
 func TestRetryConflict(t *testing.T) {
 	n, foreign, seq := refused(t)
 	id := n.conflicts(conflict.StateOpen)[0].ID
@@ -189,7 +189,7 @@ func TestDiscardConflict(t *testing.T) {
 	}
 }
 
-// The application's own answer is written like any of its writes, and nobody is asked.
+// The application's own answer is written like any of its writes, and no person is asked.
 func TestMergeHandler(t *testing.T) {
 	var seen conflict.MergeCase
 	n, _, _ := refused(t, func(c *replica.Config) {
@@ -281,7 +281,7 @@ func TestMergeHandlerBehindAReading(t *testing.T) {
 	}
 }
 
-// What a handler cannot do, or what is refused, is for a person.
+// What a handler cannot do, or what is refused, is left to a person.
 func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
 	for name, handler := range map[string]conflict.MergeFunc{
 		"none": func(conflict.MergeCase) ([]store.WriteItem, bool) { return nil, false },
@@ -300,7 +300,7 @@ func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// poisoned is a node with a write that the cloud refuses as not valid, whatever the item, and one behind it.
+// poisoned returns a node with a write that the cloud refuses as invalid, whatever the item, and one behind it.
 func poisoned(t *testing.T) (n *node, seqs []uint64) {
 	n = newNode(t, newCloud(), "a")
 	n.put("data", Item("p", "s", "n", 1))
@@ -386,7 +386,7 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// The figures of the status, by a scrape.
+// The figures of the status, as scraped.
 func TestMetrics(t *testing.T) {
 	n, _, _ := refused(t)
 	n.stop()

@@ -19,11 +19,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// The process dies at each step of sending, one after the other, and the next one goes on from the file: every write is
-// effective once.
+// The process dies at each step of sending, one after the other, and the next one continues from the file: every write takes effect
+// once.
 func TestCrashAtEachStep(t *testing.T) { diesAtEach(t, 2, false) }
 
-// The same with answers that are lost, each of which is asked for again.
+// The same with lost answers, each of which is looked up again.
 func TestCrashAtEachStepWithLostAnswers(t *testing.T) { diesAtEach(t, 3, true) }
 
 // diesAtEach has the process die at each step, in a short run at every second or third from any of the first.
@@ -49,7 +49,7 @@ func diesAt(t *testing.T, nth int, lossy bool) (died bool) {
 	return died && !t.Failed()
 }
 
-// crashAt has the process die at the nth step; false: there were not as many.
+// crashAt lets the process die at the nth step; false: there were fewer steps.
 func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -142,7 +142,7 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 	return died
 }
 
-// writeAll is a little of everything.
+// writeAll makes some writes of every kind.
 func writeAll(n *node) {
 	for i := range 3 {
 		p := fmt.Sprint("p", i)
@@ -164,7 +164,7 @@ func writeAll(n *node) {
 	}
 }
 
-// check tells what is wrong with the outcome of writeAll.
+// check reports what is wrong with the outcome of writeAll.
 func check(t *testing.T, n *node, nth int) {
 	t.Helper()
 	for i := range 3 {

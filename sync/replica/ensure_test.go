@@ -86,7 +86,7 @@ func TestEnsureRefuses(t *testing.T) {
 	}
 }
 
-// Those who want the same at once wait for one read; the cloud being slow or away, they go on with what is here.
+// Callers that want the same at once wait for one read; if the cloud is slow or away, they go on with the local state.
 func TestEnsureJoined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)

@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// InHand is how many batches the lanes hold in memory. The lanes do not run.
+// InHand returns the number of batches that the workers hold in memory. The workers must not run.
 func (r *Replica) InHand() (n int) {
 	for _, l := range r.workers {
 		n += len(l.inHand) + len(l.done)
@@ -14,10 +14,10 @@ func (r *Replica) InHand() (n int) {
 	return n
 }
 
-// Synced is what the protocol takes the server's time for.
+// Synced reports whether the protocol considers the server's time known.
 func (r *Replica) Synced() bool { return r.env(nil).Synced }
 
-// ReadNow reads an item from the cloud, however fresh what is held of it is.
+// ReadNow reads an item from the cloud, however fresh the local state is.
 func (r *Replica) ReadNow(ctx context.Context, table string, key attr.Item) error {
 	return r.feed.ReadNow(ctx, r.spec(table), key)
 }

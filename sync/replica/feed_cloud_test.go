@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// shelf is a cloud of one process: a store that is asked as DynamoDB would be. fail, where set, is asked before each
-// request, and may answer in its place; after is called behind it, and may lose the answer.
+// shelf is a cloud of one process: a store that is called like DynamoDB. If fail is set it is called before each request, and may answer in
+// its place; after is called afterwards, and may lose the answer.
 type shelf struct {
 	st   *store.Store
 	skew time.Duration
@@ -94,14 +94,14 @@ func (c *shelf) set(f func()) {
 	f()
 }
 
-// requests returns what was asked so far, in its order.
+// requests returns the requests so far, in order.
 func (c *shelf) requests() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.asked)
 }
 
-// count returns how often something was asked.
+// count returns how often something was requested.
 func (c *shelf) count(what string) (n int) {
 	for _, a := range c.requests() {
 		if a == what {
@@ -247,7 +247,7 @@ func (c *shelf) Table(ctx context.Context, name string) (remote.TableState, erro
 	return c.state[name], nil
 }
 
-// foreign writes as somebody who knows nothing of us: a whole item, nil deletes.
+// foreign writes a whole item as a foreign writer; nil deletes.
 func (c *shelf) foreign(t testing.TB, table string, key, item attr.Item) {
 	t.Helper()
 	c.inTx(t, func(tx *store.Tx) error {
@@ -260,12 +260,12 @@ func (c *shelf) foreign(t testing.TB, table string, key, item attr.Item) {
 	})
 }
 
-// away has every request fail as if there were no network.
+// away makes every request fail as if there were no network.
 func away(string, string) error {
 	return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
 }
 
-// inTx is a transaction of somebody who knows nothing of us.
+// inTx makes a transaction of a foreign writer.
 func (c *shelf) inTx(t testing.TB, fn func(tx *store.Tx) error) {
 	t.Helper()
 	if err := c.st.Update(context.Background(), fn); err != nil {
@@ -273,12 +273,12 @@ func (c *shelf) inTx(t testing.TB, fn func(tx *store.Tx) error) {
 	}
 }
 
-// refuse has requests be answered with an error in their place.
+// refuse makes requests fail with an error.
 func (c *shelf) refuse(class intent.Class, when func(op, table string) bool) {
 	c.set(func() { c.fail = failing(class, when) })
 }
 
-// loseAnswers has requests be done, and not answered.
+// loseAnswers makes requests succeed without an answer.
 func (c *shelf) loseAnswers(when func(op, table string) bool) {
 	c.set(func() { c.after = failing(intent.Unknown, when) })
 }
@@ -292,7 +292,7 @@ func failing(class intent.Class, when func(op, table string) bool) func(op, tabl
 	}
 }
 
-// heal has every request be done and answered.
+// heal makes every request succeed and be answered.
 func (c *shelf) heal() { c.set(func() { c.fail, c.after = nil, nil }) }
 
 // unlocked is for what a test's fail and after do with the shelf, or wait for: it is locked while they are asked.
@@ -302,7 +302,7 @@ func (c *shelf) unlocked(do func()) {
 	do()
 }
 
-// team is what the cloud has of a team, sidecar included.
+// team returns a team in the cloud, sidecar included.
 func (c *shelf) team(t testing.TB, id string) attr.Item {
 	t.Helper()
 	it, err := c.item("teams", teamKey(id))
@@ -312,14 +312,14 @@ func (c *shelf) team(t testing.TB, id string) attr.Item {
 	return it
 }
 
-// n is how far a team has counted.
+// n returns a team's count.
 func (c *shelf) n(t testing.TB, id string) int64 {
 	t.Helper()
 	n, _ := c.team(t, id)["n"].Int()
 	return n
 }
 
-// nodeRow is what the node has told the cloud of itself.
+// nodeRow returns what the node has reported of itself to the cloud.
 func (c *shelf) nodeRow(t testing.TB) attr.Item {
 	t.Helper()
 	it, err := c.item("touchline-sync", nodeKey("a"))
@@ -329,13 +329,13 @@ func (c *shelf) nodeRow(t testing.TB) attr.Item {
 	return it
 }
 
-// backup is what the teams had at an instant of the server.
+// backup is the teams at an instant of the server.
 type backup struct {
 	at    time.Time
 	teams []attr.Item
 }
 
-// backUp keeps what the teams have.
+// backUp saves the teams.
 func (c *shelf) backUp(t testing.TB) backup {
 	t.Helper()
 	b := backup{at: time.Now().Add(c.Skew())}
@@ -361,7 +361,7 @@ func (c *shelf) restoreTo(t testing.TB, b backup) {
 	})
 }
 
-// makeAnew has the teams be another table, which is empty.
+// makeAnew replaces the teams by another, empty table.
 func (c *shelf) makeAnew(t testing.TB) {
 	t.Helper()
 	c.restoreTo(t, backup{})

@@ -18,7 +18,7 @@ func (n *feedNode) close(t testing.TB) {
 	n.closed = true
 }
 
-// disk is a copy of the node's disk as it is.
+// disk returns a copy of the node's disk.
 func (n *feedNode) disk(t testing.TB) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -26,20 +26,20 @@ func (n *feedNode) disk(t testing.TB) (dir string) {
 	return dir
 }
 
-// snapshot closes the node and keeps what its disk has.
+// snapshot closes the node and saves its disk.
 func (n *feedNode) snapshot(t testing.TB) (dir string) {
 	t.Helper()
 	n.close(t)
 	return n.disk(t)
 }
 
-// again is another process on the node's disk, when this one has ended.
+// again starts another process on the node's disk, after this one has ended.
 func (n *feedNode) again(t testing.TB) *feedNode {
 	t.Helper()
 	return n.backTo(t, n.dir)
 }
 
-// backTo puts the machine back to a snapshot: what it has done since is in the cloud alone.
+// backTo restores the machine to a snapshot: what it has done since is in the cloud only.
 func (n *feedNode) backTo(t testing.TB, snapshot string) *feedNode {
 	t.Helper()
 	if !n.closed {
@@ -62,17 +62,17 @@ func pastSnapshot(t testing.TB, queued func(n *feedNode)) (c *shelf, n *feedNode
 	return c, n.again(t), snapshot
 }
 
-// copies are two nodes with the same past.
+// copies returns two nodes with the same past.
 func copies(t testing.TB) (c *shelf, one, other *feedNode) {
 	t.Helper()
 	c, one, copied := pastSnapshot(t, nil)
 	return c, one, openNode(t, c, copied, nil)
 }
 
-// errCrash is what a node dies of where a test has it die.
+// errCrash is the error of a crash that a test causes.
 var errCrash = errors.New("crash")
 
-// crashAt has a node die at a point.
+// crashAt makes a node crash at a failpoint.
 func crashAt(point string) func(*Config) {
 	return func(cfg *Config) {
 		cfg.Failpoint = func(p string) {
@@ -83,7 +83,7 @@ func crashAt(point string) func(*Config) {
 	}
 }
 
-// crashes wants a node to die of what it does.
+// crashes requires a node to crash during an operation.
 func crashes(t testing.TB, do func()) {
 	t.Helper()
 	defer func() {

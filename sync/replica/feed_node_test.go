@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// feedNode is a node on the shelf.
+// feedNode is a node connected to a shelf.
 type feedNode struct {
 	*Replica
 
@@ -26,7 +26,7 @@ type feedNode struct {
 	closed bool
 }
 
-// openNode opens a node on the shelf. dir keeps its store and its identity file; what is there is gone on with.
+// openNode opens a node on the shelf, with its store and identity file in dir, continuing from what is there.
 func openNode(t testing.TB, c *shelf, dir string, change func(*Config)) *feedNode {
 	t.Helper()
 	st, err := store.Open(filepath.Join(dir, "node.db"), store.Options{Node: "a", NoSync: true})
@@ -58,14 +58,14 @@ func openNode(t testing.TB, c *shelf, dir string, change func(*Config)) *feedNod
 	return &feedNode{Replica: r, st: st, cloud: c, dir: dir, change: change}
 }
 
-// opened is a node that is new, on a shelf that is empty. It does not run.
+// opened returns a new node on an empty shelf. It does not run.
 func opened(t testing.TB, change func(*Config)) (*shelf, *feedNode) {
 	t.Helper()
 	c := newShelf(t)
 	return c, openNode(t, c, t.TempDir(), change)
 }
 
-// running is one that runs until the test's end.
+// running returns a node that runs until the test ends.
 func running(t testing.TB, change func(*Config)) (*shelf, *feedNode) {
 	t.Helper()
 	c, n := opened(t, change)
@@ -73,7 +73,7 @@ func running(t testing.TB, change func(*Config)) (*shelf, *feedNode) {
 	return c, n
 }
 
-// run runs the node until stop, which waits for its end.
+// run runs the node until stop is called, which waits for its end.
 func (n *feedNode) run(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func (n *feedNode) online(t testing.TB) {
 	n.net.Probed("", n.clock.Now())
 }
 
-// letPass has the time of the bubble go on.
+// letPass advances the bubble's time.
 func letPass(d time.Duration) { <-time.After(d) }
 
 // inTx runs an Update of the application, or of the test's own hand; inView a View.
@@ -129,7 +129,7 @@ func (n *feedNode) inView(t testing.TB, fn func(tx *store.Tx) error) {
 	}
 }
 
-// put writes an item as the application, and returns its sequence.
+// put writes an item like the application, and returns its sequence.
 func (n *feedNode) put(t testing.TB, table string, item attr.Item) (seq uint64) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
@@ -165,7 +165,7 @@ func (n *feedNode) remove(t testing.TB, table string, key attr.Item) {
 	})
 }
 
-// together writes in one transaction, and returns the first sequence of it.
+// together writes in one transaction, and returns its first sequence.
 func (n *feedNode) together(t testing.TB, items ...store.WriteItem) (first uint64) {
 	t.Helper()
 	first = n.st.Seq() + 1
@@ -173,7 +173,7 @@ func (n *feedNode) together(t testing.TB, items ...store.WriteItem) (first uint6
 	return first
 }
 
-// pair makes two teams in one transaction.
+// pair creates two teams in one transaction.
 func (n *feedNode) pair(t testing.TB, one, other string) (first uint64) {
 	t.Helper()
 	return n.together(t, newTeam(one), newTeam(other))
@@ -190,7 +190,7 @@ func oneMore(id string) store.WriteItem {
 	return store.WriteItem{Update: &u}
 }
 
-// bump is an ADD: applied twice it shows.
+// bump is an ADD: if applied twice, it shows.
 func (n *feedNode) bump(t testing.TB, id string) {
 	t.Helper()
 	n.update(t, "teams", teamKey(id), "ADD n :one", attr.Item{":one": attr.Int(1)})
@@ -209,7 +209,7 @@ func (n *feedNode) row(t testing.TB, table string, key attr.Item) (it attr.Item)
 	return it
 }
 
-// sees wants readers to see a team so; nil: not at all.
+// sees requires readers to see a team like this; nil: none.
 func (n *feedNode) sees(t testing.TB, id string, want attr.Item) {
 	t.Helper()
 	if got := n.row(t, "teams", teamKey(id)); (got == nil) != (want == nil) || !attr.EqualItems(got, want) {
@@ -231,7 +231,7 @@ func (n *feedNode) waitingNow(t testing.TB) int64 {
 	return n.status(t).Waiting
 }
 
-// waits wants so many writes to wait.
+// waits requires this many writes to wait.
 func (n *feedNode) waits(t testing.TB, want int64) {
 	t.Helper()
 	if got := n.waitingNow(t); got != want {
@@ -239,7 +239,7 @@ func (n *feedNode) waits(t testing.TB, want int64) {
 	}
 }
 
-// pendingOn lists the numbers of what waits on a team, in the order in which it does.
+// pendingOn lists the sequences that wait on a team, in order.
 func (n *feedNode) pendingOn(t testing.TB, id string) (seqs []uint64) {
 	t.Helper()
 	n.inView(t, func(tx *store.Tx) error {
@@ -297,7 +297,7 @@ func (n *feedNode) conflicts(t testing.TB) []*conflict.Record {
 	return list
 }
 
-// recorded wants so many records, and returns them.
+// recorded requires this many records, and returns them.
 func (n *feedNode) recorded(t testing.TB, want int) []*conflict.Record {
 	t.Helper()
 	got := n.conflicts(t)
@@ -310,7 +310,7 @@ func (n *feedNode) recorded(t testing.TB, want int) []*conflict.Record {
 // teams are the numbers of some teams.
 type teams map[string]int64
 
-// cloudHas wants teams of the cloud to have counted so far; one that is not there has not.
+// cloudHas requires teams in the cloud to have these counts; a missing team has 0.
 func (n *feedNode) cloudHas(t testing.TB, want teams) {
 	t.Helper()
 	for id, count := range want {
@@ -320,7 +320,7 @@ func (n *feedNode) cloudHas(t testing.TB, want teams) {
 	}
 }
 
-// lookAtTables has the node look now which tables the cloud has.
+// lookAtTables makes the node check the cloud's tables now.
 func (n *feedNode) lookAtTables(t testing.TB) {
 	t.Helper()
 	if err := n.tables.CheckAll(t.Context(), true); err != nil {
@@ -328,13 +328,13 @@ func (n *feedNode) lookAtTables(t testing.TB) {
 	}
 }
 
-// sentAs is the number under which a team of the cloud was last written by a node.
+// sentAs returns the sequence under which a node last wrote a team in the cloud.
 func sentAs(it attr.Item) (seq uint64, ok bool) {
 	mark, ok := it[intent.AttrMark+"a"]
 	return intent.Whole(mark), ok
 }
 
-// renumbered wants a team to have been sent under a new number, not that which it was written under.
+// renumbered requires a team to have been sent under a new sequence, not its original one.
 func (n *feedNode) renumbered(t testing.TB, id string, seq uint64) {
 	t.Helper()
 	it := n.cloud.team(t, id)

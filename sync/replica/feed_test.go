@@ -33,7 +33,7 @@ func followsOf(every time.Duration, matches ...string) func(*Config) {
 	}
 }
 
-// What others write, change and delete is here within a round, in scanned tables and in partitions of interest alone.
+// What others write, change and delete arrives within a round, in scanned tables and, otherwise, in partitions of interest only.
 func TestPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
@@ -77,7 +77,7 @@ func TestPoll(t *testing.T) {
 	})
 }
 
-// Polling what nobody changes writes nothing to the disk.
+// Polling unchanged data writes nothing to the disk.
 func TestPollOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
@@ -100,7 +100,7 @@ func TestPollOfNothing(t *testing.T) {
 	})
 }
 
-// The feed asks nothing while the cloud is away, and goes on by itself.
+// The feed makes no requests while the cloud is away, and resumes by itself.
 func TestPollOffline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, scanTeams(5*time.Second))
@@ -121,7 +121,7 @@ func TestPollOffline(t *testing.T) {
 	})
 }
 
-// A rule that is throttled is slower, and the others go on.
+// A throttled rule slows down, and the others go on.
 func TestPollThrottled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
@@ -141,7 +141,7 @@ func TestPollThrottled(t *testing.T) {
 	})
 }
 
-// What is quarantined on an item is never sent and finds nothing out: that the item is gone in the cloud is seen by the feed.
+// A quarantined write is never sent and finds nothing out: the feed notices that its item is gone in the cloud.
 func TestDeletedUnderAQuarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, scanTeams(20*time.Second))
@@ -161,8 +161,8 @@ func TestDeletedUnderAQuarantine(t *testing.T) {
 	})
 }
 
-// A condition that a transaction has on an item finds out that it is gone only when the transaction is sent, which may be in
-// hours if another table of it is not to be had: the feed sees it before.
+// A transaction's condition finds out that its item is gone only when the transaction is sent, which may take hours if another of its
+// tables is unavailable: the feed notices earlier.
 func TestDeletedUnderACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, scanTeams(20*time.Second))

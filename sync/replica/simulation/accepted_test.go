@@ -15,29 +15,29 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What the protocol accepts, and the book is not to complain of.
+// Outcomes that the protocol accepts, so the book must not complain about them.
 
-// seen is what the checks go by that are made while the trouble lasts.
+// seen is the state of the checks made while faults last.
 type seen struct {
-	anew      *anew                          // the table that was made anew; nil: none was
+	anew      *anew                          // the recreated table; nil: none
 	ofItem    map[string][]*act              // "node table key"
 	changed   map[string]map[string]changeAt // table, item: the last effect
 	written   map[string]writtenAt           // "node table key"
 	lives     map[string]livedAt             // "item life"
-	named     map[string]string              // "node seq item": the life that a create has asked to begin
-	moved     map[string]uint64              // life: the effect which told first that its create goes to another one
+	named     map[string]string              // "node seq item": the life that a create asked to begin
+	moved     map[string]uint64              // life: the first effect that showed its create moving to another life
 	behind    map[string][]link              // id: what it stands behind
-	early     map[link]string                // and was in the cloud before that
+	early     map[link]string                // links whose later write was in the cloud first
 	states    map[string][]stateAt           // item
-	meant     map[string][]string            // "node seq item": the lives that a delete was sent for
-	carried   map[string]uint64              // "node table key": the highest mark that another's Put brought to a restored cloud
-	noticed   map[string]bool                // node: it knows of the last restore of the cloud
+	meant     map[string][]string            // "node seq item": the lives a delete was sent for
+	carried   map[string]uint64              // "node table key": highest mark that another's Put brought into a restored cloud
+	noticed   map[string]bool                // nodes that know of the cloud's last restore
 	pruned    map[string]uint64              // "node table key": the highest mark that was taken away by another that did not
-	dead      map[string]bool                // lives that have a tombstone
-	lastWord  map[string]string              // setting: the last word on it; nil: not said yet
-	brought   map[string]uint64              // "item id": the effect of an update that has brought it
-	settledBy map[string][]toldAt            // node: how far it has told to be settled
-	closed    map[string]closedAt            // "node table key": the last mark that was closed
+	dead      map[string]bool                // lives with a tombstone
+	lastWord  map[string]string              // by setting: the last word on it; nil: not said yet
+	brought   map[string]uint64              // "item id": the effect of an update that brought it
+	settledBy map[string][]toldAt            // node: how far it reported settled
+	closed    map[string]closedAt            // "node table key": the last mark closed
 	goesOn    map[string]uint64              // "node seq item": the next effect when it was last sent, but to close its mark
 }
 
@@ -52,32 +52,32 @@ func newSeen() seen {
 	}
 }
 
-// unnamed tells of an item that a foreign writer has made it and no node has given its life a name.
+// unnamed reports whether a foreign writer created the item and no node has named its life.
 func unnamed(it attr.Item) bool { return it != nil && it[intent.AttrLife].IsZero() }
 
-// unsentThere tells of an entry that it waited in a snapshot to which its node was put back, and that the lost timeline had
-// not brought it into the cloud. Accepted: it is sent now, behind all that was sent there.
+// unsentThere reports whether an entry waited in a snapshot that its node was restored to, and the lost timeline had not brought it into
+// the cloud. Accepted: it is sent now, after everything that was sent there.
 func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
 	a := b.bySeq[entry]
 	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
 }
 
-// ofLostTime tells of an entry that its node was put back to before it was written, while a copy of it was on its way. Accepted:
-// nothing that the node has tells of it, so nothing closes it, and it may come behind what was written since. Where a mark that the
-// node has left since is still there it is to refuse it, and so are the rows where it was answered: then it is no first effect.
+// ofLostTime reports whether an entry's node was restored to before the entry was written, while a copy of it was on its way. Accepted: the
+// node has no trace of it, so nothing closes it, and it may come after later writes. A mark that the node has left since must refuse it if
+// that is still there, and so must the rows if it was answered: then it is no first effect.
 func (b *book) ofLostTime(e *simcloud.Effect, entry, item string) bool {
 	a, left := b.bySeq[entry], b.goesOn[entry+" "+item]
 	return a != nil && a.gone && left > 0 && left <= b.back[e.By]+1 && len(b.effects[entry]) == 0 && e.Old[intent.AttrMark+e.By].IsZero()
 }
 
-// writtenAt is how far a node has come with what it wrote on an item, in the order in which it was written: what waited
-// when a timeline was lost, and was not sent there, has an effect under a number above those of writes made after it.
+// writtenAt is how far a node has come with its writes on an item, in the order written. Entries that waited when a timeline was lost, and
+// were not sent there, take effect under numbers above those of later writes.
 type writtenAt struct {
-	upTo uint64 // the last that had an effect, or was closed, by the number that it was written under
-	life string // on which the last effect was
+	upTo uint64 // the last that had an effect or was closed, by its original number
+	life string // life of the last effect
 }
 
-// wrote notes an effect under an entry's mark. A renumbered delete is left out: nothing tells what it was written as.
+// wrote records an effect under an entry's mark. Renumbered deletes are left out: nothing shows their original number.
 func (b *book) wrote(e *simcloud.Effect, lane string, seq uint64, closes bool) {
 	w := b.written[lane]
 	switch {
@@ -90,7 +90,7 @@ func (b *book) wrote(e *simcloud.Effect, lane string, seq uint64, closes bool) {
 	b.written[lane] = w
 }
 
-// writtenAs is the number that an entry had when it was written, by the id that it brings; its own where none tells.
+// writtenAs returns an entry's original number, by the id that it brings; its own if nothing shows it.
 func (b *book) writtenAs(e *simcloud.Effect, lane string, seq uint64) (was uint64) {
 	if !renumbered(seq) {
 		return seq
@@ -129,7 +129,7 @@ func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) boo
 // closedAt is the closing of a mark.
 type closedAt struct {
 	n, seq uint64
-	life   string // on which it lies
+	life   string // life that the mark is on
 }
 
 // forgotten tells of an entry whose mark was closed that its node does not know of it, since it has sent it again: the answer was
@@ -139,14 +139,14 @@ func (b *book) forgotten(e *simcloud.Effect, entry, item, lane string, seq uint6
 	return c.seq == seq && c.n == b.lastN[lane] && b.last[lane] == seq+1 && e.Old[intent.AttrLife].Str() != c.life && b.goesOn[entry+" "+item] > c.n
 }
 
-// livedAt is what has become of a life.
+// livedAt is what became of a life.
 type livedAt struct {
-	began uint64 // the effect that has begun it, the first of them
-	cut   bool   // a foreign writer or the TTL has ended it, and no node
+	began uint64 // the first effect of the life
+	cut   bool   // a foreign writer or the TTL has ended it, not a node
 }
 
-// proofs tells of the cloud that it has transactions and was never restored: what has made an item has left its proof, and makes
-// none again, nor has an effect on another life of it.
+// proofs reports whether the cloud has transactions and was never restored. Then every create has left its proof, creates nothing again, and
+// has no effect on another life.
 func (b *book) proofs() bool { return !b.s.plain && b.epoch == 0 }
 
 // refusals sees that nothing is told to be refused which has made its item. Accepted: it was sent once more in a time that was
@@ -169,7 +169,7 @@ func (b *book) refusals(recorded map[string]*conflict.Record) {
 	}
 }
 
-// lived notes of an effect which life it begins, and which it ends.
+// lived records which life an effect begins and which it ends.
 func (b *book) lived(e *simcloud.Effect, item string, cuts bool) {
 	was, is := e.Old[intent.AttrLife].Str(), e.New[intent.AttrLife].Str()
 	if was == is {
@@ -223,14 +223,14 @@ func (b *book) takes(e *simcloud.Effect, item string) {
 	}
 }
 
-// notices is told that a node knows of a restore of the cloud.
+// notices records that a node knows of a restore of the cloud.
 func (b *book) notices(node string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.noticed[node] = true
 }
 
-// row notes what a row of the nodes' own table tells.
+// row records what a row in the nodes' own table says.
 func (b *book) row(e *simcloud.Effect) {
 	key := keyText(e.Key)
 	if node, ok := strings.CutPrefix(key, intent.NodeID("")); ok {
@@ -247,7 +247,7 @@ func (b *book) row(e *simcloud.Effect) {
 	}
 }
 
-// begun is the life that a call asks to begin; "": it is for an item that is there.
+// begun returns the life that a call asks to begin; "": it concerns an existing item.
 func begun(c *intent.Call) string {
 	if c.Names["#p"] == "" || !strings.Contains(c.Condition, "attribute_not_exists(#p)") {
 		return ""

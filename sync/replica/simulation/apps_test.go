@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/flow"
 )
 
-// act is one write that an application was told is done.
+// act is one write that was acknowledged to an application.
 type act struct {
 	node   string
 	run    int
@@ -23,17 +23,17 @@ type act struct {
 	table  string
 	key    attr.Item
 	op     store.Op
-	what   string // which of the applications' operations
-	id     string // the value it wrote; empty: it deletes, or counts
+	what   string // which operation of the applications
+	id     string // the value it wrote; "": it deletes, or counts
 	inc    int64
 	upsert bool      // it found no item
-	whole  attr.Item // what it puts
+	whole  attr.Item // the item it puts
 	at     time.Time // when it was acknowledged
 	txn    int       // the same for all of one TransactWrite; 0: alone
 	after  uint64    // the last effect in the cloud when it was acknowledged
-	maybe  bool      // the process died in it: it may be there or not
-	gone   bool      // on a disk that was put back to an earlier state: nothing is promised
-	undone bool      // gone, with all that the node had recorded since
+	maybe  bool      // the process died during it: it may exist or not
+	gone   bool      // on a disk that was restored to an earlier state: nothing is promised
+	undone bool      // gone, with everything the node had recorded since
 }
 
 // writing is one Update of an application.
@@ -43,7 +43,7 @@ type writing struct {
 	what string
 	acts []*act
 	txn  int
-	next func() // when it is acknowledged; nil: nothing
+	next func() // called when acknowledged; nil: nothing
 }
 
 func (w *writing) note(table string, key attr.Item, op store.Op, id string, inc int64, was attr.Item) {
@@ -91,7 +91,7 @@ func keyIn(item attr.Item) attr.Item {
 	return key
 }
 
-// write runs one Update of an application and books what it was told is done.
+// write runs one Update of an application and books it if acknowledged.
 func (l *simLife) write(what string, fn func(*writing) error) bool {
 	var w *writing
 	err := l.store.Update(context.Background(), func(tx *store.Tx) error {
@@ -142,13 +142,13 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 	return false
 }
 
-// noRoom reports whether the replicator takes no more for now.
+// noRoom reports whether the replicator accepts no more for now.
 func noRoom(err error) bool {
 	_, is := errors.AsType[*flow.RefusedError](err)
 	return is
 }
 
-// operation is one kind of write. weight says how often it comes.
+// operation is one kind of write; weight is its relative frequency.
 type operation struct {
 	name   string
 	weight int
@@ -162,7 +162,7 @@ func itemKey(s *sim) attr.Item {
 	return pk(fmt.Sprintf("i%d", s.n(6)))
 }
 
-// operations are what applications do to tables that everybody shares.
+// operations are what applications do to shared tables.
 func operations() []operation {
 	return []operation{
 		{"create", 4, func(w *writing, s *sim) error {
@@ -252,8 +252,8 @@ func operations() []operation {
 	}
 }
 
-// writePoison writes what the cloud never takes: a number where an index has a string as its key, or more than an item holds.
-// Now and then it is on an item that everybody uses.
+// writePoison writes something the cloud never accepts: a number where an index has a string key, or more than an item can hold.
+// Sometimes on a shared item.
 func writePoison(w *writing, s *sim) error {
 	if !s.once(3) {
 		return nil
@@ -293,7 +293,7 @@ func putRead(w *writing, s *sim) error {
 	return w.put("items", next, id, "", nil)
 }
 
-// pair writes two items that nobody shall ever see apart, on the condition of a third.
+// pair writes two items that must never be seen apart, conditional on a third.
 func pair(w *writing, s *sim) error {
 	if s.seed%10 == 9 {
 		return nil // a cloud without transactions
@@ -331,7 +331,7 @@ func pair(w *writing, s *sim) error {
 	return nil
 }
 
-// operate has an application of the node do something.
+// operate makes an application of the node do something.
 func (l *simLife) operate() {
 	s := l.n.s
 	ops := operations()

@@ -13,39 +13,39 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// book is what the simulation knows: what was acknowledged to applications, and every effect in the cloud. It judges
-// effects as they happen, and the account at the end.
+// book is what the simulation knows: what was acknowledged to applications, and every effect in the cloud. It judges effects as they
+// happen, and the account at the end.
 type book struct {
 	s *sim
 
 	mu      sync.Mutex
 	acts    []*act
 	bySeq   map[string]*act        // "node seq"
-	effects map[string][]effectAt  // "node seq": those under the entry's mark, but for the closing of it
-	sent    map[sending]uint64     // the next effect when it was first sent, as far as anybody knows to the cloud
-	tries   map[sending]int        // how often it was
-	lines   map[string][]int       // node: the timelines that its disk has come through after the first, the present one last
-	begun   int                    // timelines, of all nodes
-	digits  map[string]string      // "node seq": nine digits, always the same
-	last    map[string]uint64      // "node table key": the highest sequence that had an effect
+	effects map[string][]effectAt  // "node seq": effects under the entry's mark, except its closing
+	sent    map[sending]uint64     // the next effect when it was first sent, as far as anybody knows
+	tries   map[sending]int        // number of sends
+	lines   map[string][]int       // node: the timelines its disk has come through after the first, the present one last
+	begun   int                    // timelines begun, of all nodes
+	digits  map[string]string      // "node seq": nine digits, never changing
+	last    map[string]uint64      // "node table key": highest sequence that had an effect
 	lastN   map[string]uint64      // and which
-	plain   map[string]uint64      // as last, but for those renumbered
+	plain   map[string]uint64      // like last, without renumbered ones
 	plainN  map[string]uint64      // and which
 	images  map[string][]imageAt   // "table key"
 	shown   map[string][]time.Time // ids that an effect has brought into the cloud, and when
 	first   map[string]uint64      // and which effect did so
 	latest  uint64                 // the last effect
-	left    map[string]int         // node: how many requests with a mark have left it
+	left    map[string]int         // node: number of requests with a mark that have left it
 	leftAt  map[string]time.Time   // "node seq": when it was last sent
 	rows    map[string]int         // node: how often its row in the cloud was written
-	back    map[string]uint64      // node: the last effect when it was put back to a snapshot
+	back    map[string]uint64      // node: the last effect when it was restored to a snapshot
 	issued  map[string]bool        // ids that somebody wrote
 	foreign map[string]int64       // counter: what foreign writers have added
 	locks   lockBook
 	writers map[string]string // "match fence": who wrote under it
 	owed    map[string]owing  // "match ball": the state that came before its event
-	cloned  map[string]bool   // nodes of which two have run at once
-	cut     map[string]uint64 // item: the last time that a foreign writer or the TTL took its marks away
+	cloned  map[string]bool   // nodes that ran twice at once
+	cut     map[string]uint64 // item: the last time a foreign writer or the TTL removed its marks
 	epoch   int               // how often the cloud was restored
 	backs   []cloudBack       // and when, to what
 
@@ -101,7 +101,7 @@ func (b *book) acknowledge(a *act) {
 	b.ofItem[item] = append(b.ofItem[item], a)
 }
 
-// actOf finds a write by its number; nil: nobody was told of it.
+// actOf finds a write by its number; nil: it was never acknowledged.
 func (b *book) actOf(node string, seq uint64) *act {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -119,7 +119,7 @@ func (b *book) lostRuns(node string, run int) {
 	}
 }
 
-// clones takes back the promises of a node of which two run: they give the same sequences to different writes.
+// clones withdraws the promises of a node that runs twice: both copies give the same sequences to different writes.
 func (b *book) clones(node string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -140,7 +140,7 @@ func (b *book) restored(to time.Time) {
 	b.backs = append(b.backs, cloudBack{when: time.Now(), to: to})
 }
 
-// lastRestore is the instant that the cloud was last restored to.
+// lastRestore returns the instant that the cloud was last restored to.
 func (b *book) lastRestore() (to time.Time, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -150,13 +150,13 @@ func (b *book) lastRestore() (to time.Time, ok bool) {
 	return b.backs[len(b.backs)-1].to, true
 }
 
-// stands tells of something that happened in the cloud that no restore has undone it: at each restore the cloud went back
-// to what it was at another instant, and what stood then stands again.
+// stands reports whether something that happened in the cloud has not been undone by a restore. At each restore the cloud went back to its
+// state at another instant, and what stood then stands again.
 func (b *book) stands(at time.Time) bool {
 	seen := time.Now()
 	for _, back := range slices.Backward(b.backs) {
 		if back.when.After(seen) {
-			continue // of a time that was undone itself
+			continue // of a period that was itself undone
 		}
 		if at.After(back.when) {
 			break
@@ -186,7 +186,7 @@ func markParts(mark string) (entry, digits string, seq uint64, closes bool) {
 	return fmt.Sprintf("%s %d", node, seq), fraction[:9], seq, len(fraction) > 9
 }
 
-// sends is told of each write that is about to leave a node.
+// sends is called for each write about to leave a node.
 func (s *sim) sends(mark string, c *intent.Call) {
 	s.book.sends(mark, c)
 	for _, n := range s.nodes {
@@ -201,7 +201,7 @@ func (s *sim) sends(mark string, c *intent.Call) {
 	}
 }
 
-// sends notes that an entry has left its node.
+// sends records that an entry has left its node.
 func (b *book) sends(mark string, c *intent.Call) {
 	b.s.detail("%s sends %s %s%s %s item %s update %q if %q %v %s", mark, c.Op, c.Table, keyText(c.Key), keyText(c.Item),
 		image(c.Item), c.Update, c.Condition, c.Names, image(c.Values))
@@ -289,7 +289,7 @@ func (b *book) effect(e *simcloud.Effect) {
 	}
 }
 
-// marked judges an effect under an entry's mark: once, in the order of the item, never after the mark was closed.
+// marked judges an effect under an entry's mark: at most once, in the item's order, never after the mark was closed.
 func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes bool) {
 	lane := e.By + " " + item
 	// After a restore of the cloud what had been sent is sent again, and may meet another life.
@@ -366,7 +366,7 @@ func (b *book) begins(a *act) bool {
 	return false
 }
 
-// rewind sets the order of an item back to what its restored image knows.
+// rewind resets an item's order to what its restored image knows.
 func (b *book) rewind(e *simcloud.Effect, item string) {
 	for _, n := range b.s.nodes {
 		lane := n.name + " " + item
@@ -378,7 +378,7 @@ func (b *book) rewind(e *simcloud.Effect, item string) {
 	}
 }
 
-// values judges that everything in the cloud was written by somebody.
+// values checks that everything in the cloud was written by somebody.
 func (b *book) values(e *simcloud.Effect) {
 	for name, v := range e.New {
 		if name == "m" {

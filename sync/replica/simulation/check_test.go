@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// settle is the account, when all is quiet.
+// settle takes the account once all is quiet.
 func (b *book) settle() {
 	recorded := b.recorded()
 	b.account(recorded)
@@ -41,7 +41,7 @@ func (b *book) settle() {
 	}
 }
 
-// recorded lists the entries that conflict logs tell of, by node and sequence.
+// recorded lists the entries in the conflict logs, by node and sequence.
 func (b *book) recorded() map[string]*conflict.Record {
 	out := map[string]*conflict.Record{}
 	for _, n := range b.s.nodes {
@@ -67,7 +67,7 @@ func (b *book) recorded() map[string]*conflict.Record {
 	return out
 }
 
-// account finds every acknowledged write again: in effect, in the conflict log, or folded into a later one.
+// account finds every acknowledged write: in effect, in the conflict log, or folded into a later one.
 func (b *book) account(recorded map[string]*conflict.Record) {
 	later := map[string]bool{} // node and item: a later write of it is accounted for
 	for _, a := range slices.Backward(b.acts) {
@@ -199,14 +199,14 @@ func (b *book) firsts(recorded map[string]*conflict.Record) {
 	}
 }
 
-// about reports whether a record is of a write on that item.
+// about reports whether a record concerns a write on that item.
 func about(c *conflict.Record, a *act) bool {
 	same := func(e *intent.Entry) bool { return e.Table == a.table && attr.EqualItems(e.Key, a.key) }
 	return slices.ContainsFunc(c.Tail, same) ||
 		slices.ContainsFunc(c.Decided, func(d conflict.Decided) bool { return same(d.Entry) })
 }
 
-// whole sees that no transaction has had half an effect.
+// whole checks that no transaction has had half an effect.
 func (b *book) whole() {
 	halves := map[uint64]map[string]bool{}
 	for _, e := range b.s.cloud.Log(0) {
@@ -250,7 +250,7 @@ func (b *book) events(recorded map[string]*conflict.Record) {
 	}
 }
 
-// bounded sees that nothing grows without end.
+// bounded checks that nothing grows without bound.
 func (b *book) bounded() {
 	for _, n := range b.s.nodes {
 		if l := n.up(); l != nil {

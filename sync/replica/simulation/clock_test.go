@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// now is the machine's wall clock.
+// now returns the machine's wall clock.
 func (n *simNode) now() time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -28,7 +28,7 @@ func (n *simNode) Now() lease.Instant {
 	return lease.Instant{Wall: n.wall().Round(0), Mono: boot - n.slept, Boot: boot}
 }
 
-// gate holds up a goroutine of a machine that is paused.
+// gate stops a goroutine of a paused machine.
 func (n *simNode) gate() {
 	for {
 		n.mu.Lock()
@@ -86,7 +86,7 @@ type simClock struct{ l *simLife }
 // of its waits: the process goes on by the clock that it began with, and sees the step in what the store and leases read.
 func (c simClock) Now() time.Time { return c.l.now() }
 
-// writes is the clock of its store, which reads it when a transaction begins.
+// writes is the clock of the store, which reads it when a transaction begins.
 func (l *simLife) writes() time.Time {
 	l.n.s.writer.Store(l)
 	return l.n.now()
@@ -153,7 +153,7 @@ func (c simClock) order(sig *clock.Signal) int {
 	return no
 }
 
-// Join implements clock.Clock. Loops begin one after the other, each at an instant of its own.
+// Join implements clock.Clock. Loops begin one after the other, each at its own instant.
 func (c simClock) Join() (leave func()) {
 	c.l.n.s.sleep(time.Microsecond)
 	return func() {}

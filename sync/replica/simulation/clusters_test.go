@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// plots are clusters with an aim: each brings about, within some seconds, what one guard of the protocol is there for.
+// plots are clusters with an aim: each brings about, within seconds, the situation that one guard of the protocol exists for.
 func plots() []mishap {
 	return []mishap{
 		{"a lock is taken over", 40, 2, (*sim).takeover},
@@ -27,7 +27,7 @@ func plots() []mishap {
 	}
 }
 
-// dwells reports whether a seed is about something: it happens ten times as often.
+// dwells reports whether a seed concentrates on something, which then happens ten times as often.
 func (s *sim) dwells(what string) bool {
 	switch what {
 	case "cloud restored to T-k":
@@ -77,7 +77,7 @@ func (s *sim) takeover(*simNode) bool {
 	return false
 }
 
-// slowRenewal has a machine stand still when the cloud has taken a renewal, and the network be gone when it goes on.
+// slowRenewal pauses a machine when the cloud has accepted a renewal, and cuts its network when it goes on.
 func (s *sim) slowRenewal(l *simLife) {
 	l.n.pausesRenewed.Store(true)
 	for range 60 {
@@ -92,7 +92,7 @@ func (s *sim) slowRenewal(l *simLife) {
 	l.link.SetMode(simcloud.None)
 }
 
-// rest lets time pass, and looks at locks meanwhile.
+// rest lets time pass, and checks locks meanwhile.
 func (s *sim) rest(d time.Duration) {
 	for end := time.Now().Add(d); time.Now().Before(end) && !s.broken(); {
 		s.sleep(min(time.Until(end), 200*time.Millisecond))
@@ -105,7 +105,7 @@ func (s *sim) rest(d time.Duration) {
 	}
 }
 
-// holding returns a lock that the process holds; nil: none.
+// holding returns a lock that the process holds, or nil.
 func (l *simLife) holding() (match string, held *lease.Lease) {
 	l.turnsMu.Lock()
 	defer l.turnsMu.Unlock()
@@ -185,7 +185,7 @@ func (s *sim) copyComesLate(l *simLife) {
 	}
 }
 
-// losesPage has others write, and the process die when it has read that.
+// losesPage makes others write, and kills the process once it has read that.
 func (s *sim) losesPage(l *simLife) {
 	n := l.n
 	n.killAt.Store(new("feed-page"))
@@ -201,7 +201,7 @@ func (s *sim) losesPage(l *simLife) {
 	}
 }
 
-// putBackSoon puts a machine back to a state in which it had not sent what is on its way now.
+// putBackSoon restores a machine to a state in which it had not sent what is now on its way.
 func (s *sim) putBackSoon(n *simNode) bool {
 	if s.cloudGoesBack() || n.up() == nil {
 		return false
@@ -237,7 +237,7 @@ func (s *sim) putBackSoon(n *simNode) bool {
 	return true
 }
 
-// expiresOnItsWay has rows end while a change of them waits.
+// expiresOnItsWay makes rows expire while a change to them waits.
 func (s *sim) expiresOnItsWay(l *simLife) {
 	n := l.n
 	key := pk(fmt.Sprintf("r%d", s.luck.n(3)))
@@ -290,7 +290,7 @@ func (s *sim) expiresOnItsWay(l *simLife) {
 	}
 }
 
-// fallsWithOthers has writes wait behind one that the cloud never takes, or whose condition holds no more.
+// fallsWithOthers makes writes wait behind one that the cloud never accepts, or whose condition fails.
 func (s *sim) fallsWithOthers(l *simLife) {
 	poison := s.luck.once(2)
 	key := pk(fmt.Sprintf("i%d", 1+s.luck.n(5)))
@@ -327,7 +327,7 @@ func (s *sim) fallsWithOthers(l *simLife) {
 	s.sleep(s.luck.span(2*time.Second, 8*time.Second))
 }
 
-// putAgain puts what was read of an item with another value.
+// putAgain puts an item as read, with another value.
 func putAgain(w *writing, s *sim, key attr.Item) error {
 	it, err := w.tx.Get("items", key)
 	if err != nil || it == nil {
@@ -339,7 +339,7 @@ func putAgain(w *writing, s *sim, key attr.Item) error {
 	return w.put("items", next, id, "", nil)
 }
 
-// stampAhead leaves a time on a setting that is none, as a clock of years ahead would have.
+// stampAhead leaves an invalid time on a setting, as from a clock that is years ahead.
 func (s *sim) stampAhead(*simNode) {
 	far := attr.Int(time.Now().Add(24 * time.Hour).UnixMicro())
 	_ = s.foreign().Update("settings", pk(fmt.Sprintf("s%d", s.luck.n(3))), "SET #t = :far", expr.Params{
@@ -385,7 +385,7 @@ func (s *sim) gainsTransactions(*simNode) bool {
 	return true
 }
 
-// does has an application do one thing.
+// does makes an application do one thing.
 func (l *simLife) does(name string) {
 	for _, o := range operations() {
 		if o.name == name {
