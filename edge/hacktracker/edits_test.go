@@ -241,7 +241,7 @@ func (l *ledger) compare(t rapid.TB) {
 	}
 }
 
-// A game has five hundred at-bats; what was scored before is answered again all the same, and a place that was given up is free.
+// A game has at most 500 at-bats. A repeated request for an existing one is still answered, and taking one back frees a place.
 func TestFiveHundredAtBats(t *testing.T) {
 	_, update := openBook(t)
 	l := newLedger(t, update)

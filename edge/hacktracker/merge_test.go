@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// What the cloud has refused is decided as the rules say, or left to a person.
+// Refused writes are resolved by the rules or left to a person.
 func TestMerge(t *testing.T) {
 	s := &Service{Table: "t"}
 	with := func(row attr.Item, more attr.Item) attr.Item {

@@ -121,7 +121,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// What a device sent along is compared and never mended; the same appearance scored twice is shown.
+// Values sent by a device are compared and never corrected; an appearance scored twice is shown.
 func TestMismatchAndDoubles(t *testing.T) {
 	all := plays("a:1B b:K c:K a:K b:1B")
 	for i, sent := range [][3]int{{1, 0, 1}, {1, 0, 2}, {1, 1, 3}, {1, 1, 1}, {2, 0, 2}} {
@@ -217,7 +217,7 @@ func TestRecount(t *testing.T) {
 	})
 }
 
-// Rows of other writers are served in whatever form they have.
+// Rows written by other programs are served in any form.
 func TestRows(t *testing.T) {
 	row := func(text string) attr.Item {
 		t.Helper()

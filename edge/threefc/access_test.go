@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// invite makes an invite; without an address the league's reusable one.
+// invite creates an invite; without an address, the league's reusable one.
 func (r *rig) invite(league, by, email string) string {
 	r.t.Helper()
 	return r.must(func(tx *store.Tx) (Change, error) { return r.CreateInvite(tx, league, by, email) }).IDs["invite"]
@@ -23,8 +23,8 @@ func (r *rig) grant(by, user, role string) {
 	r.must(func(tx *store.Tx) (Change, error) { return r.Grant(tx, "l", by, user, role) })
 }
 
-// Who loses the role of an admin has no code by which it comes back: neither the league's, whoever has made it, nor one of their own for
-// another address. The league has a new one for who asks next.
+// A demoted admin cannot regain the role by an invite code: neither by the league's, whoever created it, nor by one they made for another
+// address. The next request for the league's invite creates a new one.
 func TestCodesGoWithTheRole(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -54,7 +54,7 @@ func TestCodesGoWithTheRole(t *testing.T) {
 	}
 }
 
-// The code that a former admin knows lets nobody in, also where the league's row of it had not come to the node that took the role away.
+// A code known to a former admin is invalid, even if the node that removed the role did not have the invite's row.
 func TestShareCodeOfElsewhere(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -72,7 +72,7 @@ func TestShareCodeOfElsewhere(t *testing.T) {
 	}
 }
 
-// An invite goes with its league, and is none of one that is made again with its id.
+// An invite ends with its league, and is not valid for a new league with the same id.
 func TestInvitesGoWithTheirLeague(t *testing.T) {
 	r := newRig(t)
 	begin := func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// adopt has a row as the cloud has it; nil: it has none.
+// adopt sets a row to the cloud's version; nil removes it.
 func (r *rig) adopt(k, row attr.Item) {
 	r.t.Helper()
 	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
@@ -20,7 +20,7 @@ func (r *rig) adopt(k, row attr.Item) {
 	}
 }
 
-// anew has another record at a key, which was made later.
+// anew replaces the record at a key by one created later.
 func (r *rig) anew(k attr.Item) func() {
 	return func() {
 		row := r.row(k)
@@ -29,7 +29,7 @@ func (r *rig) anew(k attr.Item) func() {
 	}
 }
 
-// A write stands or falls with what it was decided on, at whatever node that has changed meanwhile.
+// A write is refused if a row it was decided on has changed at any node in the meantime.
 func TestStandsOrFalls(t *testing.T) {
 	type plan = func(tx *store.Tx) (Change, error)
 	by := Corrector{Actor: boss, Admin: true}
@@ -209,7 +209,7 @@ func TestStandsOrFalls(t *testing.T) {
 	}
 }
 
-// last is the id of a game's last goal.
+// last returns the id of a game's last goal.
 func (r *rig) last(tx *store.Tx) string {
 	b, err := r.Board(tx, "g")
 	if err != nil {
@@ -222,7 +222,7 @@ func (r *rig) accepting(code string) func(tx *store.Tx) (Change, error) {
 	return func(tx *store.Tx) (Change, error) { return r.AcceptInvite(tx, code, "new@example.org") }
 }
 
-// The end of a game stands or falls with its teams' rows.
+// Finishing a game is conditional on its teams' rows.
 func TestFinishNeedsItsTeams(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -238,8 +238,8 @@ func TestFinishNeedsItsTeams(t *testing.T) {
 	}
 }
 
-// Only the row that says that a partition was deleted has it emptied, and only as long as nothing was made of it again; a place in a
-// session whose game is elsewhere, or starts at another time, is none.
+// Only a tombstone causes a partition to be emptied, and only until the record is created again. An index entry in a session does not
+// count if its game is in another session or starts at another time.
 func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	r := newRig(t)
 	r.league()

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// A season that is exported and imported elsewhere has the same tables; a second import changes nothing. Nobody's address is in the file.
+// A season exported and imported elsewhere has the same tables; a second import changes nothing. The file contains no addresses.
 func TestSeasonFile(t *testing.T) {
 	from, to := newRig(t), newRig(t)
 	from.league()

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Whatever is done to goals in whatever order, the tallies are those of a recount of the timeline, the state's revision grows by one
-// a change, the audit has one row a change, and a second export changes nothing.
+// After any sequence of goal changes the tallies equal a recount of the timeline, the state's revision has grown by one per change, the
+// audit has one row per change, and a second export changes nothing.
 func TestAnyOrderIsARecount(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -92,7 +92,7 @@ func (r *rig) exported(t rapid.TB, game string, goals, changes int) {
 	}
 }
 
-// What a scorer may not say of a goal.
+// Goals that are refused.
 func TestGoalIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -134,7 +134,7 @@ func TestGoalIsRefused(t *testing.T) {
 	}
 }
 
-// A tap that arrives late counts as of then, in the third that ran then; one that fits no third is refused.
+// A late tap counts at its own time, in the third that was running then; a tap that fits no third is refused.
 func TestTapsMoment(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -180,7 +180,7 @@ func TestTapsMoment(t *testing.T) {
 	}
 }
 
-// A clock that goes back a little between start and finish refuses nobody: a third lasts no less than nothing.
+// If the clock goes back a little between start and finish, the finish is accepted, and the third has length zero.
 func TestClockThatGoesBack(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -199,7 +199,7 @@ func TestClockThatGoesBack(t *testing.T) {
 	}
 }
 
-// A correction with a key is noted as the original does it, and takes effect once, also where another program has made it.
+// A correction with a key is recorded as in the original, and takes effect once, even if another program made it.
 func TestCorrectionOnce(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -225,7 +225,7 @@ func TestCorrectionOnce(t *testing.T) {
 	}
 }
 
-// After the end only an admin corrects, and the result is that of the goals again.
+// After the finish only an admin may correct goals, and the result follows.
 func TestCorrectionAfterTheEnd(t *testing.T) {
 	r := newRig(t)
 	r.league()

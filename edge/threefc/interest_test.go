@@ -7,8 +7,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What is read of the cloud all the time: games that are played often, the rest at times, a season, session or game of
-// another node as soon as its place in what it belongs to is here, a player or a code to join that is not here with its game.
+// What a node polls: live games often, the rest less often. A season, session or game of another node is included once the row that
+// points to it is here; a missing player or join code together with its game.
 func TestInterest(t *testing.T) {
 	r := newRig(t)
 	r.league()

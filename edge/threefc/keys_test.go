@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// byHand are rows as the original writes them, in both of its stages.
+// byHand holds rows as both versions of the original write them.
 func byHand() []attr.Item {
 	row := func(pk, sk, entity, data string) attr.Item {
 		return attr.Item{
@@ -127,8 +127,8 @@ func TestRowsOfOurs(t *testing.T) {
 	}
 }
 
-// A game that is deleted goes as a whole, though the process ended in between; what is made again with its id meanwhile is refused, and
-// nothing of another is removed.
+// A deleted game is removed completely, even if the process ends in between. Meanwhile its id cannot be used again, and no other game's
+// rows are removed.
 func TestPartitionWiped(t *testing.T) {
 	r := newRig(t)
 	r.league()

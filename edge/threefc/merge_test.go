@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What people have done behind a write that another node was first with is not dropped with it; exports are.
+// When a write is dropped because another node was first, people's later changes are not dropped with it; exports are.
 func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	s := &Service{Table: "t"}
 	later := []Refused{{Key: markerKey("g", "e")}}
@@ -68,7 +68,7 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	}
 }
 
-// Who claims a player, or names a team, at two nodes has done so once; two who do it differently are asked about.
+// The same claim or team name at two nodes takes effect once; a person decides between different ones.
 func TestMergeOfTheSameSaidTwice(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -95,7 +95,7 @@ func TestMergeOfTheSameSaidTwice(t *testing.T) {
 	}
 }
 
-// Of a game that was deleted elsewhere an export is dropped, and what people have set is for a person.
+// For a game deleted elsewhere, an export is dropped, and a person decides about people's changes.
 func TestMergeOfADeletedGame(t *testing.T) {
 	s := &Service{Table: "t"}
 	row := func(data string) attr.Item {
@@ -114,7 +114,7 @@ func TestMergeOfADeletedGame(t *testing.T) {
 	}
 }
 
-// two is the case of a game that two nodes have changed: Base is how it was, View how it is here.
+// two is a game changed at two nodes: Base is the common image, View this node's.
 func two(t *testing.T, base Game, ours, theirs func(g *Game)) Refused {
 	t.Helper()
 	image := func(change func(g *Game)) attr.Item {
@@ -251,7 +251,7 @@ func (r *rig) entries(c Change) (all []Refused) {
 	return all
 }
 
-// merged does what the rules answer to a refusal.
+// merged applies the resolution of a refusal.
 func (r *rig) merged(all []Refused, behind ...Refused) {
 	r.t.Helper()
 	writes, ok := r.Merge(all, behind, r.get)
@@ -261,8 +261,8 @@ func (r *rig) merged(all []Refused, behind ...Refused) {
 	r.must(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil })
 }
 
-// Who deletes a session's last game while another node makes a game in it deletes the game alone; who deletes a game that another node
-// has deleted has done so.
+// Deleting a session's last game while another node creates a game in it deletes only the game. Deleting a game already deleted at
+// another node takes effect.
 func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -290,7 +290,7 @@ func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	}
 }
 
-// Who deletes what another node begins something in is refused, and asked.
+// Deleting a record in which another node creates a child is refused, and a person decides.
 func TestDeletedWhileSomethingBegins(t *testing.T) {
 	r := newRig(t)
 	r.must(func(tx *store.Tx) (Change, error) {
@@ -309,7 +309,7 @@ func TestDeletedWhileSomethingBegins(t *testing.T) {
 		func(tx *store.Tx) (Change, error) { return r.CreateSession(tx, Session{SeasonID: "s", SessionID: "d"}) })
 }
 
-// Of a game that two nodes have changed: what holds in the cloud is not undone, and what does not agree is for a person.
+// For a game changed at two nodes, what holds in the cloud is not undone, and a person decides about contradictions.
 func TestMergeOfAGamesMembers(t *testing.T) {
 	s := &Service{Table: "t"}
 	start, end := "2026-07-04T10:00:00.000Z", "2026-07-04T10:20:00.000Z"
@@ -359,7 +359,7 @@ func TestMergeOfAGamesMembers(t *testing.T) {
 	}
 }
 
-// A team's row that two nodes have made, one of them by naming it and one with its tallies, has the name; two names are for a person.
+// If one node creates a team's row by naming the team and another by its tallies, the name stays; a person decides between two names.
 func TestMergeOfATeamMadeTwice(t *testing.T) {
 	r := newRig(t)
 	r.league()

@@ -13,7 +13,7 @@ func teamsOf(tallies [3]Tally) (all []GameTeam) {
 	return all
 }
 
-// Who has conceded least has won, of equals who has scored most; red, blue and yellow in this order.
+// Fewest conceded wins, most scored breaks ties. Tallies are of red, blue and yellow, in this order.
 func TestResult(t *testing.T) {
 	for name, tt := range map[string]struct {
 		in       [3]Tally // scored, conceded
@@ -72,7 +72,7 @@ func TestMoment(t *testing.T) {
 	}
 }
 
-// An own goal is conceded and nobody's.
+// An own goal counts as conceded and is credited to nobody.
 func TestTallies(t *testing.T) {
 	red, yellow := "red", "yellow"
 	got := Tallies([]Goal{

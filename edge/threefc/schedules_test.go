@@ -41,7 +41,7 @@ func TestDerivedRowsWrongForEver(t *testing.T) {
 	r.exported(t, "g", 1, 1)
 }
 
-// A goal that lands between the counting and the end is in the result.
+// A goal that arrives between the counting and the finish is in the result.
 func TestFinishFreezesAWrongResult(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -172,7 +172,7 @@ func TestTwoPlaces(t *testing.T) {
 	is("out", "")
 }
 
-// A code signs in once: what was made of it at a second node is withdrawn.
+// A code signs in once: a session created with it at a second node is withdrawn.
 func TestCodeUsedTwice(t *testing.T) {
 	r := newRig(t)
 	for _, k := range []attr.Item{codeKey("ABCDEFGH"), MagicKey("id")} {
@@ -210,7 +210,7 @@ func TestOneSessionAtTwoNodes(t *testing.T) {
 	}
 }
 
-// A partition of more rows than a transaction has room for is emptied.
+// A partition with more rows than fit in one transaction is emptied.
 func TestTransactionsOfManyRows(t *testing.T) {
 	r := newRig(t)
 	r.league()

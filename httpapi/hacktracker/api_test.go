@@ -19,7 +19,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The first request of a user makes their profile; what they may change of it is said by name.
+// A user's first request creates their profile; a refused change names the fields.
 func TestUsers(t *testing.T) {
 	r := newRig(t)
 	r.want(404, "User not found", "ana", "GET", "/users/ben", "")
@@ -48,7 +48,7 @@ func TestUsers(t *testing.T) {
 	r.want(400, "Invalid nextToken", "admin", "GET", "/users?nextToken="+url.QueryEscape(`{"PK":{"S":"a"}}`), "")
 }
 
-// The original's header for tests names the user on a node for development, and nobody elsewhere.
+// The original's test header names the user on a development node, and is ignored elsewhere.
 func TestUserHeader(t *testing.T) {
 	for development, want := range map[bool]int{true: 200, false: 401} {
 		r := newRigWith(t, httpapi.Config{Auth: web.ByName{}, Tokens: development})
@@ -89,7 +89,7 @@ func TestTeamsByPages(t *testing.T) {
 	r.want(400, "cannot be given together", "ana", "GET", "/teams?userId=ana&ownerId=ana", "")
 }
 
-// A team is three rows in one transaction; it is hidden when it is deleted, and its owner has it back for thirty days.
+// A team is three rows in one transaction. A deleted team is hidden, and its owner can recover it for thirty days.
 func TestTeam(t *testing.T) {
 	r := newRig(t)
 	r.want(400, "name must have 3 to 50", "ana", "POST", "/teams", `{"name":"a-b","teamType":"MANAGED"}`)
@@ -311,7 +311,7 @@ func TestAtBats(t *testing.T) {
 	r.want(404, "Player not found", "ana", "GET", stats, "")
 }
 
-// A tap adds runs, whatever the score is by then, and counts once, however often it is told.
+// A tap adds runs to the current score and counts once, however often it is sent.
 func TestRuns(t *testing.T) {
 	r := newRig(t)
 	team, players := r.team("ana", "scorekeeper")
@@ -367,7 +367,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// A game's stream tells members of its team that something of it has changed, and of nothing else.
+// A game's stream tells members of its team that the game has changed, and nothing else.
 func TestStream(t *testing.T) {
 	r := newRig(t)
 	team, players := r.team("ana", "ben")

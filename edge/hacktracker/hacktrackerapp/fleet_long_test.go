@@ -112,7 +112,7 @@ func TestOneGameAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// Both nodes give number 12 away: one player has it, the other stays without and is marked.
+// Both nodes assign number 12: one player gets it, the other stays without a number and is marked.
 func TestNumberAtTwoNodes(t *testing.T) {
 	f, team, _, players := newTeam(t)
 	f.Cut()
@@ -201,7 +201,7 @@ func TestTheSameAtBothNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// What was scored before another node finished the game counts; what was scored after waits for a person.
+// At-bats from before another node finished the game count; for later ones a person decides.
 func TestAtBatsOfAFinishedGame(t *testing.T) {
 	f, _, game, players := newTeam(t)
 	f.Cut("b")
