@@ -93,13 +93,13 @@ type ParkStatus struct {
 func (p *ParkStatus) Words() string {
 	switch p.Why {
 	case "hold":
-		return "the item may still be made by a late copy of the request that made it: it is deleted when none can come any more"
+		return "a late copy of a request may still create the item again: it is deleted once no copy can arrive"
 	case "events":
 		return "the events that belong to it are sent first"
 	case "count guard":
 		return "others write the item faster than a full replacement can be sent"
 	case "yields":
-		return "a full replacement of the item by another node, which others' writes kept from being sent, goes first"
+		return "another node's full replacement of the item goes first, because other writes kept overtaking it"
 	case "replay":
 		return "the cloud was restored: all nodes send what it lost before this is judged"
 	case "table":
