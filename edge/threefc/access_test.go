@@ -43,14 +43,14 @@ func TestCodesGoWithTheRole(t *testing.T) {
 	if again == old || r.invite("l", boss, "") != again {
 		t.Errorf("the league's code was %s and is %s", old, again)
 	}
-	for range 2 { // who is an admin stays one
+	for range 2 { // an admin who accepts an invite stays an admin
 		if err := r.accept(again, "second"); err != nil {
 			t.Error(err)
 		}
 	}
 	r.grant("second", boss, RoleScorekeeper)
 	if r.invite("l", "second", "") == again {
-		t.Error("the code of who was an admin stays")
+		t.Error("the code of a former admin is still valid")
 	}
 }
 
@@ -88,7 +88,7 @@ func TestInvitesGoWithTheirLeague(t *testing.T) {
 	r.export(seq)
 	for _, code := range []string{share, mail} {
 		if row := r.row(InviteKey(code)); row != nil {
-			t.Errorf("left: %v", row)
+			t.Errorf("row left over: %v", row)
 		}
 	}
 	r.now = r.now.Add(buried + 1)
@@ -99,13 +99,13 @@ func TestInvitesGoWithTheirLeague(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin()
-	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // of a node that had not heard of the deletion
+	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // from a node that does not know of the deletion
 		_, err := tx.Put(store.PutItem{Table: tableName, Item: kept})
 		return err
 	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.accept(mail, "other@example.org"); !fault.Is(err, fault.NotFound) {
-		t.Errorf("of the former league: %v", err)
+		t.Errorf("invite of the former league: %v", err)
 	}
 }

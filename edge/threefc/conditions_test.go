@@ -257,7 +257,7 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	r.adopt(place, row)
 	settle(pkGame + "unknown")
 	if r.row(place) == nil {
-		t.Error("a partition was emptied that is not here yet")
+		t.Error("a partition that has not arrived yet was emptied")
 	}
 	dead, err := encode(deletedKey(pkSeason+"s"), entDeleted, tombstone{})
 	if err != nil {
@@ -266,10 +266,10 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	r.adopt(deletedKey(pkSeason+"s"), dead)
 	settle(pkSeason + "s")
 	if r.row(sessionKey("s", "d")) == nil {
-		t.Error("a season that was made again was emptied")
+		t.Error("a season that was created again was emptied")
 	}
 	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.empty(tx, pkSeason+"s", &tombstone{}) }); !fault.Is(err, fault.Conflict) {
-		t.Errorf("a removal beside its season: %v", err)
+		t.Errorf("emptying a season that exists: %v", err)
 	}
 	for game, start := range map[string]string{"g": "2026-07-04T09:00:00.000Z", "elsewhere": "2026-07-04T10:00:00.000Z"} {
 		k := sessionGameKey("d", start, game)

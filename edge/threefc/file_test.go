@@ -31,7 +31,7 @@ func TestSeasonFile(t *testing.T) {
 		return made, err
 	}
 	if _, err := load(&read); codeOf(err) != "" || err == nil {
-		t.Errorf("without its league: %v", err)
+		t.Errorf("import without the league: %v", err)
 	}
 	to.must(func(tx *store.Tx) (Change, error) {
 		return to.CreateLeague(tx, boss, League{LeagueID: "l", Name: "League"})

@@ -183,9 +183,9 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	return p.change()
 }
 
-// endSession removes the session of a deleted game if at most few games are left in it. The removal is refused if a game is created in
-// it meanwhile at any node, or remains because its own deletion was refused. A session created after the deletion is a different one
-// and stays, as does one whose last created game, by the time that begin noted, is unknown to this node.
+// endSession removes the session of a deleted game if at most few games are left in it. The cloud refuses the removal if any node creates
+// a game in it meanwhile, or if a game remains because its own deletion was refused. A session created after the deletion is a different
+// one and stays. It also stays if this node does not know its newest game, identified by the time that begin recorded.
 func (p *plan) endSession(of *tombstone, few int) {
 	session := optional[Session](p, sessionMirror(of.SessionID), entSession)
 	games, err := list[sessionGame](p.tx, p.s, pkSession+of.SessionID, pkGame, entSessionGame)

@@ -61,7 +61,7 @@ func TestAnyOrderIsARecount(t *testing.T) {
 		r.exported(rt, id, len(events), changes)
 		before := r.store.Seq()
 		if seq = r.export(seq); r.store.Seq() != before {
-			rt.Errorf("a second export has written %d records", r.store.Seq()-before)
+			rt.Errorf("a second export wrote %d records", r.store.Seq()-before)
 		}
 	})
 }
@@ -88,11 +88,11 @@ func (r *rig) exported(t rapid.TB, game string, goals, changes int) {
 		t.Errorf("latest %v of %d goals", state.LatestEventID, goals)
 	}
 	if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+game, skAudit, entAudit) }); len(audits) != changes {
-		t.Errorf("%d rows of audit for %d changes", len(audits), changes)
+		t.Errorf("%d audit rows for %d changes", len(audits), changes)
 	}
 }
 
-// Goals that are refused.
+// Invalid goals are refused.
 func TestGoalIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.league()

@@ -54,7 +54,7 @@ func TestInterest(t *testing.T) {
 		}
 		for _, pk := range tt.want {
 			if !got[pk] {
-				t.Errorf("%s: %s is not read", name, pk)
+				t.Errorf("%s: %s is not polled", name, pk)
 			}
 		}
 		if len(all) != len(tt.want) {

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// byHand holds rows as both versions of the original write them.
+// byHand holds rows as written by both versions of the original.
 func byHand() []attr.Item {
 	row := func(pk, sk, entity, data string) attr.Item {
 		return attr.Item{
@@ -26,7 +26,7 @@ func byHand() []attr.Item {
 		row("SEASON#s", "SESSION#d", "session", session), row("SESSION#d", "METADATA", "session", session),
 		row("SESSION#d", "GAME#2026-02-18T12:00:00.000Z#h", "sessionGame", `{"sessionId":"d","gameId":"h","gameStartTs":"2026-02-18T12:00:00.000Z"}`),
 		row("SESSION#d", "GAME#2026-02-18T11:00:00.000Z#g", "sessionGame", `{"sessionId":"d","gameId":"g","gameStartTs":"2026-02-18T11:00:00.000Z"}`),
-		// of the first stage, and of the later one with a member that is not known here
+		// a row of the first version, and one of the later version with a member unknown to us
 		row("GAME#g", "METADATA", "game", `{"gameId":"g","leagueId":"l","seasonId":"s","sessionId":"d","status":"live","gameStartTs":"2026-02-18T11:00:00.000Z"}`),
 		row("GAME#h", "METADATA", "game", `{"createRequestHash":"x","gameId":"h","joinCode":"ABCDEFGH","leagueId":"l","seasonId":"s","sessionId":"d","status":"live",`+
 			`"gameStartTs":"2026-02-18T12:00:00.000Z","thirdLengthMinutes":25,"thirds":[{"third":1,"startedAt":"2026-02-18T12:00:00.000Z","finishedAt":null}],"finishedAt":null,"result":null}`),
@@ -73,7 +73,7 @@ func TestRowsByHand(t *testing.T) {
 	}
 	for _, of := range []Scope{{"league", "l"}, {"season", "s"}, {"session", "d"}, {"game", "g"}} {
 		if l := view(r, func(tx *store.Tx) (string, error) { return r.LeagueOf(tx, of) }); l != "l" {
-			t.Errorf("%v is of %q", of, l)
+			t.Errorf("%v belongs to %q", of, l)
 		}
 	}
 	roster := view(r, func(tx *store.Tx) (Roster, error) { return r.Roster(tx, "g") })
@@ -84,7 +84,7 @@ func TestRowsByHand(t *testing.T) {
 	if len(b.Goals) != 2 || b.Goals[0].EventID != "e2" || b.Goals[0].DisplayTime != "06:00" || b.Goals[1].DisplayTime != "11:40" || b.Teams[1].Conceded != 2 {
 		t.Errorf("%+v %+v", b.Goals, b.Teams)
 	}
-	// a row is changed under the key that it has, and keeps what is not known here
+	// an update keeps the row's key and its unknown members
 	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteGoal(tx, "g", "e1", Corrector{Admin: true}, &IDs{}) })
 	if it := r.row(key("GAME#g", "GOAL#1#0012#000700#e1")); it != nil {
 		t.Errorf("%v", it)
@@ -138,7 +138,7 @@ func TestPartitionWiped(t *testing.T) {
 	seq := r.export(0)
 	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") })
 	if it := r.row(gameTeamKey("g", "red")); it == nil {
-		t.Fatal("emptied already")
+		t.Fatal("already emptied")
 	}
 	again := func() error {
 		_, err := r.try(func(tx *store.Tx) (Change, error) {
@@ -147,7 +147,7 @@ func TestPartitionWiped(t *testing.T) {
 		return err
 	}
 	if err := again(); codeOf(err) != "already_exists" {
-		t.Errorf("made again: %v", err)
+		t.Errorf("created again: %v", err)
 	}
 	r.export(seq)
 	n := 0
@@ -165,7 +165,7 @@ func TestPartitionWiped(t *testing.T) {
 	if n != 1 || len(r.board("h").Teams) != 3 || r.row(rosterKey("h", "red", "r1")) == nil {
 		t.Errorf("%d rows of the deleted game; %+v", n, r.board("h"))
 	}
-	// what the cloud brings of it afterwards goes too
+	// rows of it that arrive from the cloud later are removed too
 	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Adopt(tableName, rosterKey("g", "red", "r9"), func() attr.Item {
 			it, _ := encode(rosterKey("g", "red", "r9"), entRoster, Rostered{GameID: "g", TeamID: "red", PlayerID: "r9"})
@@ -181,7 +181,7 @@ func TestPartitionWiped(t *testing.T) {
 	}
 	r.now = r.now.Add(buried + time.Hour)
 	if err := again(); err != nil {
-		t.Errorf("after its time: %v", err)
+		t.Errorf("after the tombstone expired: %v", err)
 	}
 }
 
@@ -192,10 +192,10 @@ func TestCodes(t *testing.T) {
 		}
 	}
 	if code, ok := CodeOf(newCode()); !ok {
-		t.Errorf("%q is no code", code)
+		t.Errorf("%q is accepted as a code", code)
 	}
 	if a, b := (&IDs{Seed: "x"}), (&IDs{Seed: "x"}); a.New(time.Unix(1, 0)) != b.New(time.Unix(1, 0)) || a.New(time.Unix(1, 0)) == b.New(time.Unix(2, 0)) {
-		t.Error("ids of one seed differ, or of one request are the same")
+		t.Error("ids with the same seed differ, or two ids of one request are equal")
 	}
 	for id, good := range map[string]bool{"a": true, "": false, "a#b": false, "a\n": false} {
 		if IsID(id) != good {

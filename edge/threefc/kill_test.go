@@ -16,7 +16,7 @@ var kickOff = time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC)
 
 func TestMain(m *testing.M) { os.Exit(kill.Main(m, goalAndDie)) }
 
-// goalAndDie makes a goal with a key, and exports what it comes to, as a node does.
+// goalAndDie creates a goal with an Idempotency-Key and exports the derived rows, as a node does.
 func goalAndDie(path, _ string, arm func()) error {
 	s, err := store.Open(path, store.Options{Now: func() time.Time { return kickOff }})
 	if err != nil {
@@ -36,7 +36,7 @@ func goalAndDie(path, _ string, arm func()) error {
 	return s.Update(ctx, func(tx *store.Tx) error { return r.Take(tx, records) })
 }
 
-// keyed makes a goal with an Idempotency-Key, as a request does.
+// keyed creates a goal with an Idempotency-Key, as a request does.
 func (r *rig) keyed(ctx context.Context, once string) (out idempotency.Outcome, err error) {
 	scope := "a:POST:/goals"
 	err = r.store.Update(ctx, func(tx *store.Tx) (err error) {
@@ -55,8 +55,8 @@ func (r *rig) keyed(ctx context.Context, once string) (out idempotency.Outcome, 
 	return out, err
 }
 
-// A node that makes a goal is killed (kill -9) at each failpoint that it comes by, the first, the middle and the last time. Sent again
-// with its key it is one goal; the tallies are right after the next start.
+// A node that creates a goal is killed (kill -9) at each failpoint on its way: the first, a middle and the last time it gets there. After
+// a restart, the request repeated with its key results in one goal, and the tallies are right.
 func TestGoalSurvivesAKillAtEachFailpoint(t *testing.T) {
 	seed := newRig(t)
 	seed.league()
@@ -76,6 +76,6 @@ func TestGoalSurvivesAKillAtEachFailpoint(t *testing.T) {
 		r.exported(t, "g", 1, 1)
 	})
 	if kept[true] == 0 || kept[false] == 0 {
-		t.Errorf("killed before and after it was kept: %v", kept)
+		t.Errorf("kills before and after the commit (true: after): %v", kept)
 	}
 }

@@ -51,20 +51,20 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 			t.Errorf("%s: %t, %v", name, ok, writes)
 		}
 		if writes, ok := s.Merge(all, later, nil); ok != c.withLater || len(writes) > 0 {
-			t.Errorf("%s, with writes behind it: %t, %v", name, ok, writes)
+			t.Errorf("%s, followed by other writes: %t, %v", name, ok, writes)
 		}
 	}
 	tally := []Refused{{Key: gameTeamKey("g", "red"), Again: []store.WriteItem{{}}}}
 	if _, ok := s.Merge([]Refused{{Key: gamePlayerKey("g", "p")}}, tally, nil); !ok {
-		t.Error("a removal with an export behind it is for a person")
+		t.Error("a removal followed by an export was left to a person")
 	}
 	swept := []Refused{{Key: place, Again: again.Again}, {Key: tally[0].Key, Again: []store.WriteItem{{Delete: &store.DeleteItem{Key: tally[0].Key}}}}}
 	if writes, ok := s.Merge(tally, swept, nil); !ok || len(writes) > 0 {
-		t.Errorf("a tally whose game was deleted afterwards is for a person: %v", writes)
+		t.Errorf("a tally of a game deleted afterwards was left to a person: %v", writes)
 	}
 	none := func(attr.Item) (attr.Item, error) { return nil, nil }
 	if _, ok := s.Merge(tally, append(swept, later...), none); ok {
-		t.Error("so it is where more was written afterwards")
+		t.Error("resolved although other writes followed")
 	}
 }
 
@@ -114,7 +114,7 @@ func TestMergeOfADeletedGame(t *testing.T) {
 	}
 }
 
-// two is a game changed at two nodes: Base is the common image, View this node's.
+// two returns a game changed at two nodes: Base is the common image, View this node's.
 func two(t *testing.T, base Game, ours, theirs func(g *Game)) Refused {
 	t.Helper()
 	image := func(change func(g *Game)) attr.Item {
@@ -130,8 +130,8 @@ func two(t *testing.T, base Game, ours, theirs func(g *Game)) Refused {
 	return r
 }
 
-// A start of a third that another node was first with goes with the row of its key, and with what stands behind it here: the keys stay
-// answered, no person is asked. What else stands behind it is for a person.
+// If another node was first to start a third, our start is merged with the rows of its key and with later changes to the game and their
+// keys. The keys stay answered and no person is asked. A person decides about any other later write.
 func TestMergeOfAStartWithItsKey(t *testing.T) {
 	s := &Service{Table: "t"}
 	once := func(name, hash string) attr.Item {
@@ -155,7 +155,7 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 		r.Again = []store.WriteItem{{Put: &store.PutItem{Item: r.View}}}
 		return r
 	}
-	place := func(remote string) Refused { // in its session, which ours has changed
+	place := func(remote string) Refused { // its entry in the session, which this node changed
 		as := func(data string) attr.Item { return attr.Item{"data": attr.S(data)} }
 		return Refused{Key: attr.Item{"pk": attr.S(pkSession + "d"), "sk": attr.S(pkGame + "g")}, Base: as("1"), View: as("2"), Remote: as(remote), Again: key("place", nil).Again}
 	}
@@ -163,8 +163,8 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 		ours    func(g *Game)
 		with    []Refused
 		behind  []Refused
-		there   attr.Item // the row of a key that was used there
-		written string    // keys, and the times of thirds
+		there   attr.Item // row of a key used at the other node
+		written string    // keys and times of thirds
 		ok      bool
 	}{
 		"one start each":                    {ours: first, with: []Refused{key("k", nil)}, written: "k", ok: true},
@@ -206,26 +206,26 @@ func TestMergeOfAStartWithItsKey(t *testing.T) {
 	}
 }
 
-// refused is a change that was made where another was first: do is what the other node does. The store is as that one has left it.
+// refused returns the writes of the change mine as refused, because do, the other node's change, came first. The store keeps do's result.
 func (r *rig) refused(mine func(tx *store.Tx) (Change, error), do func()) (all []Refused) {
 	r.t.Helper()
 	c := view(r, mine)
 	all = r.entries(c)
 	do()
 	for i := range all {
-		if row := r.row(all[i].Key); !attr.EqualItems(row, all[i].Base) { // it is shown of what does not hold
+		if row := r.row(all[i].Key); !attr.EqualItems(row, all[i].Base) { // a refusal shows the rows whose conditions failed
 			all[i].Remote = row
 		}
 	}
 	if _, err := r.try(func(*store.Tx) (Change, error) { return c, nil }); !fault.Is(err, fault.Conflict) {
-		r.t.Fatalf("it was not refused: %v", err)
+		r.t.Fatalf("not refused: %v", err)
 	}
 	return all
 }
 
 func (r *rig) get(k attr.Item) (attr.Item, error) { return r.row(k), nil }
 
-// entries are the writes of a change, with its checks at the first one.
+// entries returns the writes of a change as one transaction, with its checks at the first write.
 func (r *rig) entries(c Change) (all []Refused) {
 	r.t.Helper()
 	var checks []store.WriteItem
@@ -256,7 +256,7 @@ func (r *rig) merged(all []Refused, behind ...Refused) {
 	r.t.Helper()
 	writes, ok := r.Merge(all, behind, r.get)
 	if !ok {
-		r.t.Fatal("a person is asked")
+		r.t.Fatal("left to a person")
 	}
 	r.must(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil })
 }
@@ -271,7 +271,7 @@ func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	asked := func(all []Refused) {
 		t.Helper()
 		if writes, ok := r.Merge(all, []Refused{{Key: gameTeamKey("g", "red")}}, r.get); ok {
-			t.Errorf("what stands behind it goes without a person: %v", writes)
+			t.Errorf("later writes were dropped without asking a person: %v", writes)
 		}
 	}
 	all := r.refused(remove, func() { r.game("h") })
@@ -286,7 +286,7 @@ func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	asked(all)
 	r.merged(all)
 	if r.row(sessionMirror("d")) != nil || r.row(sessionKey("s", "d")) != nil {
-		t.Error("the session of the last game stays")
+		t.Error("the session of the last game was not removed")
 	}
 }
 
@@ -300,7 +300,7 @@ func TestDeletedWhileSomethingBegins(t *testing.T) {
 		t.Helper()
 		r.now = r.now.Add(time.Second)
 		if writes, ok := r.Merge(r.refused(remove, func() { r.must(begin) }), nil, r.get); ok {
-			t.Errorf("nobody is asked: %v", writes)
+			t.Errorf("no person was asked: %v", writes)
 		}
 	}
 	asked(func(tx *store.Tx) (Change, error) { return r.DeleteLeague(tx, boss, "l") },

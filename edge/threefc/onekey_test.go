@@ -11,12 +11,12 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What was done here to a goal whose request another node was first with is done to that node's.
+// If another node answered the request for a goal first, our later changes are applied to that node's goal.
 func TestOneKeyTwoNodes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		correct        func(r *rig, tx *store.Tx, event string) (Change, error)
 		goals, changes int
-		came           bool // the other node's goal, before the correction: what was seen of ours is older
+		came           bool // the other node's goal arrived before the correction; our copy in the refusal is older
 	}{
 		"undo": {func(r *rig, tx *store.Tx, event string) (Change, error) {
 			return r.UndoLast(tx, "g", event, Corrector{Actor: boss}, &IDs{Seed: "s\nl"})
@@ -60,11 +60,11 @@ func TestOneKeyTwoNodes(t *testing.T) {
 			behind = append(behind, Refused{Key: e.Key, Again: e.Again})
 		}
 		if _, ok := r.Merge(all, append(behind, Refused{Key: gameTeamKey("g", "red")}), r.get); ok {
-			t.Errorf("%s: a team's name behind it goes without a person", name)
+			t.Errorf("%s: a later team name was dropped without asking a person", name)
 		}
 		open := func(w store.WriteItem) bool { return w.Check != nil && attr.EqualItems(w.Check.Key, gameKey("g")) }
 		if writes, _ := r.Merge(all, behind, r.get); !slices.ContainsFunc(writes, open) {
-			t.Errorf("%s: it does not stand or fall with its game", name)
+			t.Errorf("%s: the writes are not conditional on the game", name)
 		}
 		r.merged(all, behind...)
 		goals := r.board("g").Goals
@@ -77,7 +77,7 @@ func TestOneKeyTwoNodes(t *testing.T) {
 	}
 }
 
-// goalWithKey is a goal with a key, as two nodes make it.
+// goalWithKey creates a goal with an Idempotency-Key, as each of two nodes does.
 func (r *rig) goalWithKey(tx *store.Tx) (Change, error) {
 	c, err := r.CreateGoal(tx, "g", NewGoal{Scored: scored("red", "blue"), At: r.now, Actor: boss}, &IDs{Seed: "s\nk"})
 	once, ids := OnceKey("s", "k"), attr.Item{}
@@ -89,8 +89,8 @@ func (r *rig) goalWithKey(tx *store.Tx) (Change, error) {
 	return c, err
 }
 
-// What was done here to a goal that another node has put into another minute is done to that one, which stays where it is; also where it
-// has not come yet. Where it was changed there somebody is asked.
+// If another node recorded the same goal in another minute, our later changes are applied to that goal, which keeps its minute, even if it
+// has not arrived yet. If the other node changed it, a person decides.
 func TestOneKeyInTwoMinutes(t *testing.T) {
 	edit := func(r *rig, event string) func(tx *store.Tx) (Change, error) {
 		return func(tx *store.Tx) (Change, error) {
@@ -130,13 +130,13 @@ func TestOneKeyInTwoMinutes(t *testing.T) {
 			}
 			writes, ok := theirs.Merge(all, behind, theirs.get)
 			if !ok {
-				t.Fatalf("%s: a person is asked", name)
+				t.Fatalf("%s: left to a person", name)
 			}
 			changed := maps.Clone(row)
 			changed["updatedAt"] = attr.S("2026-07-04T11:00:00.000Z")
 			theirs.adopt(there, changed)
 			if _, err := theirs.try(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil }); !fault.Is(err, fault.Conflict) {
-				t.Errorf("%s of what was changed there: %v", name, err)
+				t.Errorf("%s of a goal changed there: %v", name, err)
 			}
 			if theirs.adopt(there, row); !came {
 				theirs.adopt(there, nil)
@@ -150,7 +150,7 @@ func TestOneKeyInTwoMinutes(t *testing.T) {
 	}
 }
 
-// A correction with a key that another node has made too, of a goal of both, is that node's.
+// If another node made the same correction with the same key, of a goal that both recorded, ours is dropped.
 func TestOneKeyTwice(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -167,13 +167,13 @@ func TestOneKeyTwice(t *testing.T) {
 	r.must(edit)
 	for range 2 {
 		if writes, ok := r.Merge(all, behind, r.get); !ok || len(writes) > 0 {
-			t.Errorf("the correction is made again: %t %v", ok, writes)
+			t.Errorf("the correction was made again: %t %v", ok, writes)
 		}
-		r.adopt(OnceKey("s", "l"), nil) // the row of its key has not come yet
+		r.adopt(OnceKey("s", "l"), nil) // the row of its key has not arrived yet
 	}
 }
 
-// Where each of two nodes has corrected otherwise what both have made of one request somebody is asked.
+// A person decides if two nodes recorded a goal for the same request and corrected it differently.
 func TestOneKeyCorrectedTwice(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -190,11 +190,11 @@ func TestOneKeyCorrectedTwice(t *testing.T) {
 		all[i].Remote = r.row(all[i].Key)
 	}
 	if writes, ok := r.Merge(all, behind, r.get); ok {
-		t.Errorf("nobody is asked: %v", writes)
+		t.Errorf("no person was asked: %v", writes)
 	}
 }
 
-// Of two corrections that were asked for again together, of which another node has made one, the other stays.
+// If two corrections are sent again together and another node has already made one of them, only the other is written.
 func TestOneOfTwoKeys(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -212,7 +212,7 @@ func TestOneOfTwoKeys(t *testing.T) {
 	}
 	theirs := r.entries(view(r, edit("blue")))
 	r.must(edit("blue"))
-	ours := r.entries(view(r, edit("yellow"))) // the goal, and the audit
+	ours := r.entries(view(r, edit("yellow"))) // the goal and the audit
 	used, other := once("k"), once("l")
 	used.Remote, ours[0].Remote = used.View, r.row(ours[0].Key)
 	all := []Refused{used, theirs[1], other, ours[1], ours[0]}
@@ -225,7 +225,7 @@ func TestOneOfTwoKeys(t *testing.T) {
 	}
 }
 
-// A player who has joined at two nodes by one request is one, and is in the team that he was put into at either.
+// A player who joined at two nodes by one request is one player, in the team to which either node assigned him.
 func TestOneJoinTwoNodes(t *testing.T) {
 	ours, theirs := newRig(t), newRig(t)
 	join := func(r *rig) func(tx *store.Tx) (Change, error) {
@@ -269,8 +269,8 @@ func TestOneJoinTwoNodes(t *testing.T) {
 	is("")
 }
 
-// Who deletes a goal that another node has made by the same request, and that is deleted there, has deleted it once. One who changes it is
-// asked.
+// If another node recorded a goal for the same request and deleted it, our deletion has already taken effect. A person decides about our
+// edit.
 func TestOneKeyOfADeletedGoal(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -288,15 +288,15 @@ func TestOneKeyOfADeletedGoal(t *testing.T) {
 		r.must(remove)
 	})
 	if writes, ok := r.Merge(all, deletion, r.get); !ok || len(writes) > 0 {
-		t.Errorf("it is deleted again: %t %v", ok, writes)
+		t.Errorf("the goal was deleted again: %t %v", ok, writes)
 	}
 	writes, _ := r.Merge(all, edit, r.get)
 	if _, err := r.try(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil }); !fault.Is(err, fault.Conflict) {
-		t.Errorf("nobody is asked: %v", err)
+		t.Errorf("no person was asked: %v", err)
 	}
 }
 
-// What was done to a goal of both nodes goes with its game, which was deleted here afterwards.
+// Changes to a goal that both nodes recorded are dropped if its game was deleted here afterwards.
 func TestOneKeyInADeletedGame(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -311,7 +311,7 @@ func TestOneKeyInADeletedGame(t *testing.T) {
 	}
 }
 
-// Who deletes a game that two nodes have changed by one request has deleted it.
+// Deleting a game takes effect even if two nodes changed it by the same request before.
 func TestOneKeyAndADeletion(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -331,13 +331,13 @@ func TestOneKeyAndADeletion(t *testing.T) {
 		}
 	}
 	behind := r.entries(view(r, func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") }))
-	for i := range behind { // of a row as it was made here
+	for i := range behind { // conditional on the row as written here
 		if w := behind[i].Again[0].Delete; w != nil && inPK(behind[i], pkGame) {
 			w.Values[":updated"] = attr.S("2026-07-04T10:00:00.000Z")
 		}
 	}
 	r.merged(all, behind...)
 	if r.row(gameKey("g")) != nil || r.row(deletedKey(pkGame+"g")) == nil {
-		t.Error("the game stays")
+		t.Error("the game was not deleted")
 	}
 }

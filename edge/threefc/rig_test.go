@@ -30,7 +30,7 @@ type rig struct {
 	t     testing.TB
 	store *store.Store
 	now   time.Time
-	txns  uint64 // that were shown as refused
+	txns  uint64 // number of transactions reported as refused
 }
 
 func newRig(t testing.TB) *rig {
@@ -40,7 +40,7 @@ func newRig(t testing.TB) *rig {
 	return r
 }
 
-// try does what a request does.
+// try plans and commits a change, as a request does.
 func (r *rig) try(do func(tx *store.Tx) (Change, error)) (c Change, err error) {
 	err = r.store.Update(r.t.Context(), func(tx *store.Tx) (err error) {
 		if c, err = do(tx); err != nil || len(c.Writes) == 0 {
@@ -71,7 +71,7 @@ func view[T any](r *rig, do func(tx *store.Tx) (T, error)) (v T) {
 	return v
 }
 
-// row is a row as it is stored; nil: there is none.
+// row returns a row as stored, or nil if there is none.
 func (r *rig) row(k attr.Item) attr.Item {
 	r.t.Helper()
 	return view(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, k) })
@@ -82,7 +82,7 @@ func (r *rig) board(game string) *Board {
 	return view(r, func(tx *store.Tx) (*Board, error) { return r.Board(tx, game) })
 }
 
-// export does what the consumer does with the journal from a sequence on, and returns the next one.
+// export processes the journal records after a sequence number, as the consumer does, and returns the last number.
 func (r *rig) export(after uint64) uint64 {
 	r.t.Helper()
 	for {
@@ -100,7 +100,7 @@ func (r *rig) export(after uint64) uint64 {
 	}
 }
 
-// league makes a league with a season, a session and a game g, with players r1, r2, b1, b2, y1 and y2 in its teams.
+// league creates a league with a season, a session and a game g, with players r1, r2, b1, b2, y1 and y2 in its teams.
 func (r *rig) league() {
 	r.t.Helper()
 	r.must(func(tx *store.Tx) (Change, error) {
@@ -144,7 +144,7 @@ func (r *rig) end(game string, n int) {
 	r.must(func(tx *store.Tx) (Change, error) { return r.FinishThird(tx, game, n, r.now) })
 }
 
-// scored is a goal of one team's first player against another; of one against itself an own goal.
+// scored returns a goal by the first player of one team against another, or an own goal if both are the same.
 func scored(by, against string) Scored {
 	s := Scored{ScoringTeamID: &by, ConcedingTeamID: against, ScorerPlayerID: by[:1] + "1", AssistPlayerIDs: []string{}}
 	if by == against {
@@ -160,7 +160,7 @@ func (r *rig) goal(game, by, against string) string {
 	}).IDs["event"]
 }
 
-// play plays a game to its end, with goals in each third.
+// play plays a game to the end, with goals in each third.
 func (r *rig) play(game string, goals ...[2]string) {
 	r.t.Helper()
 	for n := 1; n <= thirds; n++ {

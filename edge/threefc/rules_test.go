@@ -85,7 +85,7 @@ func TestTallies(t *testing.T) {
 	}
 }
 
-// Each step of a game's clock, what refuses the others, and what the timer shows.
+// Steps of a game's clock: which are refused and with which code, and the timer's status after each.
 func TestTimer(t *testing.T) {
 	g := Game{ThirdLengthMinutes: 20}
 	steps := []struct {
@@ -123,13 +123,13 @@ func TestTimer(t *testing.T) {
 	}
 }
 
-// Wins first, then draws, fewest conceded, most scored, name; the London league's table goes by its points.
+// Tables order by wins, then draws, fewest conceded, most scored and name. The London league's table orders by its points first.
 func TestStandings(t *testing.T) {
 	teams := []SeasonTeam{{TeamID: "red", Name: "Red"}, {TeamID: "blue", Name: "Blue"}, {TeamID: "yellow", Name: "Yellow"}}
 	result := func(tallies ...Tally) *Result { return ResultOf(teamsOf([3]Tally(tallies)), "") }
 	results := []*Result{
-		result(Tally{1, 0}, Tally{0, 1}, Tally{5, 2}), // red wins, blue second
-		result(Tally{1, 2}, Tally{1, 2}, Tally{1, 1}), // yellow wins, the others share the second place
+		result(Tally{1, 0}, Tally{0, 1}, Tally{5, 2}), // red wins, blue is second
+		result(Tally{1, 2}, Tally{1, 2}, Tally{1, 1}), // yellow wins, the others share second place
 		result(Tally{2, 2}, Tally{2, 2}, Tally{2, 2}), // all draw
 		result(Tally{0, 3}, Tally{3, 1}, Tally{3, 1}), // blue and yellow draw
 	}

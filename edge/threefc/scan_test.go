@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A scan finds a row wherever it stands among the others of its partition, those of other programs too, and not one that has expired.
+// A scan finds a row wherever it sorts in its partition, also among rows of other programs. It skips expired rows.
 func TestScan(t *testing.T) {
 	r := newRig(t)
 	for game, rows := range map[string][]string{

@@ -11,10 +11,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The schedules that break a simpler design, by their names. Of others the tests are beside what they are about: TestPartitionWiped,
-// TestTapsMoment, TestOneKeyTwoNodes, TestMergeOfAStartWithItsKey, and with two nodes TestTimer.
+// The tests in this file play schedules that break simpler designs. Other such tests are beside their subject: TestPartitionWiped,
+// TestTapsMoment, TestOneKeyTwoNodes, TestMergeOfAStartWithItsKey and, with two nodes, TestTimer.
 
-// Tallies that were wrong, here or in the cloud, are right after the export, though nothing else has changed.
+// The export corrects wrong tallies, local or from the cloud, even if nothing else has changed.
 func TestDerivedRowsWrongForEver(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -41,7 +41,7 @@ func TestDerivedRowsWrongForEver(t *testing.T) {
 	r.exported(t, "g", 1, 1)
 }
 
-// A goal that arrives between the counting and the finish is in the result.
+// A goal that arrives between the count and the finish is in the result.
 func TestFinishFreezesAWrongResult(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -67,7 +67,7 @@ func TestFinishFreezesAWrongResult(t *testing.T) {
 	}
 }
 
-// A goal stands or falls with its game, which is there and has no result; a name that looks like one is none.
+// A goal is conditional on its game existing without a result. A name that looks like a result does not count as one.
 func TestChecks(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -82,7 +82,7 @@ func TestChecks(t *testing.T) {
 	refused := func(when string) {
 		t.Helper()
 		if _, err := r.try(func(*store.Tx) (Change, error) { return late, nil }); !fault.Is(err, fault.Conflict) {
-			t.Errorf("a goal of a game that is %s: %v", when, err)
+			t.Errorf("goal in a game that is %s: %v", when, err)
 		}
 	}
 	finished := r.board("g").Game
@@ -110,8 +110,8 @@ func TestChecks(t *testing.T) {
 	refused("gone")
 }
 
-// A player is in the team that another node has put him into first; of two admins who demote each other one stays; who is no admin any
-// more gives no role, makes no invite and deletes nothing.
+// If another node assigned a player first, its team stays. Of two admins who demote each other, one stays. A former admin cannot grant
+// roles, create invites or delete anything.
 func TestWriteSkew(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -137,13 +137,13 @@ func TestWriteSkew(t *testing.T) {
 	} {
 		all := r.refused(mine, func() { r.must(demote(boss, "second")) })
 		if writes, ok := r.Merge(all, nil, r.get); ok {
-			t.Errorf("%s: nobody is asked: %v", name, writes)
+			t.Errorf("%s: no person was asked: %v", name, writes)
 		}
 		r.grant(boss, "second", RoleAdmin)
 	}
 }
 
-// Who has two places, since two programs have each given him one, is in the team of the later; put into another, or out, he has none left.
+// A player whom two programs placed in two teams is in the team of the later row. Assigning him to another team or none clears both.
 func TestTwoPlaces(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -183,7 +183,7 @@ func TestCodeUsedTwice(t *testing.T) {
 	}
 }
 
-// A browser that sends its link to two nodes has one session; without its key, or with another's, it has not.
+// A browser that sends its link to two nodes with one Idempotency-Key gets one session; without the key or with another it gets two.
 func TestOneSessionAtTwoNodes(t *testing.T) {
 	a, b := newRig(t), newRig(t)
 	var m Magic
@@ -206,7 +206,7 @@ func TestOneSessionAtTwoNodes(t *testing.T) {
 		return c.IDs["session"]
 	}
 	if first := at(a, "s\nk"); first != at(b, "s\nk") || first == at(b, "s\nl") || first == at(b, "") || at(a, "") == at(b, "") {
-		t.Error("one request has two sessions, or two have one")
+		t.Error("one request has two sessions, or two requests share one")
 	}
 }
 

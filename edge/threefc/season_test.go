@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// BenchmarkStandings reads the table of a season of 30 games of 20 goals.
+// BenchmarkStandings reads the table of a season of 30 games with 20 goals each.
 func BenchmarkStandings(b *testing.B) {
 	r := newRig(b)
 	r.league()
@@ -42,7 +42,7 @@ func BenchmarkStandings(b *testing.B) {
 	}
 }
 
-// An address is of the league that had it first, whoever names another one after its slug or id; days are in order of their dates.
+// An address belongs to the league that had it first, even if a later league uses the same slug or id. Sessions are ordered by date.
 func TestAddressesAndDays(t *testing.T) {
 	r := newRig(t)
 	slug := func(text string) *string { return &text }
@@ -68,6 +68,6 @@ func TestAddressesAndDays(t *testing.T) {
 		order += d.SessionID
 	}
 	if order != "bdac" {
-		t.Errorf("days in the order %s", order)
+		t.Errorf("sessions in the order %s", order)
 	}
 }
