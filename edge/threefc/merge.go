@@ -83,8 +83,8 @@ type Get = func(key attr.Item) (attr.Item, error)
 //	                                                          again later; if the id is now another game's, a person decides
 //	deletion of what was deleted elsewhere, or of a goal      it has taken effect
 //	that was, whose request another node has answered
-//	deletion of a session's last game                         the session stays: it got another game elsewhere
-//	a game's or a team's row                                  by member: what we changed and they did not; the first times of thirds stay
+//	deletion of a session's last game                         the session stays: another node created a game in it
+//	a game's or a team's row                                  by member: ours if only we changed it; times of thirds set in the cloud stay
 //	a row with the same data in the cloud                     it has taken effect
 //
 // get reads another row from this node's store.

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What a node that is cut off does once more of what has been done elsewhere, or to somebody whom another node has put elsewhere, needs
-// nobody.
+// No person is asked if a disconnected node repeats what was done at another node, or moves a player whom another node has placed in a
+// different team.
 func TestOnceMoreAtANodeThatIsCutOff(t *testing.T) {
 	for name, tt := range map[string]struct {
 		play func(w *world, a, b *peer)
@@ -16,7 +16,7 @@ func TestOnceMoreAtANodeThatIsCutOff(t *testing.T) {
 	}{
 		"a goal is deleted, sent again and deleted again": {made: map[string]int{"goal": 2, "correct": 2}, play: func(w *world, a, b *peer) {
 			w.goal(a, step{Z: 1})
-			w.Pass(10 * time.Second) // it comes, without the row of its key
+			w.Pass(10 * time.Second) // the goal arrives, without the row of its key
 			w.cut(b, step{})
 			w.remove(b, step{})
 			w.repeat(b, step{})

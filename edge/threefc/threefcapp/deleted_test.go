@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// make makes a session, or where a game is named that in it.
+// make creates a session or, if game is set, that game in it.
 func (w *world) make(n *peer, session, game string) {
 	a := act{kind: "create", game: game, sub: session}
 	if game == "" {
@@ -26,27 +26,27 @@ func (w *world) make(n *peer, session, game string) {
 	}})
 }
 
-// drop deletes a game, for a node that may know of no more than its partition.
+// drop deletes a game at a node that may know no more of it than its partition.
 func (w *world) drop(n *peer, game string) {
 	w.do(n, act{kind: "delete", game: game}, request{of: of(game), plan: func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
 		return n.DeleteGame(tx, randomBoss, game)
 	}})
 }
 
-// goOn ends the third that runs.
+// goOn finishes the running first third.
 func (w *world) goOn(n *peer, game string) {
 	w.do(n, act{kind: "third", game: game, sub: "finish1"}, request{of: of(game), plan: func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
 		return n.FinishThird(tx, game, 1, n.Now(tx))
 	}})
 }
 
-// A deleted game leaves nothing that leads to it, also where its node had not heard of that: its code, its place in its session, or the
-// session itself, which goes with its last game, whoever deletes that. A session that was made again meanwhile stays.
+// A deleted game leaves no pointers to it, even if the deleting node did not know of them: its join code, its entry in its session, or the
+// session itself, which is deleted with its last game at any node. A session created again meanwhile stays.
 func TestNothingLeadsToADeletedGame(t *testing.T) {
 	for name, tt := range map[string]struct {
 		play func(w *world, a, b *peer)
-		left string // sessions
-		asks bool   // a person
+		left string // remaining sessions
+		asks bool   // whether a person is asked
 	}{
 		"its code has not come": {left: "d e", play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
@@ -129,14 +129,14 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 				}
 				slices.Sort(left)
 				if got := strings.Join(left, " "); got != tt.left {
-					t.Errorf("sessions %s, not %s", got, tt.left)
+					t.Errorf("sessions %s, want %s", got, tt.left)
 				}
 			})
 		})
 	}
 }
 
-// Who was put into a team of a game that another node had made with the same id is for a person, as that game is.
+// If two nodes create a game with the same id, a person decides about the game and about the players assigned to its teams.
 func TestTeamOfAGameMadeTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{pair: newPair(t), count: map[string]int{}}

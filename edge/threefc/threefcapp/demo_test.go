@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The demo has four finished games and a live one, of which the second scorer's goals of six minutes arrive late, with their moments.
-// It leaves the game to people who finish its third, without a word.
+// The demo has four finished games and a live one. In the live game the second scorer's goals of six minutes arrive late, with the times of
+// their taps. If people finish the third, the demo leaves the game to them and logs nothing.
 func TestDemo(t *testing.T) {
 	kickOff := time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC)
 	c := clock.NewStepped(kickOff)

@@ -22,7 +22,7 @@ import (
 
 const table = "3fc-prod-app"
 
-// fleet is two nodes with the application over one cloud, and somebody who has signed in at the first.
+// fleet is two nodes with the application over one cloud, and a user signed in at the first.
 type fleet struct {
 	*nodes.Fleet
 	mails  string
@@ -37,7 +37,7 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-// options are those of a node that puts its mails into a folder.
+// options returns the options of a node that writes its mails to a folder.
 func (f *fleet) options() nodes.Options {
 	return nodes.Options{App: New, Parts: func(p *node.Parts) {
 		p.Mail = mail.Defaults()
@@ -46,7 +46,7 @@ func (f *fleet) options() nodes.Options {
 	}}
 }
 
-// signIn goes the whole way: link, mail, token, cookie.
+// signIn signs in by link, mail, token and cookie.
 func (f *fleet) signIn() {
 	f.T.Helper()
 	f.want("a", "POST", "/v1/auth/magic/start", `{"email":"boss@example.org"}`)
@@ -95,7 +95,7 @@ func (f *fleet) want(at, method, path, body string, headers ...string) string {
 	return answer
 }
 
-// game makes a game that both nodes have, whose first third runs.
+// game creates a game that both nodes have; with start, its first third is running.
 func (f *fleet) game(start bool) {
 	f.T.Helper()
 	f.want("a", "POST", "/v1/leagues", `{"leagueId":"l","name":"League"}`)
@@ -124,7 +124,7 @@ func goal(by, against string) string {
 	return fmt.Sprintf(`{"scoringTeamId":%q,"concedingTeamId":%q,"scorerPlayerId":"%s1","ownGoal":false}`, by, against, by[:1])
 }
 
-// goals is how many a node knows, and its scoreboard.
+// goals returns the number of goals that a node knows, and its scoreboard.
 func (f *fleet) goals(at string) (n int, board string) {
 	f.T.Helper()
 	var v struct {
@@ -146,7 +146,7 @@ func (f *fleet) row(pk, sk string) attr.Item {
 	return f.Cloud.Item(table, attr.Item{"pk": attr.S(pk), "sk": attr.S(sk)})
 }
 
-// Twenty goals at each of two nodes that are cut off are forty when they have met, with equal tallies at both and in the cloud, and no
+// Two disconnected nodes record twenty goals each. Once they have synced, both and the cloud have forty goals with equal tallies, and no
 // person is asked.
 func TestDerivedRowsOfTwoNodes(t *testing.T) {
 	f := newFleet(t)
@@ -177,7 +177,7 @@ func TestDerivedRowsOfTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// The same key at two nodes, of which one is cut off, is one goal; what was done to it meanwhile at the other is of that goal.
+// The same key at two nodes, one of them disconnected, creates one goal. Changes made to it at the other node meanwhile apply to that goal.
 func TestOneKeyTwoNodes(t *testing.T) {
 	f := newFleet(t)
 	f.game(true)
@@ -205,8 +205,8 @@ func TestOneKeyTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// Two nodes that are cut off start the third, and one of them goes on: it has one start, that which was in the cloud first, and the end
-// that only one node knows. As pages do, each request has its key, which stays answered.
+// Two disconnected nodes start the same third, and one of them also finishes it. The third keeps the start that reached the cloud first, and
+// the end that only one node recorded. As on the pages, each request has a key, which stays answered.
 func TestTimer(t *testing.T) {
 	f := newFleet(t)
 	f.game(false)
@@ -228,15 +228,15 @@ func TestTimer(t *testing.T) {
 		return a == 2 && b == 2 && gameA == gameB && strings.Contains(gameA, `"activeThird":2`)
 	})
 	for _, r := range [][3]string{{"a", "1/start", "start-a"}, {"b", "1/start", "start-b"}, {"a", "1/finish", "finish"}, {"a", "2/start", "next"}} {
-		for _, at := range []string{"a", "b"} { // also at the node that has not taken it
+		for _, at := range []string{"a", "b"} { // also at the node that did not receive the request
 			f.want(at, "POST", "/v1/games/g/thirds/"+r[1], "", "Idempotency-Key", r[2])
 		}
 	}
 	f.Quiet()
 }
 
-// A goal that two nodes have made of one request, and that was taken back at the one that was cut off, is taken back; a session whose
-// last game is deleted while another node makes one in it keeps that.
+// A goal that two nodes created for one request stays undone if the disconnected node undid it. A session whose last game is deleted while
+// another node creates a game in it stays, with the new game.
 func TestWhatStandsBehindIsDoneToTheOtherNodesRow(t *testing.T) {
 	f := newFleet(t)
 	f.game(true)
@@ -263,8 +263,8 @@ func TestWhatStandsBehindIsDoneToTheOtherNodesRow(t *testing.T) {
 	f.Quiet()
 }
 
-// A goal of a node that had not heard of the finish is for a person, and the result stays that of the goals that count. The game's admins
-// see it, and decide: sent again it is refused, and then left.
+// A goal recorded at a node that does not know of the game's finish is left to a person, and the result does not count it. The game's
+// admins see the goal and decide: sent again, it is refused; then they discard it.
 func TestGoalAfterTheFinish(t *testing.T) {
 	f := newFleet(t)
 	f.game(true)
@@ -294,11 +294,11 @@ func TestGoalAfterTheFinish(t *testing.T) {
 	_, after, _ := strings.Cut(shown(), `action="/3fc/v1/games/g/conflicts/`)
 	id, _, _ := strings.Cut(after, "/")
 	if status, answer := f.ask("a", "POST", "/v1/games/g/conflicts/"+id+"/retry", "{}"); status != http.StatusConflict {
-		t.Errorf("sent again: %d %s", status, answer)
+		t.Errorf("retry: %d %s", status, answer)
 	}
 	f.want("a", "POST", "/v1/games/g/conflicts/"+id+"/discard", "{}")
 	if page := shown(); !strings.Contains(page, "Nothing in this game was refused.") {
-		t.Errorf("left: %s", page)
+		t.Errorf("still on the page: %s", page)
 	}
 	f.Until("nobody has won, also in the cloud", func() bool {
 		const nobody = `"winnerTeamId":null`
@@ -308,7 +308,7 @@ func TestGoalAfterTheFinish(t *testing.T) {
 	f.Quiet()
 }
 
-// A game that is deleted at one node is gone at the other and in the cloud, all of it.
+// A game deleted at one node is removed completely from the other and from the cloud.
 func TestPartitionWiped(t *testing.T) {
 	f := newFleet(t)
 	f.game(true)
@@ -330,7 +330,7 @@ func TestPartitionWiped(t *testing.T) {
 	f.Quiet()
 }
 
-// What a goal costs in the cloud, in write units, with what is derived from it.
+// The cost of a goal in the cloud, in write units, including its derived rows.
 func TestUnitsOfAGoal(t *testing.T) {
 	f := newFleet(t)
 	f.game(true)
@@ -343,7 +343,7 @@ func TestUnitsOfAGoal(t *testing.T) {
 		})
 	}
 	settles(1)
-	f.Cut("b") // what it reads costs nothing here; what it derives would
+	f.Cut("b") // its reads are not counted, but its exports would be
 	settled := f.Cloud.Units()
 	f.want("a", "POST", "/v1/games/g/goals", goal("red", "blue"), "Idempotency-Key", "k1")
 	settles(2)
@@ -354,8 +354,8 @@ func TestUnitsOfAGoal(t *testing.T) {
 	}
 }
 
-// What the other requests of a game cost, in write units: two a row of a transaction, which its proof is one of; one for a row alone. The
-// least of several counts, since a node's own notes may fall between.
+// The cost of a game's other requests, in write units: two for each row of a transaction, including its proof; one for a single row. The
+// test takes the least of several measurements, because a node's own bookkeeping may add to some.
 func TestUnitsOfAGame(t *testing.T) {
 	f := newFleet(t)
 	f.game(false)

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// judge looks at a world whose nodes have met, and begins a new window.
+// judge checks a world whose nodes have synced, and forgets its acts.
 func (w *world) judge() {
 	rows := w.Rows(nil)
 	told := w.told()
@@ -22,7 +22,7 @@ func (w *world) judge() {
 		if game, is := strings.CutPrefix(it["pk"].Str(), "GAME#"); is && it["sk"].Str() == "METADATA" {
 			w.judgeGame(rows, game)
 		} else if is && k != "GAME#"+game+" DELETED" && rows["GAME#"+game+" METADATA"] == nil {
-			w.fail("%s is there, and its game is not", k)
+			w.fail("%s exists, but its game does not", k)
 		}
 		w.judgePointer(rows, it)
 	}
@@ -32,7 +32,7 @@ func (w *world) judge() {
 	w.acts = nil
 }
 
-// judgePointer wants what a row leads to.
+// judgePointer checks that the row to which a pointer leads exists.
 func (w *world) judgePointer(rows map[string]attr.Item, it attr.Item) {
 	pk, sk := it["pk"].Str(), it["sk"].Str()
 	var want string
@@ -41,7 +41,7 @@ func (w *world) judgePointer(rows map[string]attr.Item, it attr.Item) {
 		at := dataOf[threefc.Game](it)
 		want = "GAME#" + at.GameID + " METADATA"
 		if g := dataOf[threefc.Game](rows[want]); g.GameStartTs != at.GameStartTs || "GAME#"+at.GameStartTs+"#"+at.GameID != sk {
-			w.fail("%s %s leads to a game of %s", pk, sk, g.GameStartTs)
+			w.fail("%s %s leads to a game that starts at %s", pk, sk, g.GameStartTs)
 		}
 	case strings.HasPrefix(pk, "SEASON#") && strings.HasPrefix(sk, "SESSION#"):
 		want = sk + " METADATA"
@@ -53,11 +53,11 @@ func (w *world) judgePointer(rows map[string]attr.Item, it attr.Item) {
 		want = sk + " PROFILE"
 	}
 	if want != "" && rows[want] == nil {
-		w.fail("%s %s leads to %s, which is not there", pk, sk, want)
+		w.fail("%s %s leads to %s, which does not exist", pk, sk, want)
 	}
 }
 
-// judgeGame holds what is derived of a game against its goals, and these against their audit.
+// judgeGame compares a game's derived rows with its goals, and the goals with their audit.
 func (w *world) judgeGame(rows map[string]attr.Item, id string) {
 	game := dataOf[threefc.Game](rows["GAME#"+id+" METADATA"])
 	for _, want := range []string{"SESSION#" + game.SessionID + " METADATA", "SESSION#" + game.SessionID + " GAME#" + game.GameStartTs + "#" + id, "JOIN_CODE#" + game.JoinCode + " METADATA"} {
@@ -84,7 +84,7 @@ func (w *world) judgeGame(rows map[string]attr.Item, id string) {
 	tallies, events, audits := threefc.Tallies(b.Goals), map[string]threefc.Goal{}, map[string][]threefc.Audit{}
 	for _, g := range b.Goals {
 		if _, twice := events[g.EventID]; twice || rows["GAME#"+id+" GOAL_EVENT#"+g.EventID] == nil {
-			w.fail("goal %s of %s is there twice (%t), or has no marker", g.EventID, id, twice)
+			w.fail("goal %s of %s is stored twice (%t) or has no marker", g.EventID, id, twice)
 		}
 		events[g.EventID] = g
 	}
@@ -110,7 +110,7 @@ func (w *world) judgeGame(rows map[string]attr.Item, id string) {
 		last = b.Goals[n-1].EventID
 	}
 	if state.Revision != changes || state.LatestEventID == nil && last != "" || state.LatestEventID != nil && *state.LatestEventID != last {
-		w.fail("the state of %s is %+v of %d changes and %d goals", id, state, changes, len(b.Goals))
+		w.fail("state of %s: %+v for %d changes and %d goals", id, state, changes, len(b.Goals))
 	}
 	for _, team := range threefc.TeamIDs() {
 		row := dataOf[threefc.GameTeam](rows["GAME#"+id+" TEAM#"+team])
@@ -119,7 +119,7 @@ func (w *world) judgeGame(rows map[string]attr.Item, id string) {
 		}
 	}
 	if (game.Result == nil) != (b.Result == nil) || b.Result != nil && fmt.Sprint(tidy(game.Result)) != fmt.Sprint(tidy(b.Result)) {
-		w.fail("result of %s: %+v, of the goals %+v", id, game.Result, b.Result)
+		w.fail("result of %s: %+v, computed from the goals %+v", id, game.Result, b.Result)
 	}
 	for event, all := range audits {
 		w.judgeGoal(event, events[event], all)
@@ -131,7 +131,7 @@ func (w *world) judgeGame(rows map[string]attr.Item, id string) {
 	}
 }
 
-// tidy is a result without when it was computed.
+// tidy returns a result without the time of its computation.
 func tidy(r *threefc.Result) (out []string) {
 	for _, t := range r.Teams {
 		out = append(out, fmt.Sprint(t.TeamID, t.Name, t.Scored, t.Conceded, t.Rank, t.Outcome))
@@ -156,7 +156,7 @@ func (w *world) judgeState(g *threefc.Game) {
 	}
 }
 
-// judgeGoal wants the changes of a goal to be one way from its making to what it is.
+// judgeGoal checks that a goal's changes form one path from its creation to its present state.
 func (w *world) judgeGoal(event string, goal threefc.Goal, all []threefc.Audit) {
 	said := func(f *threefc.GoalFacts) string { return words(&f.Scored) }
 	ends := map[string]int{}
@@ -179,22 +179,22 @@ func (w *world) judgeGoal(event string, goal threefc.Goal, all []threefc.Audit) 
 	}
 	odd := slices.ContainsFunc(slices.Collect(maps.Values(ends)), func(n int) bool { return n != 0 })
 	if made != 1 || gone > 1 || (gone == 0) != (goal.EventID != "") || odd {
-		w.fail("goal %s is %+v by the changes %+v", event, goal, all)
+		w.fail("goal %s is %+v, but its changes are %+v", event, goal, all)
 	}
 }
 
-// told are the acts of which a person is asked, after it was seen that they have to be.
+// told returns the acts about which a person is asked, by index, and checks that a person has to decide.
 func (w *world) told() map[int]bool {
 	told := map[int]bool{}
 	for at, n := range w.nodes {
-		of := map[uint64]int{} // acts, by record of the journal
+		of := map[uint64]int{} // index of the act plus 1, by journal record
 		for i, a := range w.acts {
 			for seq := a.first + 1; a.at == at && seq <= a.last; seq++ {
 				of[seq] = i + 1
 			}
 		}
 		for _, c := range w.records(n, "") {
-			var roots []int // of what was refused, and of what stands behind it
+			var roots []int // the acts that were refused and those that fall with them
 			for _, e := range c.Entries() {
 				for _, seq := range append([]uint64{e.Seq}, e.Folds...) {
 					if one := of[seq]; one > 0 {
@@ -221,7 +221,7 @@ func (w *world) told() map[int]bool {
 	return told
 }
 
-// mayAsk fails where nothing that was done at the other node clashes with what a person is asked about.
+// mayAsk fails if no act of the other node clashes with the acts that a person is asked about.
 func (w *world) mayAsk(n *peer, c *conflict.Record, roots []int) {
 	text := fmt.Sprintf("%s asks a person: %v %s", n.Name, c, c.Note)
 	for _, e := range c.Entries() {
@@ -240,8 +240,8 @@ func (w *world) mayAsk(n *peer, c *conflict.Record, roots []int) {
 	w.fail("%s", text)
 }
 
-// madeTwice reports whether what an act is about, or lies in, was made at both nodes: what stands on the one that was withdrawn, though of
-// one request, is for a person.
+// madeTwice reports whether both nodes created the record of an act or its parent. A person decides about changes to the record that was
+// withdrawn, even if both were created by one request.
 func (w *world) madeTwice(a, b *act) bool {
 	return (b.kind == "create" || b.kind == "session") && (b.game == a.game || b.game == a.sub) && slices.ContainsFunc(w.acts, func(o act) bool {
 		return o.at == a.at && o.kind == b.kind && o.game == b.game
@@ -252,7 +252,7 @@ func tellEntry(e *intent.Entry) string {
 	return fmt.Sprint(e.Seq, " ", e.Op, " ", e.Key, " if ", e.Condition, " ", e.Item["data"].Str())
 }
 
-// clash reports whether two acts of two nodes are for a person: the first was refused.
+// clash reports whether a person has to decide between two acts of two nodes, of which a was refused.
 func clash(a, b *act) bool {
 	same := a.key != "" && a.key == b.key
 	game, sub := a.game == b.game, a.game == b.game && a.sub == b.sub
@@ -287,7 +287,7 @@ func clash(a, b *act) bool {
 	return false
 }
 
-// judgeAct wants what was acknowledged to be there, or somebody to have been told.
+// judgeAct checks that an acknowledged act took effect or that a person was asked about it.
 func (w *world) judgeAct(rows map[string]attr.Item, told map[int]bool, a *act) {
 	i := slices.IndexFunc(w.acts, func(o act) bool { return o.at == a.at && o.first == a.first })
 	gone := rows["GAME#"+a.game+" METADATA"] == nil
@@ -360,8 +360,8 @@ func (w *world) twice(a *act) bool {
 	return a.key != "" && slices.ContainsFunc(w.acts, func(o act) bool { return o.at != a.at && o.key == a.key })
 }
 
-// sentAgain reports whether an act is the deletion of a goal that its node had made by a request that the other node has answered too: where
-// that one's is deleted by then, it has taken effect.
+// sentAgain reports whether an act deletes a goal that both nodes created for one request. If the other node's goal is already deleted, the
+// act has taken effect.
 func (w *world) sentAgain(i int) bool {
 	a := &w.acts[i]
 	return a.kind == "correct" && a.value == "" && slices.ContainsFunc(w.acts[:i], func(o act) bool {
@@ -369,7 +369,7 @@ func (w *world) sentAgain(i int) bool {
 	})
 }
 
-// alone wants what the last of the acts on something came to, where one node alone has acted on it.
+// alone checks the outcome of the last act on a subject, if only one node has acted on it.
 func (w *world) alone(i int, holds func() bool) {
 	a := &w.acts[i]
 	for n := range w.acts {
@@ -382,7 +382,7 @@ func (w *world) alone(i int, holds func() bool) {
 	}
 }
 
-// judgePlace wants a player to be in one team: that of the last assignment at one of the nodes.
+// judgePlace checks that a player is in one team: that of the last assignment at either node.
 func (w *world) judgePlace(rows map[string]attr.Item, i int) {
 	a := &w.acts[i]
 	var places []string
@@ -392,7 +392,7 @@ func (w *world) judgePlace(rows map[string]attr.Item, i int) {
 		}
 	}
 	is := dataOf[struct{ TeamID string }](rows["GAME#"+a.game+" PLAYER#"+a.sub]).TeamID
-	said := map[string]string{} // by node; what both did by one request may have been done before the rest
+	said := map[string]string{} // by node; an assignment that both made by one request is separate, as it may come before the others
 	for _, o := range w.acts {
 		if o.kind == a.kind && o.game == a.game && o.sub == a.sub {
 			said[fmt.Sprint(o.at, w.twice(&o))] = o.value

@@ -29,7 +29,7 @@ func newLocal(t *testing.T) *local {
 	return f
 }
 
-// rows are those of the game in DynamoDB, by sort key.
+// rows returns the game's rows in DynamoDB by sort key.
 func (f *local) rows() map[string]attr.Item {
 	f.T.Helper()
 	all := map[string]attr.Item{}
@@ -48,7 +48,7 @@ func (f *local) rows() map[string]attr.Item {
 	}
 }
 
-// differ says in what DynamoDB's rows of the game are not what they have to be: so many goals and changes, and what a row's data has in it.
+// differ lists how the game's rows in DynamoDB differ from the expected numbers of goals and changes, and from the expected data of rows.
 func (f *local) differ(goals, changes int, has map[string][]string) (out []string) {
 	f.T.Helper()
 	rows := f.rows()
@@ -73,7 +73,7 @@ func (f *local) differ(goals, changes int, has map[string][]string) (out []strin
 	return out
 }
 
-// same waits until both nodes answer the same, in which there is what is wanted.
+// same waits until both nodes give the same answer and it contains has.
 func (f *local) same(what, path, has string) (answer string) {
 	f.T.Helper()
 	f.Until(what, func() bool {
@@ -83,23 +83,24 @@ func (f *local) same(what, path, has string) (answer string) {
 	return answer
 }
 
-// eventOf is the id of the goal that an answer is about.
+// eventOf returns the id of the goal in an answer.
 func eventOf(answer string) string {
 	_, after, _ := strings.Cut(answer, `"eventId":"`)
 	id, _, _ := strings.Cut(after, `"`)
 	return id
 }
 
-// nextSecond waits until a goal comes after those before it: of goals of one second none is the later.
+// nextSecond waits until a new goal is later than all before: goals of one second have no order in time.
 func (f *local) nextSecond() {
 	f.T.Helper()
 	at := time.Now()
 	f.Until("the next second", func() bool { return time.Since(at) > time.Second })
 }
 
-// The story of the application, over DynamoDB Local: somebody signs in and makes a game, both nodes are cut off, twenty goals are recorded
-// at each, some asked for twice, at one node or at both; goals are changed, one is deleted, and one undone. When the nodes have met, both
-// and the cloud have the goals that are left, with equal tallies and state, and no person is asked. The game ends, and both have its table.
+// The application over DynamoDB Local, from start to end: a user signs in and creates a game. Both nodes are disconnected and record twenty
+// goals each; some requests are sent twice, to one node or to both. Goals are changed, one is deleted and one undone. Once the nodes have
+// synced, both and the cloud have the remaining goals with equal tallies and state, and no person is asked. The game ends, and both nodes
+// have its table.
 func TestStoryOverDynamoDB(t *testing.T) {
 	f := newLocal(t)
 	f.game(true)
@@ -107,7 +108,7 @@ func TestStoryOverDynamoDB(t *testing.T) {
 	key := func(at string, n int) []string { return []string{"Idempotency-Key", fmt.Sprintf("%s-%d", at, n)} }
 	const last = 19
 	bodies := map[string]string{"a": goal("red", "blue"), "b": goal("yellow", "red")}
-	tap := func(at, of string, n int) string { // all but the last were queued: they have their moment, in one minute at both nodes
+	tap := func(at, of string, n int) string { // all but the last were queued and carry the time of the tap, in the same minute at both nodes
 		headers := key(of, n)
 		if n < last {
 			headers = append(headers, "Touchline-Occurred-Ago", "100")
@@ -126,28 +127,28 @@ func TestStoryOverDynamoDB(t *testing.T) {
 		for _, at := range []string{"a", "b"} {
 			id := tap(at, at, n)
 			events[at] = append(events[at], id)
-			if n%5 == 0 && tap(at, at, n) != id { // the page has not heard of it
-				t.Errorf("goal %d of %s, asked for again, is another", n, at)
+			if n%5 == 0 && tap(at, at, n) != id { // the page missed the answer
+				t.Errorf("goal %d of %s, requested again, got another id", n, at)
 			}
 		}
-		if n < 3 && tap("a", "b", n) != events["b"][n] { // a phone has changed its node
-			t.Errorf("goal %d of both nodes is two", n)
+		if n < 3 && tap("a", "b", n) != events["b"][n] { // a phone switched to the other node
+			t.Errorf("goal %d of both nodes got two ids", n)
 		}
 	}
 	f.want("b", "PATCH", goals+"/"+opening, goal("blue", "yellow"), key("b", 100)...)              // known to both
 	f.want("a", "PATCH", goals+"/"+events["a"][4], goal("blue", "yellow"), key("a", 100)...)       // not sent yet
-	f.want("a", "PATCH", goals+"/"+events["b"][0], `{"concedingTeamId":"blue"}`, key("a", 101)...) // of both nodes
+	f.want("a", "PATCH", goals+"/"+events["b"][0], `{"concedingTeamId":"blue"}`, key("a", 101)...) // recorded at both nodes
 	f.want("a", "DELETE", goals+"/"+events["a"][7], "", key("a", 102)...)
 	f.want("b", "POST", goals+"/undo-last", fmt.Sprintf(`{"expectedEventId":%q}`, events["b"][last]), key("b", 101)...)
 	for at, want := range map[string]int{"a": 1 + 20 + 3 - 1, "b": 1 + 20 - 1} {
 		if n, board := f.goals(at); n != want {
-			t.Errorf("%s has %d goals while it is cut off, want %d: %s", at, n, want, board)
+			t.Errorf("%s has %d goals while disconnected, want %d: %s", at, n, want, board)
 		}
 	}
 
 	f.Heal()
 	const left, changes = 1 + 40 - 2, 1 + 40 + 5
-	// 18 of a against blue and 18 of b against red, and the three that were changed.
+	// 18 goals of a against blue, 18 of b against red, and the three changed goals.
 	const board = "[{red 18 18} {blue 2 19} {yellow 19 2}]"
 	f.Until("the goals at both", func() bool {
 		a, boardA := f.goals("a")

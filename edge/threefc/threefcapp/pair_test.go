@@ -17,11 +17,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// pair is two nodes, with the rules: what a route asks of them is asked here.
+// pair is two nodes with the rules of 3FC. Tests call the rules directly, as the routes do.
 type pair struct {
 	*nodes.Pair
 	nodes []*peer
-	err   error // the first that is wrong
+	err   error // first failure
 }
 
 // peer is one of the nodes.
@@ -54,12 +54,12 @@ func (p *pair) must(err error) {
 	}
 }
 
-// view reads at a node.
+// view runs a read transaction at a node.
 func (p *pair) view(n *peer, do func(tx *store.Tx) error) {
 	p.must(n.Store.View(context.Background(), do))
 }
 
-// ask does at a node what a request with a key, or none, asks for. The journal's records of it are those after first, up to last.
+// ask handles a request at a node, with or without a key. Its journal records are those after first, up to last.
 func (p *pair) ask(n *peer, q request) (out idempotency.Outcome, first, last uint64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -94,16 +94,16 @@ func (p *pair) ask(n *peer, q request) (out idempotency.Outcome, first, last uin
 	return out, first, last, err
 }
 
-// request is what somebody asks for.
+// request is a user's request.
 type request struct {
 	key  string // Idempotency-Key; empty: none
-	path string // with the method, and who asks
+	path string // with the method and the user
 	body string
 	of   []threefc.Scope
 	plan func(n *peer, tx *store.Tx, ids *threefc.IDs) (threefc.Change, error)
 }
 
-// fetch has here what a route is about, and what that lies in.
+// fetch fetches the subjects of a route and their parents, as the route does.
 func (p *pair) fetch(ctx context.Context, n *peer, of ...threefc.Scope) {
 	for _, one := range of {
 		_ = n.Sync.Ensure(ctx, p.Table, threefc.Partition(one))
@@ -128,7 +128,7 @@ func (p *pair) once(n *peer, q request) (*idempotency.Row, threefc.IDs) {
 	return row, threefc.IDs{Seed: q.path + "\n" + q.key, Hash: hash}
 }
 
-// records are a node's conflicts, the oldest first.
+// records returns a node's conflicts, oldest first.
 func (p *pair) records(n *peer, state conflict.State) []*conflict.Record {
 	all, _, err := n.Sync.Conflicts().List(context.Background(), conflict.Query{State: state, Limit: 10000})
 	p.must(err)
@@ -136,7 +136,7 @@ func (p *pair) records(n *peer, state conflict.State) []*conflict.Record {
 	return all
 }
 
-// dataOf is what a row says; zero: there is none.
+// dataOf decodes the data of a row; zero if there is no row.
 func dataOf[T any](it attr.Item) (v T) {
 	if it != nil {
 		_ = json.Unmarshal([]byte(it["data"].Str()), &v)

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/nodes"
 )
 
-// TestTwoNodesForLong is TestTwoNodesAtRandom with more steps (-rapid.checks says how often, -rapid.seed which others).
+// TestTwoNodesForLong is TestTwoNodesAtRandom with more steps. -rapid.checks sets the number of runs, -rapid.seed selects others.
 func TestTwoNodesForLong(t *testing.T) {
 	count := map[string]int{}
 	nodes.Check(t, 20, func(rt *rapid.T) {

@@ -22,23 +22,23 @@ const (
 	randomSecond = "second@example.org"
 )
 
-// step is what happens next: X, Y and Z say to what, and how.
+// step is the next move of a game at node At. X, Y and Z select its subject and details.
 type step struct{ Do, At, X, Y, Z int }
 
 func (s step) String() string {
 	return fmt.Sprintf("%s at %d (%d %d %d)", moves[s.Do%len(moves)].name, s.At, s.X, s.Y, s.Z)
 }
 
-// act is what a node has acknowledged.
+// act is a change that a node has acknowledged.
 type act struct {
-	at          int // the node
+	at          int // index of the node
 	kind        string
-	game        string // or what else it is of
-	sub         string // the event, player, team or member
+	game        string // or another parent: a session, season or league
+	sub         string // the event, player, team, user or field
 	value       string
 	by          string
 	key         string
-	first, last uint64 // records of the journal are those after first
+	first, last uint64 // its journal records are those after first, up to last
 	ids         map[string]string
 }
 
@@ -46,23 +46,23 @@ func (a act) String() string {
 	return fmt.Sprintf("%d: %s %s %s %q by %s key %q (%d, %d] %v", a.at, a.kind, a.game, a.sub, a.value, a.by, a.key, a.first, a.last, a.ids)
 }
 
-// world is a league that two nodes keep.
+// world is a league kept at two nodes.
 type world struct {
 	*pair
-	acts  []act // since both were one
+	acts  []act // since both nodes last had the same rows
 	asked []keyed
 	keys  int
 	count map[string]int
 	log   []string
 }
 
-// keyed is a request that had a key, and may come again at any node.
+// keyed is a request with a key, which may be repeated at any node.
 type keyed struct {
 	q request
 	a act
 }
 
-// moves are what may happen, by how often.
+// moves lists the possible moves, each as often as its weight.
 var moves = slices.Concat(
 	move(5, "goal", (*world).goal), move(3, "repeat", (*world).repeat), move(2, "edit", (*world).edit), move(1, "delete", (*world).remove), move(1, "undo", (*world).undo),
 	move(3, "third", (*world).third), move(2, "finish", (*world).finish), move(2, "assign", (*world).assign), move(1, "unassign", (*world).unassign),
@@ -93,7 +93,7 @@ func pick[T any](all []T, n int) (v T) {
 	return v
 }
 
-// do asks for something, and notes what was acknowledged.
+// do sends a request and records the act if it was acknowledged.
 func (w *world) do(n *peer, a act, q request) {
 	a.at, a.key = slices.Index(w.nodes, n), q.key
 	out, first, last, err := w.ask(n, q)
@@ -116,7 +116,7 @@ func (w *world) do(n *peer, a act, q request) {
 	w.acts = append(w.acts, a)
 }
 
-// key is a new Idempotency-Key, or none.
+// key returns a new Idempotency-Key or, for every third Z, none.
 func (w *world) key(s step) string {
 	if s.Z%3 == 0 {
 		return ""
@@ -125,7 +125,7 @@ func (w *world) key(s step) string {
 	return fmt.Sprint("k", w.keys)
 }
 
-// games are the games that a node knows, by id.
+// games returns the games that a node knows.
 func (w *world) games(n *peer) (all []threefc.Board) {
 	w.view(n, func(tx *store.Tx) (err error) {
 		all, err = n.SeasonGames(tx, "s")
@@ -146,7 +146,7 @@ func of(game string) []threefc.Scope { return []threefc.Scope{{Kind: "game", ID:
 
 type plan = func(n *peer, tx *store.Tx, ids *threefc.IDs) (threefc.Change, error)
 
-// scorer asks for something of a game, as somebody who keeps its score.
+// scorer sends a request about a game as its scorer.
 func (w *world) scorer(n *peer, s step, a act, body string, do plan) {
 	a.by = randomBoss
 	if a.game == "" {
@@ -156,7 +156,7 @@ func (w *world) scorer(n *peer, s step, a act, body string, do plan) {
 	w.do(n, a, q)
 }
 
-// admin asks for something, as an admin who still is one.
+// admin sends a request as one of the admins, who must still have the role.
 func (w *world) admin(n *peer, s step, a act, scope threefc.Scope, do func(n *peer, tx *store.Tx, by string) (threefc.Change, error)) {
 	if a.game == "" {
 		return
@@ -183,7 +183,7 @@ func scored(s step) threefc.Scored {
 	return g
 }
 
-// words are what a goal says.
+// words describes a goal's entered fields.
 func words(g *threefc.Scored) string {
 	by := "-"
 	if g.ScoringTeamID != nil {
@@ -196,7 +196,7 @@ func (w *world) goal(n *peer, s step) {
 	game, g, tap := w.game(n, s).GameID, scored(s), time.Now()
 	w.scorer(n, s, act{kind: "goal", game: game}, words(&g), func(n *peer, tx *store.Tx, ids *threefc.IDs) (threefc.Change, error) {
 		at := n.Now(tx)
-		if s.X%2 == 0 { // the phone says when it was
+		if s.X%2 == 0 { // the phone sends the time of the tap
 			at = at.Add(-time.Since(tap))
 		}
 		return n.CreateGoal(tx, game, threefc.NewGoal{Scored: g, At: at, Actor: randomBoss}, ids)
@@ -232,7 +232,7 @@ func (w *world) edit(n *peer, s step) {
 	})
 }
 
-// gameOf is the game that has a goal.
+// gameOf returns the game of a goal.
 func (w *world) gameOf(n *peer, tx *store.Tx, event string) string {
 	all, err := n.SeasonGames(tx, "s")
 	w.must(err)
@@ -258,7 +258,7 @@ func (w *world) undo(n *peer, s step) {
 	})
 }
 
-// third starts the next third, or finishes the one that runs.
+// third starts the next third or finishes the running one.
 func (w *world) third(n *peer, s step) {
 	b := w.game(n, s)
 	t := b.Timer()
@@ -286,7 +286,7 @@ func (w *world) finish(n *peer, s step) {
 	})
 }
 
-// player is somebody who is here for a game.
+// player returns a player of a game.
 func (w *world) player(n *peer, game string, s step) string {
 	var all []threefc.Player
 	w.view(n, func(tx *store.Tx) (err error) {
@@ -370,7 +370,7 @@ func (w *world) deleteGame(n *peer, s step) {
 	})
 }
 
-// createGame makes a game, or where there is none of that name a day for it.
+// createGame creates a game, or the session for it if that does not exist.
 func (w *world) createGame(n *peer, s step) {
 	day, game := pick([]string{"d", "e"}, s.X), pick([]string{"i", "j", "k"}, s.Y)
 	w.fetch(context.Background(), n, threefc.Scope{Kind: "session", ID: day}, threefc.Scope{Kind: "game", ID: game})
@@ -399,7 +399,7 @@ func (w *world) grant(n *peer, s step) {
 	})
 }
 
-// begin makes the league with its two games, which both nodes have: one is at its beginning, one near its end.
+// begin creates the league with two games: one in its first third, one in its last.
 func (w *world) begin() {
 	n := w.nodes[0]
 	do := func(plan plan) {
@@ -433,7 +433,7 @@ func (w *world) begin() {
 				return n.Assign(tx, game, team[:1]+"1", team, true)
 			})
 		}
-		for third := 1; third <= 1+2*i; third++ { // h is in its last
+		for third := 1; third <= 1+2*i; third++ { // h is in its last third
 			do(func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
 				return n.StartThird(tx, game, third, n.Now(tx))
 			})
@@ -446,7 +446,7 @@ func (w *world) begin() {
 	}
 }
 
-// play plays steps from a new league on; the error is what was wrong.
+// play plays steps in a new league. The world's err is the first failure.
 func play(t *testing.T, steps []step) (w *world) {
 	synctest.Test(t, func(t *testing.T) {
 		w = &world{pair: newPair(t), count: map[string]int{}}
@@ -472,20 +472,20 @@ func play(t *testing.T, steps []step) (w *world) {
 	return w
 }
 
-// steps draws so many.
+// steps draws from least to most steps.
 func steps(least, most int) *rapid.Generator[[]step] {
 	numbers := make([]int, 24*len(moves))
 	for i := range numbers {
 		numbers[i] = i
 	}
-	each := rapid.SampledFrom(numbers) // each as likely as another
+	each := rapid.SampledFrom(numbers) // all equally likely
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) step {
 		of := func(name string, below int) int { return each.Draw(t, name) % below }
 		return step{of("do", len(moves)), of("at", 2), of("x", 24), of("y", 24), of("z", 24)}
 	}), least, most)
 }
 
-// look fails where a world is not as it has to be.
+// look fails the test with the world's first failure, if any.
 func look(t rapid.TB, w *world) {
 	t.Helper()
 	if w.err != nil {
@@ -493,9 +493,9 @@ func look(t rapid.TB, w *world) {
 	}
 }
 
-// Whatever scorers and admins do at two nodes that are cut off from the cloud and joined to it again, in the end both nodes and the cloud
-// have the same rows, which say the same; nothing that was acknowledged is gone without a word, and nobody is asked what the rules decide.
-// TestTwoNodesForLong plays more.
+// Whatever scorers and admins do at two nodes that lose and regain the cloud, in the end both nodes and the cloud have the same, consistent
+// rows. Nothing acknowledged is lost without asking a person, and no person is asked about anything that the rules decide.
+// TestTwoNodesForLong plays longer.
 func TestTwoNodesAtRandom(t *testing.T) {
 	for seed := range 4 {
 		look(t, play(t, steps(20, 40).Example(seed)))
