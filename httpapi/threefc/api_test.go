@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Nobody gets further than their level, on any route: first who is asked for, then the role, and only then the body.
+// No route admits users below its level. The session is checked first, then the role, and only then the body.
 func TestLevels(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -32,13 +32,13 @@ func TestLevels(t *testing.T) {
 	for _, ro := range a.table() {
 		path := ro.path
 		if op := doc.Paths.Value(param.ReplaceAllString(path, "{$1}")).GetOperation(ro.method); op.Description != said[ro.who] {
-			t.Errorf("%s %s is of level %d, and the document says: %s", ro.method, path, ro.who, op.Description)
+			t.Errorf("%s %s has level %d, but the document says: %s", ro.method, path, ro.who, op.Description)
 		}
 		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "conflict": "1", "code": "AAAAAAAA"} {
 			path = strings.ReplaceAll(path, ":"+name, id)
 		}
 		for who, has := range levels {
-			if has >= ro.who || strings.HasSuffix(ro.path, "/stream") { // TestStream has those
+			if has >= ro.who || strings.HasSuffix(ro.path, "/stream") { // tested by TestStream
 				continue
 			}
 			n++
@@ -57,7 +57,7 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// A page of another origin sends nothing, unless it is on the list; then it may send the cookie and read the answer.
+// Pages of other origins cannot send changes, unless the origin is configured. Then they may send the cookie and read the answer.
 func TestOrigins(t *testing.T) {
 	r := newRig(t)
 	r.in("boss")
@@ -80,7 +80,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// A node without mail says so, and invites without it.
+// A node without mail refuses sign-in links with the reason, and creates invites without sending them.
 func TestWithoutMail(t *testing.T) {
 	for name, without := range map[string]func(*Config){
 		"no mail":               func(c *Config) { c.Queue = nil },
@@ -96,7 +96,7 @@ func TestWithoutMail(t *testing.T) {
 	}
 }
 
-// A client has 20 tries of a code a minute, and 30 links an hour.
+// A client may try 20 codes a minute and request 30 links an hour.
 func TestLimits(t *testing.T) {
 	r := newRig(t)
 	for n := range 30 {
@@ -111,7 +111,7 @@ func TestLimits(t *testing.T) {
 	r.want(202, "", "-", "POST", "/v1/auth/magic/start", `{"email":"b@b.c"}`)
 }
 
-// What a stream of a game sends names nobody.
+// Events of a game's stream name nobody.
 func TestStream(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -130,7 +130,7 @@ func TestStream(t *testing.T) {
 		s.Close()
 	}
 	s := web.Open(t, base+"/3fc/v1/public/games/g/stream", nil)
-	s.Until(web.Named("game")) // it has begun
+	s.Until(web.Named("game")) // the stream has started
 	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
 	r.goal(redGoal)
 	seen := s.Until(web.Named("goal"))
@@ -148,7 +148,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A code is its address in every league: who is no admin of all of them gets none, whatever their own league says.
+// A sign-in code gives access to all leagues of its address, so only an admin of each of them can create one.
 func TestNobodyGetsACodeToAnothersLeague(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -158,7 +158,7 @@ func TestNobodyGetsACodeToAnothersLeague(t *testing.T) {
 	r.want(403, "", "other", "POST", "/v1/leagues/m/sign-in-codes", `{"email":"boss@example.org"}`)
 }
 
-// What another node may have made with an id is asked for before something is made with it; for a body that is refused nothing is.
+// Before a record is created with a given id, the row that another node may have created is fetched. An invalid body fetches nothing.
 func TestWhatIsMadeIsAskedFor(t *testing.T) {
 	asked := ""
 	r := newRig(t, func(c *Config) {
@@ -179,13 +179,13 @@ func TestWhatIsMadeIsAskedFor(t *testing.T) {
 			asked = ""
 			r.want(status, "", "boss", "POST", tt.path, fmt.Sprintf(body, tt.kind, tt.body))
 			if strings.Contains(asked, row) != (status == 201) {
-				t.Errorf("%s, answered with %d: asked for %s", tt.path, status, asked)
+				t.Errorf("%s, answered with %d: fetched %s", tt.path, status, asked)
 			}
 		}
 	}
 }
 
-// Who only asks whether there were too many is not remembered, and an hour is forgotten after an hour.
+// Checking a limit stores nothing, and an action no longer counts after an hour.
 func TestHourly(t *testing.T) {
 	h, now := newHourly(2), time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC)
 	for n := range 100 {
@@ -194,7 +194,7 @@ func TestHourly(t *testing.T) {
 		}
 	}
 	if len(h.of) > 0 {
-		t.Errorf("%d are remembered", len(h.of))
+		t.Errorf("%d names are stored", len(h.of))
 	}
 	for n, want := range []bool{false, false, true} {
 		if full := h.take("a", now.Add(time.Duration(n)*time.Minute)) != nil; full != want {
@@ -202,11 +202,11 @@ func TestHourly(t *testing.T) {
 		}
 	}
 	if h.full("a", now.Add(59*time.Minute)) == nil || h.full("a", now.Add(time.Hour)) != nil {
-		t.Error("the hour does not end after an hour")
+		t.Error("the limit does not last exactly an hour")
 	}
 }
 
-// A row that cannot be read fails the request, and its key, which may be an address, stays out of the log.
+// An unreadable row fails the request. Its key, which may contain an address, is not logged.
 func TestUnreadableRow(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -219,18 +219,18 @@ func TestUnreadableRow(t *testing.T) {
 	}
 	r.want(500, `"error":"internal"`, "boss", "GET", "/v1/leagues/l", "")
 	if text := r.log.String(); !strings.Contains(text, "row of acl") || strings.Contains(text, "@") {
-		t.Errorf("the log: %s", text)
+		t.Errorf("log: %s", text)
 	}
 }
 
-// What cannot be an id is nowhere: neither the store nor the cloud is asked for it.
+// An invalid id is not found, and never looked up in the cloud.
 func TestNoID(t *testing.T) {
 	asked := 0
 	r := newRig(t, func(c *Config) {
 		c.Ensure = func(_ context.Context, _ string, keys ...attr.Item) error {
 			for _, k := range keys {
 				if asked++; len(k["pk"].Str()) > 200 || strings.Count(k["pk"].Str(), "#") > 1 {
-					t.Errorf("asked for %v", k)
+					t.Errorf("fetched %v", k)
 				}
 			}
 			return nil
@@ -252,6 +252,6 @@ func TestNoID(t *testing.T) {
 		r.want(401, "", "-", "POST", "/v1/auth/magic/complete", fmt.Sprintf(`{"token":"%s.x"}`, strings.ReplaceAll(id[:min(len(id), 400)], "%0A", "")))
 	}
 	if asked == 0 {
-		t.Error("nothing was asked for")
+		t.Error("nothing was fetched")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	chromium "github.com/touchline/touchline/internal/testrig/browser"
 )
 
-// node runs the application at one address, where it can be stopped and started again.
+// node runs the application at a fixed address, where it can be stopped and restarted.
 type node struct {
 	r    *rig
 	addr string
@@ -43,10 +43,10 @@ func (n *node) start() {
 	}
 }
 
-// A game is scored on a phone 360 pixels wide: a second tap confirms a third, a goal takes four taps and an own goal three. The node is
-// stopped: goals wait, also over a reload, and one is taken back; it is started again, and they arrive. A goal is changed on its page. One
-// that comes after the end is refused in its words, and discarded; one that is refused for what is mended then is sent again. A page that
-// anybody may see follows it all.
+// A game is scored on a phone 360 pixels wide: a second tap confirms a third, a goal takes four taps and an own goal three. While the node is
+// stopped, goals wait, even across a reload, and one is undone. After its restart the others arrive. A goal is changed on its page. A goal
+// after the end is refused with the reason, and discarded. A goal refused for a reason that is then resolved is sent again. A public page
+// follows all of it.
 func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	r := newRig(t)
 	r.now = time.Time{}
@@ -61,7 +61,7 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	if b == nil {
 		t.Skip("no Chromium")
 	}
-	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/3fc/-/games/g/score")) // which sends to the page to sign in by
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/3fc/-/games/g/score")) // which redirects to the sign-in page
 	chromium.Eval[bool](t, b, fmt.Sprintf(`(() => {
 		document.getElementById("code-email").value = "keeper@example.org";
 		document.getElementById("code").value = %q;
@@ -97,7 +97,7 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 		tap(`[data-scorer="` + scorer + `"]`)
 		b.WaitFor(t, `document.querySelector('[data-goal] [type="submit"]').getClientRects().length > 0`)
 		if below := chromium.Eval[float64](t, b, `document.querySelector('[data-goal] [type="submit"]').getBoundingClientRect().bottom - innerHeight`); below > 0 {
-			t.Errorf("the button that saves is %v pixels below the screen", below)
+			t.Errorf("the save button is %v pixels below the screen", below)
 		}
 		tap(`[data-goal] [type="submit"]`)
 		if taps > 4 {
@@ -109,7 +109,7 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	tap(`[data-step="0"] button`)
 	b.WaitFor(t, `document.querySelector('[data-step="0"] button').classList.contains("is-armed")`)
 	if _, board := r.board(); len(board) != 0 {
-		t.Error("one tap has started a third")
+		t.Error("a single tap started a third")
 	}
 	tap(`[data-step="0"] button`)
 	b.WaitFor(t, `document.querySelector('[data-step="1"]').hidden === false`)
@@ -126,7 +126,7 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	shows("0 1 1")
 	narrow("the page with goals")
 	if said := b.Complaints(base); len(said) > 0 {
-		t.Errorf("the browser complains: %v", said)
+		t.Errorf("browser messages: %v", said)
 	}
 
 	n.stop()
@@ -134,13 +134,13 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	goal("yellow", "red", "y1")
 	waits(2, "queued")
 	b.WaitFor(t, `document.querySelector('[data-plus="red"]').textContent === "+2"`)
-	b.Do(t, chromedp.Reload()) // the copy that its worker has kept
+	b.Do(t, chromedp.Reload()) // the copy cached by its service worker
 	waits(2, "queued")
 	b.WaitFor(t, `document.querySelector("[data-last]").textContent.includes("not sent")`)
 	tap("[data-undo] button")
 	tap("[data-undo] button")
 	waits(1, "queued")
-	for _, step := range []string{"1", "2"} { // the third ends, and the next begins
+	for _, step := range []string{"1", "2"} { // the third ends and the next begins
 		tap(`[data-step="` + step + `"] button`)
 		tap(`[data-step="` + step + `"] button`)
 	}
@@ -149,7 +149,7 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	waits(4, "queued")
 	narrow("the page with what waits")
 	if goals, _ := r.board(); goals != 2 {
-		t.Errorf("%d goals are at the node, want the two from before", goals)
+		t.Errorf("the node has %d goals, want the two from before", goals)
 	}
 	n.start()
 	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
@@ -221,14 +221,14 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 			r.want(200, "", "boss", "DELETE", "/v1/games/g/goals/"+one.EventID, "")
 		}
 	}
-	shows("0 2 1") // by its stream: nobody has loaded it again
+	shows("0 2 1") // updated by its stream, without a reload
 	for _, path := range []string{"/", "/leagues/l", "/seasons/s", "/games/g/teams", "/games/g/results", "/sign-in"} {
 		b.Do(t, chromedp.Navigate(base+"/3fc/-"+path))
 		narrow(path)
 	}
 }
 
-// board counts the goals of the game, and names the thirds that were started.
+// board returns the number of goals and the start times of the thirds.
 func (r *rig) board() (goals int, thirds []string) {
 	r.t.Helper()
 	goals = strings.Count(r.want(200, "", "boss", "GET", "/v1/games/g/goals", ""), `"eventId":"`)

@@ -15,8 +15,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// A season of 30 games with 20 goals each, over a store that waits for its disk: how long the table takes, and a goal of 16 clients at
-// once, each in a game of its own. The figures are in the log; what fails is a table or a goal that takes a second.
+// In a season of 30 games with 20 goals each, over a store that syncs to disk, the test measures how long the season's table takes, and a
+// goal while 16 clients record goals, each in its own game. It logs the figures, and fails if the table or a goal takes a second.
 func TestSeasonUnderLoad(t *testing.T) {
 	r := newRigOver(t, store.Options{})
 	r.league()

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew; read what changed")
 
-// page asks for a page of somebody and looks for what it has; what begins with ! it must not have. No page has an address.
+// page requests a page as a user and checks that it has the parts, and lacks those that begin with !. No page may show an email address.
 func (r *rig) page(who, path string, status int, has ...string) string {
 	r.t.Helper()
 	headers := []string{"Accept", "text/html"}
@@ -41,7 +41,7 @@ func (r *rig) page(who, path string, status int, has ...string) string {
 		}
 	}
 	if status == 200 && strings.Contains(w.Body.String(), "example.org") {
-		r.t.Errorf("%s: %s tells an e-mail", who, path)
+		r.t.Errorf("%s: %s shows an email address", who, path)
 	}
 	if at := w.Header().Get("Location"); status == 303 && !strings.HasPrefix(at, "/3fc/-/sign-in?to=") {
 		r.t.Errorf("%s: %s leads to %s", who, path, at)
@@ -51,7 +51,7 @@ func (r *rig) page(who, path string, status int, has ...string) string {
 
 var figures = regexp.MustCompile(`data-wash="score">(\d+)</p><p class="side__small num">conceded<br>scored (\d+)`)
 
-// tallies are what a page shows: conceded and scored of red, blue and yellow.
+// tallies returns the tallies on a page: conceded and scored of red, blue and yellow.
 func tallies(body string) (all string) {
 	for _, m := range figures.FindAllStringSubmatch(body, -1) {
 		all += m[1] + "-" + m[2] + " "
@@ -59,7 +59,7 @@ func tallies(body string) (all string) {
 	return all
 }
 
-// The pages through the life of a game: whoever may see them, at each of its states.
+// The pages in each state of a game, as seen by each kind of reader.
 func TestPages(t *testing.T) {
 	r := newRig(t)
 	r.page("-", "/", 200, "No leagues yet.", `<a href="/3fc/-/sign-in">Sign in</a>`)
@@ -106,7 +106,7 @@ func TestPages(t *testing.T) {
 		t.Errorf("the page shows %s", got)
 	}
 	if strings.Index(body, second) > strings.Index(body, first) {
-		t.Error("the last goal is not the first")
+		t.Error("the latest goal is not listed first")
 	}
 	r.page("-", "/games/g/overlay", 200, "page-overlay", "Live", "!No goals yet")
 	r.page("keeper", "/games/g/score", 200, open(1, "thirds/1/finish"), `name="expectedEventId" value="`+second, "Own goal: Player y (Yellow), third 1, 07:02")
@@ -139,7 +139,7 @@ func TestPages(t *testing.T) {
 	r.page("-", "/seasons/s/london", 200, "Points", "page=london%2Fs")
 }
 
-// refusing is a cloud that has refused writes of games, by their ids; it notes what is decided.
+// refusing is a cloud that refused writes of games, by conflict id. It records the decisions.
 type refusing struct {
 	operator.Sync
 	games   []string
@@ -161,7 +161,7 @@ func (f *refusing) Conflict(_ context.Context, id uint64) (conflict.View, error)
 		data := fmt.Sprintf(`{"eventId":"e","concedingTeamId":"yellow","scoringTeamId":"red","scorerPlayerId":"r1","ownGoal":%t}`, own)
 		return attr.Item{"entityType": attr.S("goal"), "data": attr.S(data)}
 	}
-	once := attr.Item{"pk": attr.S("IDEMPOTENCY#a:POST:/v1/games/" + game + "/goals#k"), "sk": attr.S("METADATA")} // goes first: a page's requests have keys
+	once := attr.Item{"pk": attr.S("IDEMPOTENCY#a:POST:/v1/games/" + game + "/goals#k"), "sk": attr.S("METADATA")} // comes first, because the pages' requests have keys
 	return conflict.View{Head: conflict.Head{ID: id, Text: "refused in " + game}, Key: once, Decided: []conflict.Write{{Key: once, Item: once}, {Key: key, Item: goal(false), Met: goal(true)}}}, nil
 }
 
@@ -170,8 +170,8 @@ func (f *refusing) Decide(_ context.Context, id uint64, verb string) (conflict.V
 	return conflict.View{Head: conflict.Head{ID: id, State: conflict.State(verb)}}, nil
 }
 
-// What the cloud has refused of a game is told on its scorer's page, and shown to admins with both versions, who decide; of other games
-// nothing is.
+// A game's scorer page reports writes that the cloud refused. Admins see both versions and decide. Refused writes of other games are not
+// shown.
 func TestRefusedOfAGame(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -183,7 +183,7 @@ func TestRefusedOfAGame(t *testing.T) {
 		`action="/3fc/v1/games/g/conflicts/3/retry"`, `action="/3fc/v1/games/g/conflicts/1/discard"`)
 }
 
-// metElsewhere is a cloud that had another's league, season and game where ours were made.
+// metElsewhere is a cloud that already had a league, a season and a game with the ids of ours.
 type metElsewhere struct {
 	operator.Sync
 	asked, dismissed int
@@ -212,14 +212,14 @@ func (f *metElsewhere) Conflict(_ context.Context, id uint64) (c conflict.View, 
 	} {
 		c.Decided = append(c.Decided, conflict.Write{Item: it, Met: it})
 	}
-	changed := c.Decided[1] // a league that was there before
+	changed := c.Decided[1] // a league that existed before
 	changed.Base, changed.Item = changed.Item, row("LEAGUE#w", "METADATA", "league", `{"leagueId":"w","name":"Old","createdByUserId":"boss@example.org"}`)
 	fresh := conflict.Write{Item: row("LEAGUE#f", "METADATA", "league", `{"leagueId":"f","name":"Fresh","createdByUserId":"boss@example.org"}`)}
-	c.Decided = append(c.Decided, changed, fresh) // which went with what was refused
+	c.Decided = append(c.Decided, changed, fresh) // withdrawn with the refused writes
 	return c, nil
 }
 
-// Who has made what exists in the cloud already is told so, where it would stand.
+// The creator of a record whose id was already taken is told on the page that would list it.
 func TestMadeElsewhereAlready(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -229,19 +229,19 @@ func TestMadeElsewhereAlready(t *testing.T) {
 		r.page("-", path, 200, "!exists already")
 	}
 	if cloud.asked > 0 {
-		t.Error("conflicts are read for somebody who has not signed in")
+		t.Error("conflicts were read for a reader without a session")
 	}
 	league := "The league “Mine” was not created: a league with the ID x exists already at <a href=\"/3fc/-/leagues/x\">"
 	r.page("boss", "/", 200, league, "!Autumn", "!Old", "!Fresh", `action="/3fc/v1/conflicts/1/discard" data-now data-to="/3fc/-/"`)
 	r.page("other", "/", 200, "!exists already")
 	if body := r.page("boss", "/leagues/l", 200, "The season “Autumn” was not created", "!Mine"); strings.Count(body, "Autumn") != 1 {
-		t.Error("one season is told twice")
+		t.Error("one season is reported twice")
 	}
 	r.page("other", "/leagues/l", 200, "!exists already")
 	r.page("boss", "/seasons/s/admin", 200, "The game “2026-07-05T10:00:00.000Z” was not created", "The match day “2026-07-18” was not created: a match day with the ID v exists already.", "!Autumn", `data-to="/3fc/-/seasons/s/admin"`)
 }
 
-// Who has a code joins without an account, and is then put into a team.
+// A player joins with the code, without an account, and is then assigned to a team.
 func TestJoinAndTeams(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -253,7 +253,7 @@ func TestJoinAndTeams(t *testing.T) {
 	r.page("keeper", "/games/g/teams", 200, code, "Add Zed to Yellow", "Remove Player r from Red", `data-queue="DELETE"`)
 }
 
-// The page to sign in by has a form for each way, and leads back into our own pages alone.
+// The sign-in page has a form for each way to sign in, and leads back only to our own pages.
 func TestSignInPage(t *testing.T) {
 	r := newRig(t)
 	r.in("boss")
@@ -263,7 +263,7 @@ func TestSignInPage(t *testing.T) {
 	r.page("boss", "/sign-in", 200, "Sign out")
 }
 
-// A page that is open is sent what changes, without anybody having signed in.
+// An open page receives changes by its stream, without sign-in.
 func TestGamePageIsLive(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -276,7 +276,7 @@ func TestGamePageIsLive(t *testing.T) {
 	s.Until(func(m web.Message) bool { return strings.Contains(m.Data, "Player r (Red) against Blue") })
 }
 
-// Every state of a game as it is shown: scenes of the gallery, kept as files.
+// The gallery's scenes, which show every state of a game, equal the golden files.
 func TestScenes(t *testing.T) {
 	look, err := page.New("/3fc/-", files, nil)
 	if err != nil {
@@ -307,7 +307,7 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-// An id may have what stands between the parts of an address; what leads to it says so.
+// Ids may contain the separators of URLs; links to them are escaped.
 func TestIDsInAddresses(t *testing.T) {
 	r := newRig(t)
 	r.in("boss")

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Every route through the life of a league, with its answers and its errors: the table of parity.
+// The life of a league over every route: each status and error code in the parity table must occur.
 func TestParity(t *testing.T) {
 	r := newRig(t)
 	r.signIns()
@@ -75,7 +75,7 @@ func (r *rig) signIns() {
 	r.want(429, `{"error":"too_many_requests"`, "-", "POST", "/v1/auth/magic/start", `{"email":"ann@example.org"}`)
 }
 
-// signInAgain has a browser whose answer was lost ask again with its key: it is let in once more, and nobody else is; not after it has left.
+// signInAgain repeats a sign-in whose answer was lost: the same key gets the same session again, another key none, and after sign-out neither.
 func (r *rig) signInAgain(bad string) {
 	r.want(202, "", "-", "POST", "/v1/auth/magic/start", `{"email":"again@example.org"}`)
 	body := fmt.Sprintf(`{"token":%q}`, r.token())
@@ -92,7 +92,7 @@ func (r *rig) signInAgain(bad string) {
 	r.want(401, "unauthorized", "-", "POST", "/v1/auth/magic/complete", body, "Idempotency-Key", "n")
 }
 
-// token is that of the last mail.
+// token returns the token in the last mail.
 func (r *rig) token() string {
 	m := r.mails[len(r.mails)-1]
 	_, token, ok := strings.Cut(m.Text, "https://3fc.example/3fc/-/sign-in?token=")
@@ -131,7 +131,7 @@ func (r *rig) leagues() {
 	r.want(409, "already_exists", "boss", "POST", "/v1/sessions/d/games", `{"gameId":"g","gameStartTs":"2026-07-04T10:00:00Z"}`)
 	r.want(400, "\"Field `status` must be one of scheduled, live.\"", "boss", "POST", "/v1/sessions/d/games", `{"gameId":"h","gameStartTs":"2026-07-04T10:00:00Z","status":"finished"}`)
 	r.want(400, "\"Field `status` must be a non-empty string.\"", "boss", "PATCH", "/v1/games/g", `{"status":""}`)
-	for _, at := range []string{"2026-07-04", "9999-12-31T23:59:59-01:00"} { // which is in the year 10000
+	for _, at := range []string{"2026-07-04", "9999-12-31T23:59:59-01:00"} { // in UTC the year 10000
 		r.want(400, "\"Field `gameStartTs` must be an ISO 8601 timestamp.\"", "boss", "POST", "/v1/sessions/d/games", `{"gameId":"h","gameStartTs":"`+at+`"}`)
 	}
 	r.want(200, `"gameId":"g"`, "watcher", "GET", "/v1/sessions/d/games", "")
@@ -206,7 +206,7 @@ func (r *rig) play() {
 	r.want(200, `"conceded":2`, "watcher", "GET", g, "")
 }
 
-// last is the id of the latest goal.
+// last returns the id of the latest goal.
 func (r *rig) last() string {
 	all := strings.Split(r.want(200, `"timeline":`, "watcher", "GET", "/v1/games/g/goals", ""), `"eventId":"`)
 	id, _, _ := strings.Cut(all[len(all)-1], `"`)
@@ -250,7 +250,7 @@ func (r *rig) goals() {
 	r.goal(ownGoal)
 }
 
-// once sends the same key again: with the same body it is one goal, whose answer comes again; with another it is refused.
+// once repeats a key: with the same body there is one goal and the same answer; with another body the request is refused.
 func (r *rig) once(g string) {
 	key := []string{"Idempotency-Key", " k1 "}
 	first := r.want(201, `"goal":`, "keeper", "POST", g, redGoal, key...)
@@ -329,13 +329,13 @@ func (r *rig) people() (secrets []string) {
 		if w := r.ask("boss", "POST", "/v1/leagues/l/organiser-invites", ``); w.Code == 429 {
 			break
 		} else if n > 20 {
-			r.t.Fatal("no limit of invites")
+			r.t.Fatal("invites are not limited")
 		}
 	}
 	return []string{strings.ToUpper(code), inviteOf(mailed), inviteOf(share)}
 }
 
-// conflicts has an admin decide about what the cloud has refused of the game; of another game's nothing can be decided here.
+// conflicts has an admin decide about refused writes of the game. Those of another game cannot be decided here.
 func (r *rig) conflicts() {
 	cloud := &refusing{games: []string{"g", "x"}}
 	was := r.server
@@ -402,7 +402,7 @@ func (r *rig) deletions() {
 	r.want(200, `{"leagues":[]}`, "boss", "GET", "/v1/leagues", "")
 }
 
-// parity is what must have been seen: method, path, status and the code of the error.
+// parity lists the answers that must occur: method, path, status and error code.
 const parity = `
 GET /v1/health 200
 POST /v1/auth/magic/start 202
@@ -561,7 +561,7 @@ GET /v1/public/seasons/{season}/leaderboards/players 200
 GET /v1/public/seasons/{season}/leaderboards/players 404 not_found
 `
 
-// inviteOf is the code of an invite.
+// inviteOf returns the code of an invite.
 func inviteOf(answer string) string {
 	_, after, _ := strings.Cut(answer, `"inviteCode":"`)
 	return after[:8]

@@ -20,7 +20,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// rig is the application in a server, over a store whose clock the test moves. Its answers are held against the document.
+// rig runs the application in a server over a store, with a clock that the test moves. It checks each answer against the OpenAPI document.
 type rig struct {
 	t       *testing.T
 	store   *store.Store
@@ -29,9 +29,9 @@ type rig struct {
 	log     strings.Builder
 	server  *httpapi.Server
 	service *threefc.Service
-	now     time.Time // zero: the time of day
+	now     time.Time // zero: the machine's time
 	doc     *contract.Document
-	cookies map[string]string // of who has signed in
+	cookies map[string]string // by signed-in user
 	mails   []threefc.Mail
 	seen    map[string]bool // "METHOD path status word" of the document
 	seq     uint64
@@ -65,7 +65,7 @@ func newRigOver(t *testing.T, o store.Options, change ...func(c *Config)) *rig {
 	return r
 }
 
-// serve makes a server, which has rendered no page yet.
+// serve returns a new server, with an empty page cache.
 func (r *rig) serve() *httpapi.Server {
 	r.t.Helper()
 	app, err := New(r.config)
@@ -80,7 +80,7 @@ func (r *rig) serve() *httpapi.Server {
 	return s
 }
 
-// in signs somebody in, as a link does.
+// in signs a user in by a link.
 func (r *rig) in(who string) {
 	r.t.Helper()
 	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
@@ -99,7 +99,7 @@ func (r *rig) in(who string) {
 	}
 }
 
-// ask sends a request of somebody; "-" is nobody, and may be followed by headers.
+// ask sends a request as a user, or without a session if who is "-".
 func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	r.t.Helper()
 	if c := r.cookies[who]; c != "" {
@@ -110,7 +110,7 @@ func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.R
 	return w
 }
 
-// want asks, compares the status and what the answer has in it, and holds the answer against the document.
+// want sends a request and checks the answer's status, that its body contains has, and that it conforms to the document.
 func (r *rig) want(status int, has, who, method, path, body string, headers ...string) string {
 	r.t.Helper()
 	w := r.ask(who, method, path, body, headers...)
@@ -135,7 +135,7 @@ func (r *rig) check(method, path, body string, w *httptest.ResponseRecorder) {
 	r.seen[strings.TrimSpace(fmt.Sprint(method, " ", route, " ", w.Code, " ", word))] = true
 }
 
-// export does what the node's consumer does.
+// export processes the new journal records, as the node's consumer does.
 func (r *rig) export() {
 	r.t.Helper()
 	for {
@@ -153,8 +153,8 @@ func (r *rig) export() {
 	}
 }
 
-// league makes league l of boss, with keeper as its scorekeeper and watcher as viewer, a season s, a session d and game g with players
-// r1, b1 and y1; other is somebody else.
+// league creates league l with admin boss, scorekeeper keeper and viewer watcher, season s, session d and game g with players r1, b1 and
+// y1. User other has no role in it.
 func (r *rig) league() {
 	r.t.Helper()
 	for _, who := range []string{"boss", "keeper", "watcher", "other"} {
@@ -185,7 +185,7 @@ const (
 	ownGoal = `{"scoringTeamId":null,"concedingTeamId":"yellow","scorerPlayerId":"y1","ownGoal":true}`
 )
 
-// goal makes a goal and returns its id.
+// goal creates a goal and returns its id.
 func (r *rig) goal(body string, headers ...string) string {
 	r.t.Helper()
 	_, after, _ := strings.Cut(r.want(201, `"eventId":"`, "keeper", "POST", "/v1/games/g/goals", body, headers...), `"eventId":"`)
