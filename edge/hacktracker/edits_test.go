@@ -21,7 +21,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// ledger is a game in a store, and what was scored of it, as somebody keeps it on paper.
+// ledger is a game in a store, with the entries that a scorer would have on paper.
 type ledger struct {
 	*Service
 	update     func(work func(tx *store.Tx) error) error
@@ -37,7 +37,7 @@ type entry struct {
 	at                      time.Time
 }
 
-// body is a request's body.
+// body parses a request's body.
 func body(text string, args ...any) (in Input) {
 	if err := json.Unmarshal(fmt.Appendf(nil, text, args...), &in); err != nil {
 		panic(err)
@@ -45,14 +45,14 @@ func body(text string, args ...any) (in Input) {
 	return in
 }
 
-// openBook opens a store, and returns what changes it.
+// openBook opens a store and returns it with a function that runs write transactions.
 func openBook(t testing.TB) (st *store.Store, update func(work func(tx *store.Tx) error) error) {
 	t.Helper()
 	st = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true}, Table("book"))
 	return st, func(work func(tx *store.Tx) error) error { return st.Update(t.Context(), work) }
 }
 
-// newLedger begins a game of a new team with three players.
+// newLedger starts a game of a new team with three players.
 func newLedger(t rapid.TB, update func(work func(tx *store.Tx) error) error) *ledger {
 	t.Helper()
 	l := &ledger{Service: &Service{Table: "book"}, update: update}
@@ -80,7 +80,7 @@ func (l *ledger) do(t rapid.TB, work func(b *Book)) {
 	}
 }
 
-// score has an at-bat scored with a key.
+// score scores an at-bat, with the entry's id as its key.
 func (l *ledger) score(b *Book, e *entry) {
 	hit := ""
 	if e.hit != "" {
@@ -89,7 +89,7 @@ func (l *ledger) score(b *Book, e *entry) {
 	b.NewAtBat(l.game, e.id, e.at, nil, body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"rbis":%d%s}`, e.player, e.result, e.rbis, hit))
 }
 
-// columns are what the paper comes to: PA AB H 2B 3B HR RBI BB HBP K SF SH TB, counted by the rules as a scorer reads them.
+// columns counts the entries of a player or of all: PA AB H 2B 3B HR RBI BB HBP K SF SH TB, written anew from the rules.
 func columns(all []entry, player string) (n [13]int) {
 	for _, e := range all {
 		if player != "" && e.player != player {
@@ -120,7 +120,7 @@ func columns(all []entry, player string) (n [13]int) {
 	return n
 }
 
-// innings are the runs batted in by inning, and where the game stands.
+// innings returns the runs batted in by inning, and the current inning and outs.
 func innings(all []entry) (runs []int, inning, outs int) {
 	inning = 1
 	for _, e := range all {
@@ -147,7 +147,7 @@ func counted(l *Line) [13]int {
 	return [13]int{l.PA, l.AB, l.H, l.Doubles, l.Triples, l.HR, l.RBI, l.BB, l.HBP, l.K, l.SF, l.SH, l.TB}
 }
 
-// edit is one of what scorers do to at-bats: score, also late, say the same again, correct, take the last back or any, finish and go on.
+// edit makes a random edit: score, also late; repeat; correct; take back the last at-bat or any other; finish and resume the game.
 func (l *ledger) edit(t *rapid.T, b *Book, results []string, at *time.Time) {
 	g := b.Game(l.game)
 	what := rapid.SampledFrom([]string{"score", "score", "score", "score", "late", "again", "correct", "undo", "remove", "turn"}).Draw(t, "what")
@@ -171,7 +171,7 @@ func (l *ledger) edit(t *rapid.T, b *Book, results []string, at *time.Time) {
 		for slices.ContainsFunc(l.kept, func(o entry) bool { return o.at.Equal(e.at) }) {
 			e.at = e.at.Add(-time.Millisecond)
 		}
-		l.scored++ // one that was taken back stays so: no other has its id
+		l.scored++ // an at-bat taken back stays so: no other may get its id
 		e.id = ulid.MustNew(ulid.Timestamp(e.at), strings.NewReader(fmt.Sprintf("%10d", l.scored))).String()
 		l.kept = append(l.kept, e)
 		slices.SortFunc(l.kept, func(a, b entry) int { return a.at.Compare(b.at) })
@@ -196,8 +196,8 @@ func (l *ledger) edit(t *rapid.T, b *Book, results []string, at *time.Time) {
 	}
 }
 
-// Whatever is scored, corrected and taken back through the service, at whatever moment it happened: state, box score, and the figures of
-// team and players are those of somebody who counts what is left anew.
+// Whatever is scored, corrected and taken back through the service, in any order of time, the game's state, its box score and the statistics
+// of team and players equal a recount of the remaining at-bats.
 func TestEditsComeToARecount(t *testing.T) {
 	_, update := openBook(t)
 	results := strings.Fields("1B 2B 3B HR BB HBP K OUT FO GO PO LO SF SH SAC FC E DP TP")
@@ -254,7 +254,7 @@ func TestFiveHundredAtBats(t *testing.T) {
 	l.do(t, func(b *Book) {
 		l.score(b, row(0))
 		like := b.get(atBatKey(l.game, row(0).id))
-		for i := 1; i < 499; i++ { // as another writer's, which nobody counts
+		for i := 1; i < 499; i++ { // rows of another program, which does not check the limit
 			one := maps.Clone(like)
 			one["SK"], one["atBatId"] = attr.S(prefixAtBat+row(i).id), attr.S(row(i).id)
 			b.commit(b.create(one))
@@ -274,7 +274,7 @@ func TestFiveHundredAtBats(t *testing.T) {
 	})
 }
 
-// What was taken back stays so when the phone tells of it again, or has told another node of it, whose row comes later.
+// An at-bat taken back stays so if the phone sends it again, or sent it to another node, whose row arrives later.
 func TestTakenBack(t *testing.T) {
 	_, update := openBook(t)
 	l := newLedger(t, update)
@@ -286,7 +286,7 @@ func TestTakenBack(t *testing.T) {
 		row = b.get(atBatKey(l.game, e.id))
 		b.DeleteAtBat(l.game, e.id)
 		if l.score(b, &e); !fault.Is(b.err, fault.Conflict) {
-			t.Errorf("told again: %v", b.err)
+			t.Errorf("sent again: %v", b.err)
 		}
 		b.err = nil
 	})
@@ -298,20 +298,20 @@ func TestTakenBack(t *testing.T) {
 		l.do(t, func(b *Book) {
 			b.commit(b.create(maps.Clone(row)))
 			if look(b); len(b.AtBats(l.game)) != 0 {
-				t.Errorf("%s: it has come back", what)
+				t.Errorf("%s: the at-bat came back", what)
 			}
 		})
 	}
 	l.do(t, func(b *Book) {
 		b.DeleteGame(l.game)
 		if left := collect(b, "", prefixGame+l.game, prefixUndone, rowOf); len(left) != 0 {
-			t.Errorf("left of a deleted game: %v", left)
+			t.Errorf("rows left of a deleted game: %v", left)
 		}
 	})
 }
 
-// At-bats of a deleted game go, whether they or the deletion come from another node, and in whatever order; those of a game that is
-// there stay.
+// At-bats of a deleted game are removed, whether they or the deletion come from another node, in any order. Those of an existing game
+// stay.
 func TestDeletedGamesAreEmptied(t *testing.T) {
 	st, update := openBook(t)
 	gone, there := newLedger(t, update), newLedger(t, update)
@@ -333,7 +333,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	}
 	for _, l := range []*ledger{gone, there} {
 		l.do(t, func(b *Book) {
-			for i := range 60 { // more than go in one transaction
+			for i := range 60 { // more than fit in one transaction
 				l.score(b, &entry{player: l.players[0], result: "1B", at: at.Add(time.Duration(i) * time.Second)})
 			}
 		})
@@ -342,27 +342,27 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	if a, b := left(gone), left(there); a != 60 || b != 60 {
 		t.Fatalf("%d and %d at-bats before the deletion", a, b)
 	}
-	gone.do(t, func(b *Book) { // as it comes from another node
+	gone.do(t, func(b *Book) { // as rows of another node arrive
 		b.commit(b.remove(gameKey(gone.game), exists, nil))
 		b.commit(b.create(deletedKey(gone.game)))
 	})
 	consume()
 	if a, b := left(gone), left(there); a != 0 || b != 60 {
-		t.Errorf("%d and %d at-bats behind the deletion", a, b)
+		t.Errorf("%d and %d at-bats after the deletion", a, b)
 	}
 	gone.do(t, func(b *Book) { b.commit(b.create(atBatKey(gone.game, "late"))) })
 	consume()
 	if a := left(gone); a != 0 {
-		t.Errorf("%d at-bats of it that came late", a)
+		t.Errorf("%d late at-bats of the deleted game", a)
 	}
-	there.do(t, func(b *Book) { b.commit(b.create(deletedKey(there.game))) }) // a game that was made anew keeps what it has
+	there.do(t, func(b *Book) { b.commit(b.create(deletedKey(there.game))) }) // a game that was created again keeps its at-bats
 	consume()
 	if b := left(there); b != 60 {
-		t.Errorf("%d at-bats of the game that is there", b)
+		t.Errorf("%d at-bats of the existing game", b)
 	}
 }
 
-// Of two games that two nodes have started, the one that goes on gets the marker of the other, whether that ends or is deleted.
+// If two nodes started two games and one ends or is deleted, the game still in progress gets its marker.
 func TestTheMarkerIsLeft(t *testing.T) {
 	_, update := openBook(t)
 	for what, end := range map[string]func(b *Book, game string){
@@ -373,12 +373,12 @@ func TestTheMarkerIsLeft(t *testing.T) {
 		l.do(t, func(b *Book) {
 			other := b.Make(b.NewGame("", body(`{"teamId":%q}`, l.team)))
 			on := table.Update(b.Table, gameKey(other), "SET #status = :live", table.When(exists, attr.Item{":live": attr.S(InProgress)}))
-			b.commit(on) // as it comes from another node
+			b.commit(on) // as the row of another node arrives
 			if end(b, l.game); b.get(liveKey(l.team))["gameId"].Str() != other {
 				t.Errorf("%s: the marker is %v", what, b.get(liveKey(l.team)))
 			}
 			if end(b, other); b.get(liveKey(l.team)) != nil {
-				t.Errorf("%s: the marker of the last one stays", what)
+				t.Errorf("%s: the marker of the last game was not removed", what)
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func TestMerge(t *testing.T) {
 	swept := table.Refused{Key: atBatKey("g", "x"), Base: atBat, Again: []store.WriteItem{s.drop(atBatKey("g", "x"))}}
 	for name, tt := range map[string]struct {
 		all    []table.Refused
-		later  []attr.Item // keys of what is updated behind it
+		later  []attr.Item // keys of rows updated by later writes
 		ok     bool
 		writes int
 	}{
@@ -123,18 +123,18 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	if writes = merge(taken...); len(writes) != 3 || writes[1].Put == nil || writes[1].Put.Condition != s.create(taken[1].View).Put.Condition || writes[2].Check == nil {
-		t.Errorf("a marker that is gone: %+v", writes)
+		t.Errorf("a released marker: %+v", writes)
 	}
 	for _, name := range merge(start...)[0].Update.Names {
 		if name == "status" {
-			t.Error("the start is made again")
+			t.Error("the start was repeated")
 		}
 	}
 }
 
 func nobody(attr.Item) (attr.Item, error) { return nil, nil }
 
-// again gives refused writes what asks for them.
+// again sets the writes from which the refused rows result, where missing.
 func again(s *Service, all []table.Refused) {
 	for i := range all {
 		switch r := &all[i]; {
@@ -149,7 +149,7 @@ func again(s *Service, all []table.Refused) {
 	}
 }
 
-// At-bats that the cloud has refused count if their game was on when they happened, or is on, if only because they are there.
+// A refused at-bat counts if its game was in progress when it happened, or is now; also if the at-bat makes a refused start good.
 func TestMergeOfAtBats(t *testing.T) {
 	s := &Service{Table: "t"}
 	row := atBatKey("g", "x")
@@ -158,7 +158,7 @@ func TestMergeOfAtBats(t *testing.T) {
 	for name, tt := range map[string]struct {
 		game  attr.Item
 		later []store.WriteItem
-		first string // of the writes, of two; empty: a person is asked
+		first string // kind of the first write; empty: a person is asked
 	}{
 		"on":                        {attr.Item{"status": attr.S(InProgress)}, nil, "at-bat"},
 		"on until later":            {attr.Item{"status": attr.S(Final), "finalAt": attr.S("3")}, nil, "at-bat"},
@@ -196,7 +196,7 @@ func TestMergeOfAtBats(t *testing.T) {
 	}
 }
 
-// The marker of a game that ends with what was refused goes to the one that is on by then; that of another game refuses a start.
+// If a refused transaction ends a game, its marker goes to the game now in progress. The marker of another game refuses a start.
 func TestMergeOfMarkers(t *testing.T) {
 	s := &Service{Table: "t"}
 	marker := func(game, at string) attr.Item {
@@ -216,11 +216,11 @@ func TestMergeOfMarkers(t *testing.T) {
 	}
 	put := []store.WriteItem{table.Put("t", marker("h", "1"), table.Same(marker("g", "1"), "PK", "gameId"))}
 	for name, tt := range map[string]struct {
-		remote, other string // whose marker it is, and the status of the other game
+		remote, other string // the marker's game in the cloud, and the status of the other game
 		again         []store.WriteItem
 		later         []table.Refused
-		taken, gone   bool // the marker
-		refused       bool // the start
+		taken, gone   bool // whether the marker is
+		refused       bool // whether the start is
 	}{
 		"an end behind a restart":             {remote: "g", other: Scheduled, gone: true},
 		"and a start behind it":               {remote: "g", other: Scheduled, later: start, taken: true},
@@ -250,7 +250,7 @@ func TestMergeOfMarkers(t *testing.T) {
 				gone = true
 			case w.Put != nil:
 				taken = tt.remote == "" && w.Put.Item["gameId"].Str() == "h"
-			case w.Update != nil && w.Update.Key["SK"].Str() == skLive: // only if nobody else has it by then
+			case w.Update != nil && w.Update.Key["SK"].Str() == skLive: // only if no other game has it by then
 				taken = strings.Contains(w.Update.Condition, "gameId")
 			case w.Update != nil && GameOf(w.Update.Key) == "g":
 				ended = true

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/patch"
 )
 
-// plays makes at-bats of a text: "a:1B b:HR/2" is a single of a and a home run of b with two runs.
+// plays parses at-bats from a text: "a:1B b:HR/2" is a single of a and a home run of b with two runs.
 func plays(text string) (all []AtBat) {
 	for i, one := range strings.Fields(text) {
 		player, result, _ := strings.Cut(one, ":")
@@ -37,7 +37,7 @@ func slots(players string) (out []Slot) {
 	return out
 }
 
-// The examples of mlb.com's definitions, and those of the acceptance.
+// The examples of mlb.com's definitions and of the acceptance.
 func TestAverages(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -83,7 +83,7 @@ func TestCount(t *testing.T) {
 		}
 	}
 	if got := Count([]AtBat{{Result: Sacrifice, HitType: flyBall}}); got.SF != 1 || got.SH != 0 {
-		t.Errorf("a sacrifice that was a fly: %+v", got)
+		t.Errorf("a sacrifice hit as a fly: %+v", got)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestMismatchAndDoubles(t *testing.T) {
 	if diff := cmp.Diff([]string{"003"}, Replay(slots("a b c"), all).Mismatch); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	far := plays("a:1B a:1B") // so far apart that the nanoseconds between them have no room in 64 bits
+	far := plays("a:1B a:1B") // so far apart that their distance in nanoseconds overflows 64 bits
 	far[0].ID, far[1].ID = "00000000000000000000000000", ulid.MustNew(18446744073710, nil).String()
 	if got := Replay(nil, far).Doubles; len(got) > 0 {
 		t.Errorf("%v", got)
@@ -179,7 +179,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// The order in which at-bats are read does not matter; counting parts comes to what counting the whole does.
+// The order in which at-bats are read does not matter; counts of parts add up to the count of the whole.
 func TestRecount(t *testing.T) {
 	results := make([]string, 0, 19)
 	for r := range outsOf {

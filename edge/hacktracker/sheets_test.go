@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Three invented games come to the figures of a program that shares no code with this package (internal/tools/recount), innings too:
-// the sheets have them as they were played, here they are derived.
+// Three invented games give the same figures as a program that shares no code with this package (internal/tools/recount). That includes the
+// innings, which the sheets record and this package derives.
 func TestSheets(t *testing.T) {
 	sheets, err := filepath.Glob("testdata/sheets/*.sheet")
 	if err != nil || len(sheets) != 3 {

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// step is something that somebody does at a node, or that happens to one. Which is which of what there is by then.
+// step is an action of a user at a node, or an event of the node. Which selects its subject among those that exist by then.
 type step struct {
 	What  string
 	At    string
@@ -39,10 +39,10 @@ func drawSteps(rt *rapid.T) []step {
 	}), 40, 120).Draw(rt, "steps")
 }
 
-// Scorers and managers work at two nodes that are cut off from their cloud and joined again, at random. In the end both nodes and the
-// cloud have the same rows; boxes are a recount of the at-bats; of what somebody was told is done nothing is lost, unless a person is
-// asked; and nobody is asked where the rules decide.
-// -rapid.checks and -rapid.seed say which other scripts are played.
+// Scorers and managers work at two nodes that lose and regain their cloud at random. In the end both nodes and the cloud have the same rows,
+// and box scores equal a recount of the at-bats. No acknowledged change is lost unless a person is asked, and no person is asked about
+// anything that the rules decide.
+// -rapid.checks and -rapid.seed select other scripts.
 func TestNodesApart(t *testing.T) {
 	nodes.Check(t, 3, func(rt *rapid.T) {
 		steps := drawSteps(rt)
@@ -54,7 +54,7 @@ func TestNodesApart(t *testing.T) {
 	})
 }
 
-// apart is two nodes, and what there is.
+// apart is two nodes with the records that exist.
 type apart struct {
 	*nodes.Apart
 	team           string
@@ -62,7 +62,7 @@ type apart struct {
 	plays          []played
 	taps           map[string]map[string]bool // by game
 	keyed          []string                   // keys and bodies of new players
-	started        map[string]string          // when games started last, by game
+	started        map[string]string          // last start by game
 	n              int
 }
 
@@ -79,7 +79,7 @@ func newApart(t *testing.T) *apart {
 	return w
 }
 
-// newTeam makes a team with a game that is on and two that are to come.
+// newTeam creates a team with one game in progress and two scheduled.
 func (w *apart) newTeam() {
 	w.T.Helper()
 	w.team = w.makes("a", "/teams", `{"name":"Bad News","teamType":"MANAGED"}`, "teamId", "")
@@ -104,7 +104,7 @@ func (w *apart) does(at, method, path, body, row string, names ...string) {
 func (w *apart) lineup(turn int) string {
 	var slots []string
 	for i := range w.players[:3] {
-		slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, w.players[(i+turn)%3], w.n%96+i+1)) // no two lineups are the same
+		slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, w.players[(i+turn)%3], w.n%96+i+1)) // all lineups differ
 	}
 	return "[" + strings.Join(slots, ",") + "]"
 }
@@ -245,7 +245,7 @@ func (w *apart) do(s step) {
 	case "link":
 		user, before := pick([]string{"cleo", "dan"}, s.Like), w.Rows(at, prod)
 		if _, ok := w.Does(at, "ana", "POST", "/hacktracker"+playerPath+"/link", fmt.Sprintf(`{"userId":%q,"role":"scorekeeper"}`, user), "", playerRow, "userId"); ok {
-			w.Says(at, "USER#"+user+" TEAM#"+w.team, before, "role") // whoever was a manager is a scorekeeper from then on
+			w.Says(at, "USER#"+user+" TEAM#"+w.team, before, "role") // a manager becomes a scorekeeper
 		}
 	case "unlink":
 		w.does(at, "POST", playerPath+"/unlink", "", playerRow, "userId")
@@ -268,8 +268,8 @@ func (w *apart) judge() {
 	w.Lost(cloud, asked, func(row, name, is string, said []string) bool {
 		pk, _, _ := strings.Cut(row, " ")
 		gone := strings.HasPrefix(row, "GAME#") && cloud[pk+" METADATA"] == nil && cloud[pk+" DELETED"] != nil
-		refused := nodes.Shown(cloud[row], "numberRefused")                                                      // another node's player has got it
-		start := is != `{"S":"IN_PROGRESS"}` && cloud[row]["startRefused"].Str() != "" && !w.playedOn(pk, cloud) // another game was on
+		refused := nodes.Shown(cloud[row], "numberRefused")                                                      // another node's player has it
+		start := is != `{"S":"IN_PROGRESS"}` && cloud[row]["startRefused"].Str() != "" && !w.playedOn(pk, cloud) // another game was in progress
 		return gone || name == "playerNumber" && slices.Contains(said, refused) || name == "status" && start
 	})
 	for game, taps := range w.taps {
@@ -283,28 +283,28 @@ func (w *apart) judge() {
 	}
 }
 
-// forPersons reports whether no rule says what becomes of writes that were refused: at-bats of a game that was over by then, a number or a run
-// with something behind it, starts of several games, what is deleted, players who were linked meanwhile, and memberships.
+// forPersons reports whether no rule decides about refused writes: at-bats of a game that was over by then, a number or a run followed by
+// other writes, starts of several games, changes to deleted records, players linked meanwhile, and memberships.
 func forPersons(c *nodes.Conflict, cloud map[string]attr.Item) bool {
 	atBat := c.Decided[0]
 	if g := cloud[atBat.Key.PK.S+" METADATA"]; strings.HasPrefix(atBat.Key.SK.S, "ATBAT#") && atBat.Op == "put" && g != nil {
 		at, _ := atBat.Item["createdAt"]["S"].(string)
 		return g["finalAt"].Str() < at
 	}
-	for _, one := range c.Decided { // what somebody has changed of what another has deleted
+	for _, one := range c.Decided { // changes to records that another node deleted
 		gone := cloud[one.Key.PK.S+" METADATA"] == nil || cloud[one.Key.PK.S+" "+one.Key.SK.S] == nil && one.Op == "update"
 		if gone && one.Op != "delete" && !strings.HasPrefix(one.Key.SK.S, "JERSEY#") {
 			return true
 		}
 	}
 	return slices.ContainsFunc(slices.Concat(c.Decided, c.Tail), func(one nodes.Write) bool {
-		number := strings.HasPrefix(one.Key.SK.S, "JERSEY#") && (len(c.Tail) > 0 || len(c.Decided) > 2) // another is given up for it, or more stands behind it
+		number := strings.HasPrefix(one.Key.SK.S, "JERSEY#") && (len(c.Tail) > 0 || len(c.Decided) > 2) // a number given up for it, or later writes
 		linked := strings.HasPrefix(one.Key.SK.S, "PLAYER#") && one.Op == "delete" && cloud[one.Key.PK.S+" "+one.Key.SK.S] != nil
 		return linked || one.Op == "put" && (number || one.Key.SK.S == "DELETED" && len(c.Tail) > 0) || strings.HasPrefix(one.Key.PK.S, "USER#")
 	}) || starts(c) > 1
 }
 
-// playedOn reports whether a game has an at-bat from after it was over and somebody started it anew, or has not been over.
+// playedOn reports whether a game has an at-bat from after it was over and restarted, or was never over.
 func (w *apart) playedOn(pk string, cloud map[string]attr.Item) bool {
 	from := cloud[pk+" METADATA"]["finalAt"].Str()
 	if from != "" {
@@ -318,7 +318,7 @@ func (w *apart) playedOn(pk string, cloud map[string]attr.Item) bool {
 	return false
 }
 
-// starts is of how many games the marker is put.
+// starts counts the games for which the marker is put.
 func starts(c *nodes.Conflict) int {
 	games := map[any]bool{}
 	for _, one := range slices.Concat(c.Decided, c.Tail) {

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The demo's games are whole: six are final with as many runs as were batted in, nothing contradicts itself, one is live.
+// The demo's games are complete and consistent: six are final, with as many runs as were batted in, and one is live.
 func TestDemo(t *testing.T) {
 	now := time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, hacktracker.Table("demo"))
@@ -51,12 +51,12 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	if d.inning != innings+1 {
-		t.Error("the live game does not go on")
+		t.Error("the live game does not continue")
 	}
 }
 
-// Visitors play in the live game too: it is theirs while they score, when they have ended it, and when it is gone. Nothing of that is a
-// failure of the demo, and no play of it contradicts theirs.
+// Visitors may take over the live game: while they score, after they have ended it, and when they have deleted it. The demo does not fail
+// then, and its plays never contradict theirs.
 func TestDemoAmongVisitors(t *testing.T) {
 	now := time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, hacktracker.Table("demo"))

@@ -21,7 +21,7 @@ func newFleet(t *testing.T) *fleet {
 	return &fleet{nodes.Two(t, nodes.Options{App: New})}
 }
 
-// sees waits for an answer of a node with something in it.
+// sees waits until a node's answer contains a text.
 func (f *fleet) sees(node, path, part string) {
 	f.T.Helper()
 	f.Until(node+" "+path+" has "+part, func() bool {
@@ -30,7 +30,7 @@ func (f *fleet) sees(node, path, part string) {
 	})
 }
 
-// inCloud waits until the cloud has an item with a value.
+// inCloud waits until an item in the cloud has a value.
 func (f *fleet) inCloud(pk, sk, name, value string) {
 	f.T.Helper()
 	f.Until(pk+" "+sk+" in the cloud", func() bool {
@@ -40,7 +40,7 @@ func (f *fleet) inCloud(pk, sk, name, value string) {
 
 const mount = "/hacktracker"
 
-// made is a member of the answer to a request that makes something.
+// made returns a member of the answer to a request that creates a record.
 func (f *fleet) made(node, path, body, name string) string {
 	f.T.Helper()
 	var m map[string]any
@@ -50,10 +50,10 @@ func (f *fleet) made(node, path, body, name string) string {
 	return fmt.Sprint(m[name])
 }
 
-// newTeam is a fleet whose nodes both have a team of ana's with players, and a game in progress with them in the lineup.
+// newTeam returns a fleet whose nodes both have a team of ana's with players, and a game in progress with them in the lineup.
 func newTeam(t *testing.T) (f *fleet, team, game string, players []string) {
 	t.Helper()
-	t.Parallel() // a node reads most of what it was asked for again after 30 seconds
+	t.Parallel() // a node polls most requested rows only after 30 seconds
 	f = newFleet(t)
 	team = f.made("a", "/teams", `{"name":"Bad News","teamType":"MANAGED"}`, "teamId")
 	var slots []string
@@ -79,8 +79,8 @@ func (f *fleet) score(node, game, player, result string, order int, headers ...s
 	}
 }
 
-// Two scorers at two nodes that are cut off score one game: nothing is lost, both nodes and the cloud have the same, and the appearance
-// that both have noted is shown, not removed. One that the same phone has told both nodes is one.
+// Two scorers at two disconnected nodes score one game. Nothing is lost, and both nodes and the cloud end with the same rows. A plate
+// appearance that both scored is reported, not removed. One that the same phone sent to both nodes counts once.
 func TestOneGameAtTwoNodes(t *testing.T) {
 	f, team, game, players := newTeam(t)
 	f.Cut()
@@ -93,7 +93,7 @@ func TestOneGameAtTwoNodes(t *testing.T) {
 	f.score("b", game, players[2], "DP", 3, "Idempotency-Key", phone)
 	f.Want("a", "ana", "PATCH", mount+"/games/"+game, `{"location":"Pier Field"}`)
 	f.Want("b", "ana", "PATCH", mount+"/games/"+game, `{"opponentScore":2}`)
-	for i, node := range []string{"a", "b", "a", "b"} { // four taps, of which the phone has told both nodes one
+	for i, node := range []string{"a", "b", "a", "b"} { // four taps, one of which the phone sent to both nodes
 		tap := []string{phone, phone, "01JT6XQ0Z8M1C3V5N7B9D1F3H6", "01JT6XQ0Z8M1C3V5N7B9D1F3H7"}[i]
 		f.Want(node, "ana", "POST", mount+"/games/"+game+"/runs", `{"teamScore":1}`, "Idempotency-Key", tap)
 	}
@@ -106,7 +106,7 @@ func TestOneGameAtTwoNodes(t *testing.T) {
 		return answers[0] == answers[1] && strings.Contains(answers[0], `"totals":{"PA":11`) && strings.Contains(answers[0], `"teamScore":3,"opponentScore":2`) && strings.Contains(answers[0], "Pier Field")
 	})
 	if strings.Contains(answers[0], `"possibleDoubles":[]`) {
-		t.Error("nobody is told of what was scored twice")
+		t.Error("the appearance scored twice is not reported")
 	}
 	f.sees("b", "/teams/"+team+"/stats", `"PA":11`)
 	f.Quiet()
@@ -134,7 +134,7 @@ func TestNumberAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// Both nodes start a game: the one that comes second is scheduled again, with the lineup that was set with the start.
+// Both nodes start a game. The second to reach the cloud is scheduled again, with the lineup that was set with its start.
 func TestStartAtTwoNodes(t *testing.T) {
 	f, team, game, players := newTeam(t)
 	f.Want("a", "ana", "PATCH", mount+"/games/"+game, `{"status":"FINAL"}`)
@@ -161,7 +161,7 @@ func TestStartAtTwoNodes(t *testing.T) {
 	f.Quiet()
 }
 
-// Both nodes finish a game: when it was over is what the first one has told the cloud. Then both delete it, and a player with a number.
+// Both nodes finish a game; the end that reached the cloud first counts. Then both delete the game and a player with a number.
 func TestTheSameAtBothNodes(t *testing.T) {
 	f, team, game, _ := newTeam(t)
 	player := f.made("a", "/teams/"+team+"/players", `{"firstName":"Deb","playerNumber":12}`, "playerId")

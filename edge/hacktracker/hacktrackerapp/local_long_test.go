@@ -10,9 +10,9 @@ import (
 	"github.com/touchline/touchline/internal/testrig/nodes"
 )
 
-// What an action costs, as DynamoDB Local counts it. An at-bat is a transaction of three, its row, the check of its game, its proof, at
-// two units each, and its index entry, which in a transaction counts two as well. Taking one back is its row, and one that says so with its proof. A game is its row and its proof, and two index entries.
-// The node writes its own row once a minute, at one unit.
+// The cost of actions in write units, as counted by DynamoDB Local. An at-bat is a transaction of its row, the check of its game and its
+// proof, at two units each; its index entry costs two more, because it is written in a transaction. Taking one back costs its row, and the
+// marker with its proof. A game costs its row, its proof and two index entries. The node writes its own row once a minute, at one unit.
 func TestWriteUnits(t *testing.T) {
 	local, client := nodes.Local(t, nodes.Options{App: New})
 	f := &fleet{local}

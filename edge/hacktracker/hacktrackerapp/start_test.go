@@ -12,29 +12,30 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// twoStarts is a team of which one game starts at node a and another one at node b, where it is played, while both are cut off.
+// twoStarts is a team with two games: while both nodes are disconnected, one starts at node a, the other starts and is played at node b.
 type twoStarts struct {
 	name    string
-	again   string // "a" or "b": the game that was on before is ended at both nodes, and is the one that starts there
+	again   string // "a" or "b": the game in progress before is ended at both nodes and started again at that node
 	same    bool   // both nodes start a's game
-	made    bool   // b's game is made as it starts, not before
-	acts    string // what is done to b's game then, one behind the other
-	status  string // its status in the end; empty: it is gone
+	made    bool   // b's game is created with its start, not before
+	acts    string // later actions on b's game, in order
+	status  string // its final status; empty: it is deleted
 	atBats  int
-	ended   bool // a's game, by b's end, which comes late: the marker is that of b's
-	refused bool // it names a's game as the one for which its start was refused
+	ended   bool // a's game is ended by b's late end; the marker belongs to b's game
+	refused bool // b's game names a's as the reason why its start was refused
 
 	apart
-	theirs, ours string     // the games, a's and b's
-	order        attr.Value // the lineup that b's started with
+	theirs, ours string     // a's game and b's
+	order        attr.Value // the lineup with which b's game started
 	runs         int
 }
 
-// Two nodes that are cut off start different games: the second one to reach the cloud is played on if it has plate appearances, whatever
-// became of it meanwhile, and is as it was if it has none. It says so, and nobody is asked. What goes on gets the marker in the end. Each case is another team of one world.
+// Two disconnected nodes start different games. The second to reach the cloud stays started if it has plate appearances, whatever happened to
+// it meanwhile; without any, it returns to its old status and records why. No person is asked. The game in progress gets the marker in the
+// end. Each case is a team of its own in one world.
 func TestTwoStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		seldom := func(p *node.Parts) { p.Cloud.Config.Poll.Live = time.Minute } // with so many games on, each look costs
+		seldom := func(p *node.Parts) { p.Cloud.Config.Poll.Live = time.Minute } // with so many games in progress, each poll takes time
 		world := nodes.NewApart(t, nodes.Options{App: New, Parts: seldom}, prod)
 		all := []*twoStarts{
 			{name: "runs and a place", acts: "run place run", status: "SCHEDULED", refused: true},
@@ -86,7 +87,7 @@ func TestTwoStarts(t *testing.T) {
 	})
 }
 
-// sets says at a node that a game has a status.
+// sets sets a game's status at a node.
 func (w *twoStarts) sets(at, game, status string) {
 	w.T.Helper()
 	w.Want(at, "ana", "PATCH", "/hacktracker/games/"+game, fmt.Sprintf(`{"status":%q}`, status))
@@ -118,7 +119,7 @@ func (w *twoStarts) begin() {
 	w.order = w.Rows("b", prod)["GAME#"+w.ours+" METADATA"]["lineup"]
 }
 
-// act does what is done to b's game.
+// act performs the actions on b's game.
 func (w *twoStarts) act() {
 	var id string
 	path := "/hacktracker/games/" + w.ours
@@ -146,7 +147,7 @@ func (w *twoStarts) act() {
 	}
 }
 
-// check notes what is not as it is to be once both nodes have what the cloud has.
+// check reports what differs from the case once both nodes have the cloud's rows.
 func (w *twoStarts) check(cloud map[string]attr.Item) {
 	g, atBats := cloud["GAME#"+w.ours+" METADATA"], 0
 	for k := range cloud {
@@ -172,7 +173,7 @@ func (w *twoStarts) check(cloud map[string]attr.Item) {
 	}
 }
 
-// end ends a's game, and notes where the marker is not that of b's if this goes on.
+// end ends a's game. Then b's game must have the marker if it is in progress, and no game otherwise.
 func (w *twoStarts) end() {
 	w.sets("a", w.theirs, "FINAL")
 	live, on := w.Rows("a", prod)["TEAM#"+w.team+" LIVE#GAME"], w.status == "IN_PROGRESS" && !w.same

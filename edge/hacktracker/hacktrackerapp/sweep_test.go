@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// What says that a game was deleted stays for thirty days, so that what other nodes bring of it goes too, and not for longer.
+// The marker of a deleted game stays for exactly thirty days, so that rows that other nodes bring meanwhile are removed too.
 func TestDeletedGamesAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := New()
