@@ -9,7 +9,7 @@ import (
 )
 
 // A feed repeats answers from a minute ago, leaves arrays out and takes balls back. A snapshot that falls behind
-// the accepted one is doubted, and counts if the next one agrees with it.
+// the accepted one is doubted, and counts if the next one agrees with it. One that lacks an array has to recur more often.
 const (
 	doubtPolls   = 6  // after so many doubted snapshots in a row the latest is accepted, whatever it says
 	missingPolls = 24 // the same for snapshots without a score line, in a match that had one

@@ -83,8 +83,8 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 // longestTogether bounds the length of corrections combined in one alert, in bytes: phones cut longer texts.
 const longestTogether = 160
 
-// together lists what is announced with the candidate at best: corrections as far as they fit, and the wickets
-// and hauls that a wicket's alert covers.
+// together lists what is announced with the candidate at best: further corrections as far as they fit, or the
+// wickets and hauls that the alert of a wicket, an innings end or a hat-trick speaks for.
 func (r *round) together(sure []confirmed, best int) (with []int) {
 	if best < 0 {
 		return nil
@@ -113,8 +113,8 @@ const correctionWord = "Correction: "
 // andAlso returns a correction's text for appending to another.
 func andAlso(text string) string { return "; " + strings.TrimPrefix(text, correctionWord) }
 
-// leaveToResult drops the end of the innings that decides the match: the result follows within seconds. If a
-// wicket fell with it, the innings end stays, because it speaks for the wicket.
+// leaveToResult drops the end of the innings that decides the match: the result follows within seconds. It stays
+// if the innings ended with a wicket, short of the target, because it speaks for the wicket.
 func (r *round) leaveToResult(sure []confirmed) {
 	fell := slices.ContainsFunc(sure, func(c confirmed) bool {
 		return c.Type == EventWicket && c.dropped == "" && r.alerts(&c)
@@ -208,7 +208,7 @@ const (
 	usualAlerts = 8  // any kind
 	finerAlerts = 10 // priority 1 and 2
 	firstAlerts = 12 // priority 1; the limit for news
-	mostAlerts  = 15 // including corrections and the result; the last place is for whatever ends the match
+	mostAlerts  = 15 // including corrections and the result; the last place is for the result or its correction
 )
 
 // room reports whether the running hour has room for an alert.

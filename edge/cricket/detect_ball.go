@@ -212,7 +212,7 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 	t.addOnce(c)
 }
 
-// crossed reports the milestones that the batter passed with this ball.
+// crossed reports the milestones that the batter reached with this ball.
 func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 	for _, m := range milestones() {
 		switch {
@@ -234,7 +234,7 @@ func withRuns(batter int64, runs int) string { return fmt.Sprintf("%d+%d", batte
 // runStep is the step of team milestones and partnerships, in runs.
 const runStep = 50
 
-// teamCrossed reports the team milestones and partnership fifties passed with this ball.
+// teamCrossed reports the team milestones and partnership fifties reached with this ball.
 func (t *tally) teamCrossed(b *Ball, team, stand int) {
 	for n := (team/runStep + 1) * runStep; n <= t.runs; n += runStep {
 		if t.past(b, familyTeamRuns, int64(n), int64(t.in.No)) {

@@ -52,7 +52,7 @@ func (s *Snapshot) superOver(n, innings int, at time.Time) Candidate {
 	return Candidate{Event: Event{Key: superOverKey(n), Type: EventSuperOver, Text: text, Innings: innings}, SeenAt: at}
 }
 
-// superOverAhead reports a super over from the feed's status or note, before its first innings has a score line.
+// superOverAhead reports a super over from the feed's flag or note, before its first innings has a score line.
 func (d *detection) superOverAhead() {
 	s, in := d.s, d.s.current()
 	if in == nil || s.over() || s.MultiDay() || in.No < 2 || in.No%2 == 1 {
@@ -167,7 +167,7 @@ func (s *Snapshot) nextNeeds(in *Innings) []string {
 	switch {
 	case s.IsSuperOver(in.No) && s.Target(in) == 0:
 		return []string{fmt.Sprintf("%s need %d to win the super over", other, in.Runs+1)}
-	case in.No == 1 && !s.MultiDay(): // also after the match is over, because feeds show that during the break
+	case in.No == 1 && !s.MultiDay(): // also if the match is over, because feeds may say so in the break
 		return []string{fmt.Sprintf("%s need %d", other, s.chaseTarget()) + s.chaseOvers(in)}
 	default:
 		return nil

@@ -9,7 +9,7 @@ import (
 // bothLineUps is the number of players in two elevens.
 const bothLineUps = 22
 
-// matchEvent returns an event known from the feed's status or fields, dated by when they were first read.
+// matchEvent returns an event known from the feed's status or fields. at is by our clock, SeenAt by the feed's.
 func (d *detection) matchEvent(kind EventType, key, text string, at time.Time) Candidate {
 	return Candidate{
 		Event:  Event{Key: key, Type: kind, Text: text, Innings: d.s.stop().Innings},

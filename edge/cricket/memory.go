@@ -18,7 +18,7 @@ type Memory struct {
 	Streaks   []Streak `dynamodbav:"streaks,omitempty"`   // wickets with the bowler's latest balls
 	HatTricks []Streak `dynamodbav:"hatTricks,omitempty"` // three wickets in three balls
 
-	Balled  []int        `dynamodbav:"balled,omitempty"`  // innings with balls
+	Balled  []int        `dynamodbav:"balled,omitempty"`  // innings whose balls were read
 	Innings int          `dynamodbav:"innings,omitempty"` // the innings of the fields below
 	Batters []BatterSeen `dynamodbav:"batters,omitempty"`
 	Bowlers []BowlerSeen `dynamodbav:"bowlers,omitempty"`
@@ -115,7 +115,7 @@ func (s *Snapshot) stop() Stop {
 	return Stop{in.No, in.Overs}
 }
 
-// since returns the number of balls bowled since an interruption.
+// since returns the number of balls bowled since an interruption, resumedBalls+1 in another innings.
 func (s *Snapshot) since(x Stop) int {
 	now := s.stop()
 	if now.Innings != x.Innings {

@@ -97,7 +97,7 @@ func (ks keySet) holds(family string, numbers ...int64) bool {
 	return f != nil && f.has(numbers)
 }
 
-// maxNumber bounds the numbers of a key: longer ones are kept as text.
+// maxNumber bounds the numbers of a key: larger ones are kept as text.
 const maxNumber = 1e18
 
 func (f *keyFamily) has(numbers []int64) bool {

@@ -5,7 +5,7 @@ import "time"
 // The states of a row in active-matches.
 const (
 	ActiveIdle  = "idle"  // about to start
-	ActiveLive  = "live"  // polled, and announced to phones
+	ActiveLive  = "live"  // polled, its events announced to phones
 	ActiveEnded = "ended" // archived
 )
 
@@ -39,7 +39,7 @@ type State struct {
 	Notice          *Notice          `dynamodbav:"notice,omitempty"`    // the last correction, for the banner
 	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of an accepted score
 	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last snapshot that was not accepted
-	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the feed leaves out names in every snapshot
+	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the last accepted snapshot lacked names: another such is not doubted
 	Sides           []Side           `dynamodbav:"sides,omitempty"`     // the sides by the names they last had
 	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last snapshot had line-ups, which name the fielders
 	Doubts          int              `dynamodbav:"doubts,omitempty"`    // consecutive snapshots that were not accepted

@@ -247,8 +247,8 @@ func holdOf(t EventType) time.Duration {
 	}
 }
 
-// longSettled reports whether a joining node may record an event without a hold, because it neither alerts nor
-// needs a correction. The same applies when maxHeld events are held already.
+// longSettled reports whether a joining node may record an event without a hold: phones are not told of it, and
+// the feed will hardly correct it any more. The same applies when maxHeld events are held already.
 func (r *round) longSettled(c *Candidate, p Pending, held int) bool {
 	if !p.Baseline || p.Seen > 1 || tellsState(c.Type) || r.owes(c) {
 		return false

@@ -29,7 +29,8 @@ func keptUntil(s *cricket.Snapshot, now time.Time) int64 {
 }
 
 // Tick applies a snapshot to its match in one transaction: state, confirmed events, display. The first tick registers the
-// match, as idle before play and as live from then on. Of a match that has ended only the display still follows the feed.
+// match, as idle before play and as live from then on. A match that has ended gets no more events, but its display, cards
+// and fixture still follow the feed.
 func (s *Service) Tick(ctx context.Context, snap *cricket.Snapshot, by Owner) (cricket.State, error) {
 	var after cricket.State
 	err := s.store.Update(ctx, func(tx *store.Tx) error {

@@ -60,7 +60,7 @@ type Session struct {
 	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"` // listens to a broadcast channel instead of having a token
 	CreatedAt        time.Time     `dynamodbav:"createdAt,omitempty" json:"createdAt,omitzero"`
 	SessionStartedAt time.Time     `dynamodbav:"sessionStartedAt,omitempty" json:"sessionStartedAt,omitzero"`
-	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent since the last token
+	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent that no token has answered
 	StartSentAt      time.Time     `dynamodbav:"startSentAt,omitempty" json:"-"`
 	StartAnswer      StartAnswer   `dynamodbav:"startAnswer,omitempty" json:"-"` // to the last start
 	ResumedAt        time.Time     `dynamodbav:"resumedAt,omitempty" json:"-"`   // when it was resumed after its end
@@ -195,8 +195,8 @@ func (a Activities) Ensure(tx *store.Tx, matchID, userID, deviceID string, expir
 	return c.apply(tx)
 }
 
-// end ends a session unless it has ended; owed keeps the token for the end push. The record of a start without a
-// token is kept, unless the user dismissed the activity.
+// end ends a session unless it has ended; owed keeps the token for the end push. The record of starts is kept for
+// an activity whose token has not come, unless the user swiped it away on this device.
 func (Activities) end(tx *store.Tx, matchID, key string, why EndReason, owed bool) (done bool, err error) {
 	c := endChange(tx, matchID, key, why)
 	c.update += " REMOVE suspendedAt, channelId"

@@ -113,8 +113,8 @@ func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) (l
 }
 
 // left reports whether the user unfollowed the match or dismissed the activity before the phone's token came,
-// because a start push was on its way or the token rotated. It is false if startedAt shows a newer activity,
-// unless a start push is recorded (one still on its way also begins late), or if the user follows again.
+// because a start push was on its way or the token rotated. It is false once lateToken has passed, if the user follows
+// again, or if startedAt is after the end and no start push is recorded: one still on its way begins late too.
 func (Activities) left(tx *store.Tx, old *Session, startedAt time.Time) (bool, error) {
 	if old.Status != SessionEnded || old.EndReason != EndUnfollowed && old.EndReason != EndDismissed ||
 		startedAt.After(old.EndedAt) && old.StartSentAt.IsZero() || !tx.Now().Before(old.EndedAt.Add(lateToken)) {

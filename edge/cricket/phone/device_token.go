@@ -75,7 +75,7 @@ func (ds Devices) claim(tx *store.Tx, d *Device) error {
 	return nil
 }
 
-// lose removes a token from the row of its entry; without a device token the row is deleted. If the phone has a new user,
+// lose removes a token from the row of its entry; for a device token the row is deleted. If the phone has a new user,
 // the old one's activities on it end. They are still on its lock screen, so they are owed an end push.
 func (ds Devices) lose(tx *store.Tx, e *tokenEntry, userID string) error {
 	all, err := ds.Of(tx, e.UserID)

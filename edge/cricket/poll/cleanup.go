@@ -13,7 +13,7 @@ import (
 
 // When a match is ended although no snapshot says so.
 const (
-	silentEnd = time.Minute      // beyond the time at which its result has stood for keepOpen
+	silentEnd = time.Minute      // beyond endsAfter, when a tick would have ended it
 	goneEnd   = 30 * time.Minute // since the feed no longer has the match
 	idleEnd   = 13 * time.Hour   // after the start of a match that never began; its ticks would end it after twelve
 )

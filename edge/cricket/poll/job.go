@@ -24,7 +24,7 @@ type job struct {
 	rare  bool
 	last  time.Time
 	fails int       // consecutive failures
-	again time.Time // for rare jobs: when to retry after a failure; zero: the last run succeeded
+	again time.Time // for rare jobs: when to retry a run that did not do the work; zero: it did
 	told  string    // the error logged last; "": it has succeeded since
 	tells time.Time // when that was logged
 }

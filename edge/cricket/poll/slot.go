@@ -193,8 +193,8 @@ func (p *Poller) slotted(f run) run {
 	}
 }
 
-// readers returns how many nodes read the live list for matches assigned to them: each has its part of the
-// feed's budget. The leader counts always, because it reads the list to find unannounced matches.
+// readers returns how many nodes share the feed's budget: this one, and those with matches assigned to them. A
+// leader without matches also reads the list, now and then, to find unannounced ones.
 func (p *Poller) readers() int {
 	if p.OwnBudget {
 		return 1

@@ -16,7 +16,6 @@ type claim struct {
 // evenly, the nodes with the most keep one more. The rest, and matches that nobody has, go to nodes with too few. So
 // nothing moves while shares differ by one, and when a node joins or leaves no more moves than necessary. The result
 // depends only on what all nodes see, so they need not communicate; while they see different things, the leases decide.
-// different things for a while.
 func spread(nodes []string, claims []claim) map[string]string {
 	if len(nodes) == 0 {
 		return map[string]string{}

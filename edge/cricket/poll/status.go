@@ -61,7 +61,7 @@ type Held struct {
 	From         sportmonks.Endpoint `json:"from,omitempty"`  // the endpoint this node reads it from; empty: another node reads it
 	Next         time.Time           `json:"nextAt,omitzero"` // when it is read next; zero: on news
 	StandIn      bool                `json:"standIn"`         // the live list is resting, so it is requested singly
-	Inconsistent int                 `json:"-"`               // consecutive snapshots whose score and balls disagree: from six on they are used as they are
+	Inconsistent int                 `json:"-"`               // consecutive snapshots whose score and balls disagree: after six they are used as they are
 }
 
 // JobStatus is the state of a job.

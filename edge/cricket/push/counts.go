@@ -46,7 +46,7 @@ type reach struct {
 // reachKept is how many of the newest alerts are kept: as many as a page shows.
 const reachKept = 60
 
-// reaches counts the phones that a push's alert has reached: all listeners of a broadcast.
+// reaches counts the phones that a push's alert may have reached: all listeners of a broadcast.
 func (j *job) reaches() {
 	if j.alert == nil || !j.came() {
 		return

@@ -137,8 +137,8 @@ func pushID(match, key string, stamp int64, k kind) string {
 }
 
 // spend takes an urgent push from a device's budget, over all its matches. Pushes over the budget are sent at normal
-// priority: otherwise the phone would drop them and every urgent one after. A broadcast leaves room for the starts of
-// listeners that joined within the hour.
+// priority: otherwise the phone would drop them and every urgent one after. A broadcast leaves room for one start, if
+// a listener joined within the hour.
 func (c *Coordinator) spend(j *job, now time.Time) bool {
 	key := j.session.row.Key
 	recent, known := c.urgent[key]
@@ -161,7 +161,7 @@ func (c *Coordinator) spend(j *job, now time.Time) bool {
 }
 
 // spentBefore returns what an earlier process spent of a device's budget, as far as its rows show: the starts of
-// its activities, and the alerts since its session was created.
+// its activities, and the alerts since its session was created, shown on an earlier activity too.
 func (c *Coordinator) spentBefore(j *job) (at []time.Time) {
 	for _, m := range c.matches {
 		s := m.sessions[j.session.row.Key]

@@ -24,7 +24,7 @@ type Alarm struct {
 // Status is the coordinator's status, for /statusz and the pages.
 type Status struct {
 	Paused  time.Time   `json:"pausedUntil,omitzero"` // no pushes before then
-	Circuit string      `json:"circuit,omitempty"`    // of the connection to Apple: closed, half-open or open
+	Circuit string      `json:"circuit,omitempty"`    // breaker for requests to Apple: closed, half-open or open
 	Alarms  []Alarm     `json:"alarms"`               // latest first
 	Matches []MatchView `json:"-"`                    // in play, by id
 }

@@ -14,7 +14,7 @@ type tasks struct {
 	done []func(ctx context.Context) error // guarded by the coordinator's mu
 }
 
-// task is one request: do runs in the background, then then in the loop.
+// task is one request: do runs in the background, and afterwards the loop calls then.
 type task struct {
 	do   func(ctx context.Context)
 	then func(ctx context.Context) error

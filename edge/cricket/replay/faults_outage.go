@@ -103,5 +103,5 @@ func (c *cutting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
-// silent breaks the connection without an answer.
+// silent breaks the connection without an answer. Transport makes a timeout of it.
 func silent(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }

@@ -19,7 +19,7 @@ func (p *planner) chance(n int) bool { return p.random.next()%uint64(n) == 0 }
 // pick returns a number from 0 to n-1.
 func (p *planner) pick(n int) int { return int(p.random.next() % uint64(n)) }
 
-// some returns a duration between from and to seconds of real play.
+// some returns a random duration between from and to seconds of real play, at the pace of the match.
 func (p *planner) some(from, to int) time.Duration {
 	d := time.Duration(from*1000+p.pick((to-from)*1000)) * time.Millisecond
 	if p.m.pace > 0 {

@@ -40,7 +40,7 @@ type play struct {
 	saved
 	recorded *Match
 	match    *Match // with the times of the replay
-	breaks   []bool // reports whether an innings or a day begins with a ball
+	breaks   []bool // by ball: whether an innings or a day begins with it
 	show     *show
 }
 

@@ -204,7 +204,7 @@ func (s *Sandbox) controlPhone(r *http.Request) (any, error) {
 	}
 }
 
-// logText returns the log with one line per push, newest last.
+// logText writes the log with one line per push, newest last.
 func (s *Sandbox) logText(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for _, rec := range s.Records(0) {
