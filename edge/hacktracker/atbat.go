@@ -23,7 +23,7 @@ func (b *Book) AtBats(game string) []AtBat {
 	return out
 }
 
-// AtBat finds one by its id, or by what its key has instead in rows of the original, for a member of the team.
+// AtBat returns an at-bat by its id or, in rows of the original, by what its key has instead, for a member of the team.
 func (b *Book) AtBat(game, id string) AtBat {
 	all := b.AtBats(game)
 	if i := slices.IndexFunc(all, func(a AtBat) bool { return a.ID == id || a.sk == prefixAtBat+id }); i >= 0 {
@@ -45,7 +45,7 @@ func (b *Book) newULID(once, what string, at time.Time) string {
 }
 
 // NewAtBat scores a plate appearance. once is its Idempotency-Key, a ULID that becomes its id, so that the same one sent to two nodes
-// counts once. at is when it happened; late is the error if that is too long ago, unless the at-bat already exists. It counts while the
+// counts once. at is when it happened; late is the error if that is too long ago, ignored for an at-bat that exists. It counts while the
 // game is in progress; if another node finished the game meanwhile, it counts if it happened before that.
 func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) AtBat {
 	p := b.read(atBatFields(), in, "playerId", "result", "inning", "outs", "battingOrder")
@@ -92,7 +92,7 @@ func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	return b.AtBat(game, id)
 }
 
-// DeleteAtBat takes a plate appearance back. It leaves a marker, because the scorer's phone may send the same at-bat to another node.
+// DeleteAtBat takes a plate appearance back. It leaves a marker, because the phone may send the same at-bat to another node, or have done so.
 func (b *Book) DeleteAtBat(game, id string) {
 	b.allowGame(game, manageGames)
 	sk := b.AtBat(game, id).sk

@@ -87,7 +87,7 @@ func (b *Book) checkLineup(team string, lineup attr.Value) {
 	}
 }
 
-// start returns the writes, besides the game's own, that make it the team's one game in progress. The status of the games decides.
+// start returns the writes, besides the game's own, that make it the team's one game in progress. The games' status decides, not the marker.
 func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before you can start the game. Please set the lineup first."))
 	b.refuse(b.beside(g) != "", Invalid("A game is already in progress. Please finish the current game before starting another."))

@@ -85,10 +85,10 @@ type Batting struct {
 	Line
 	AVG   fraction.Fraction `json:"AVG"`
 	OBP   fraction.Fraction `json:"OBP"`   // on-base percentage, sacrifice flies in its denominator (MLB rule 9.21)
-	SLG   fraction.Fraction `json:"SLG"`   // slugging percentage: total bases of an at-bat
+	SLG   fraction.Fraction `json:"SLG"`   // slugging percentage: total bases per at-bat
 	OPS   fraction.Fraction `json:"OPS"`   // on-base plus slugging, added before either is rounded
-	ISO   fraction.Fraction `json:"ISO"`   // isolated power: extra bases of an at-bat
-	BABIP fraction.Fraction `json:"BABIP"` // average of balls in play
+	ISO   fraction.Fraction `json:"ISO"`   // isolated power: extra bases per at-bat
+	BABIP fraction.Fraction `json:"BABIP"` // average on balls in play
 }
 
 // Batting computes a line's averages.

@@ -28,8 +28,8 @@ type merging struct {
 //	an at-bat that is in the cloud             the same phone sent it to another node: nothing to do
 //	an at-bat of a game not in progress        it counts if the game is in progress now, or was until later; a refused start is made good
 //	a player whose number another has got      the player stays without the number, and is marked
-//	a start while another game is running      the game stays as it was, or is created SCHEDULED, and is marked; other changes are kept. The
-//	                                           same holds after the end of a game that runs again, or after which another was started
+//	a start while another game is running      the game stays as it was, or is created SCHEDULED, and is marked; other changes are kept. So
+//	                                           it is with a start after the end of a game that runs again, or after which another was started
 //	a marker of a game that ends with it       released, or given to another game now in progress: the late end holds, as does a start after it
 //	a marker that is already released          the rest is done without it
 //	a marker to take over that is gone         it is taken as a free one

@@ -83,7 +83,7 @@ func (b *Book) read(fields map[string]patch.Field, in Input, needed ...string) p
 	return p
 }
 
-// change is read for a body that must change something. It ignores the members in without.
+// change is like read, for a body that must change something. It ignores the members in without.
 func (b *Book) change(fields map[string]patch.Field, in Input, without ...string) patch.Patch {
 	maps.DeleteFunc(fields, func(name string, _ patch.Field) bool { return slices.Contains(without, name) })
 	p, err := patch.ReadSome(fields, in)
@@ -142,12 +142,12 @@ func (s *Service) check(k attr.Item, condition string, values attr.Item) store.W
 	return table.Check(s.Table, k, table.When(condition, values))
 }
 
-// asRole checks that the user still has a role when the write reaches the cloud.
+// asRole returns the check that the user still has a role when the write reaches the cloud.
 func (b *Book) asRole(team string, role Role) store.WriteItem {
 	return b.check(memberKey(b.user, team), "#role = :role AND #status = :active", attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)})
 }
 
-// there checks that a team has not been deleted.
+// there returns the check that a team has not been deleted.
 func (s *Service) there(team string) store.WriteItem {
 	return s.check(teamKey(team), exists+" AND (attribute_not_exists(#status) OR #status <> :deleted)", attr.Item{":deleted": attr.S(deleted)})
 }

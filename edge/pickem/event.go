@@ -127,8 +127,8 @@ func (s *Service) upcoming(tx *store.Tx, id string) (Card, error) {
 	return c, err
 }
 
-// ChangeEvent changes the name or start of an event. Its ID stays. If the new start puts the lock in the past, the event locks at once. Moving
-// the start of an event that is past its lock does not open it, even if its state is not set yet: use SetState.
+// ChangeEvent changes the name or start of an event; its ID stays. A start whose lock is past locks it at once, by the clock. A later start of
+// an event past its lock does not open it, even while its state is not set yet: use SetState.
 func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error) {
 	c, err := s.entry(tx, id, nobody)
 	switch {

@@ -22,7 +22,7 @@ const (
 	prefixMatch     = "MATCH#"
 	prefixScore     = "SCORE#"
 	prefixStandings = "STANDINGS#"
-	// A user's note of an event: the set of picks that came after the lock, each as match and time. It is a row of its own, so that a refused
+	// A user's note of an event: the set of picks that were not counted, each as match and time. It is a row of its own, so that a refused
 	// change of picks leaves it alone. Nodes only add or remove members, so none erases one it does not know of. An empty note stays.
 	prefixLate = "NOTCOUNTED#"
 )

@@ -28,7 +28,7 @@ func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) er
 }
 
 // Take consumes journal records. It wakes Run if an event has changed, here or at another node: its lock may have moved, or a scoring be due.
-// It also has the next Maintain check the standings of the years concerned.
+// It also has the next Maintain recount the years concerned.
 func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 	for i := range records {
 		_, year := Concerns(records[i].Key)
@@ -71,7 +71,7 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 	return next, err
 }
 
-// setLock begins the update that locks a due event; an admin's lock begins otherwise. It applies only to the start by which it was due.
+// setLock begins the update that locks a due event, if it still has the start by which it was due. An admin's lock begins otherwise.
 const setLock = "SET startsAt = "
 
 func (s *Service) lock(tx *store.Tx, e *Event) error {

@@ -32,7 +32,7 @@ type Event struct {
 	StartsAt time.Time `json:"startsAt"`
 	LockAt   time.Time `json:"lockAt"`
 
-	scoring bool      // a scoring has begun and is not finished
+	scoring bool      // a scoring has begun or is due, and is not finished
 	edition int       // how often results of its matches were set
 	was     attr.Item // the row as it was read
 }

@@ -94,7 +94,7 @@ func (s *Service) step(ctx context.Context, event string, do func(tx *store.Tx, 
 	})
 }
 
-// scoredBy are the event's attributes that must be unchanged for a step of a scoring to be accepted.
+// scoredBy are the event's attributes that must be unchanged for a step of a scoring, or a change of the state, to be accepted.
 var scoredBy = []string{"state", "edition"}
 
 // The updates of a scoring begin so; those of people do not.
@@ -196,7 +196,7 @@ func (s *Service) due(tx *store.Tx) (ids []string, err error) {
 }
 
 // SetResults sets results by match: the index of the winning team, or nil for no contest. Event and matches count how often (edition), so that a
-// node notices results it has not received, and a scoring by older ones is refused. If the event was scored, the caller must score it again.
+// node notices missing results, and a scoring by older ones is refused. A scored event is marked, for the caller or Maintain to score it again.
 func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int) (c Card, err error) {
 	if c, err = s.entry(tx, event, nobody); err != nil {
 		return c, err

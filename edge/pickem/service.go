@@ -44,7 +44,7 @@ type Card struct {
 	Matches     []Match      `json:"matches"`
 	Mine        *Prediction  `json:"prediction"`
 	Dropped     []string     `json:"dropped,omitempty"`    // matches whose teams have changed since the reader picked
-	NotCounted  bool         `json:"notCounted,omitempty"` // one of the reader's picks came after the lock
+	NotCounted  bool         `json:"notCounted,omitempty"` // a pick of the reader's was not counted: see Merge
 	Predictions []Prediction `json:"predictions,omitempty"`
 
 	all []Prediction

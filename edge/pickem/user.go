@@ -16,7 +16,7 @@ type User struct {
 	ID         string   `json:"userId"`
 	Name       string   `json:"name"`
 	Active     bool     `json:"active"`
-	NotCounted []string `json:"notCounted,omitempty"` // events for which a pick came after the lock
+	NotCounted []string `json:"notCounted,omitempty"` // events with a pick that was not counted: see Merge
 
 	was attr.Item // the row as it was read
 }

@@ -67,9 +67,9 @@ func (s *Service) become(tx *store.Tx, account, session string) (already bool, e
 }
 
 // move returns the writes that move a session's game to an account, and counts it in out. If both have a game for that day, they are merged
-// if the session's is late, or if the account's is a copy of it that an earlier conversion made; otherwise the one that began first stays.
-// refused lists what this node saw of that day after the cloud refused an earlier move; it is merged too. g has no guesses if another node
-// has moved the game meanwhile. After a refusal, guesses lost with a game that does not stay are reported to the player.
+// if late (the session was converted before), or if they are versions of one game, copied by an earlier conversion; otherwise the one that
+// began first stays. refused lists what this node saw of that day after the cloud refused an earlier move; it is merged too. g has no guesses
+// if another node has moved the game meanwhile. After a refusal, guesses lost with a game that does not stay are reported to the player.
 func (s *Service) move(user string, g *Game, late bool, refused []refusal, read reader, out *Conversion) (writes []store.WriteItem, err error) {
 	account, err := gameIn(read, user, g.Date)
 	row, rowErr := attr.Marshal(g)

@@ -234,7 +234,7 @@ func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
 	return all, err
 }
 
-// Boards returns boards without scores of the days of a range that had a puzzle, at most limit of them after skip; total counts all days.
+// Boards returns boards without scores of the days of a range that had a puzzle, at most limit of them after skip; total counts all such days.
 func (s *Service) Boards(tx *store.Tx, by, team, from, to string, skip, limit int) (all []Board, total int, err error) {
 	t, err := s.Team(tx, team, by)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // refusal is a row changed by a refused transaction, or by the writes behind it. View is its last state at this node and Remote its state in
-// the cloud; nil is no row. Wrote is the row that the refused transaction itself put.
+// the cloud; nil is no row. Wrote is the row that the refused transaction itself put, as a conversion does; a guess, written alone, has none.
 type refusal struct {
 	Key, Wrote, View, Remote attr.Item
 	Makes, Deletes           bool // whether one of the writes puts the row, and whether one deletes it
@@ -123,7 +123,7 @@ func (s *Service) moveAgain(all []refusal, read reader) (writes []store.WriteIte
 }
 
 // joined returns game to with the guesses seen here merged in. If they belong to another game than to, the words in lost are left out, and the
-// player is shown them (Dropped). If another node moved the session's game (elsewhere), the words that this node moved are lost.
+// player is shown them (Dropped); or, if another node has moved the session's game (elsewhere), the words that this node moved (Wrote).
 func (r *refusal) joined(to *Game, lost []string, elsewhere bool) Game {
 	seen, err := gameOf(r.View)
 	wrote, wroteErr := gameOf(r.Wrote)
@@ -197,7 +197,7 @@ func (g *Game) without(words []string) Game {
 }
 
 // Merge joins two diverged versions of a player's game for a day: ours is a node's, theirs the cloud's. Their common prefix stays. The other
-// guesses are added in order of time; those without a time come first, and of two with the same time, theirs. Repeated words are skipped.
+// guesses are added in order of time, those without a time first and, of two with the same time, theirs first. Repeated words are skipped.
 // The game ends when it is solved or has six guesses. The words that are left did not count, and the player is shown them (Dropped):
 //
 //	theirs  crane slate | moist 10:02, manna 10:09 (solved)

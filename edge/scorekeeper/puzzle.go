@@ -141,7 +141,7 @@ func rows[T any](s *Service, tx *store.Tx, prefix, sk string, take func(row attr
 	})
 }
 
-// NewAnswer is an admin's request to set the answer of a day: to Word or, if Random is set, to a random word not used so far.
+// NewAnswer is an admin's request to set the answer of a day: to Word or, if it is empty and Random is set, to a random unused word.
 type NewAnswer struct {
 	Date, Word, TeamID string
 	Random             bool

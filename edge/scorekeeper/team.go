@@ -278,7 +278,7 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	return t, tx.TransactWrite(store.TransactWrite{Items: s.deletion(&t, by)})
 }
 
-// deletion returns the writes that delete a team. They are refused if another node has deleted it, or if by is no longer an admin.
+// deletion returns the writes that delete a team and its members of any role. They are refused if the team is gone, or by is no admin any more.
 func (s *Service) deletion(t *Team, by string) []store.WriteItem {
 	items := s.membership(t.ID, by, RoleAdmin, "", 0)
 	items = append(items, table.Delete(s.Table, teamKey(t.ID), table.When(there, nil)))

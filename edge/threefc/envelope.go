@@ -252,7 +252,7 @@ func (p *plan) begin(k attr.Item, of Stamps, at string) {
 	p.write(table.Update(p.s.Table, k, "SET updatedAt = :at", only))
 }
 
-// unused checks that a partition is not being emptied. An expired tombstone does not count.
+// unused checks that a partition is not being emptied. An expired tombstone, which stays until it is swept, does not count.
 func (p *plan) unused(pk string) {
 	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.tx.Now().Unix())})
 }

@@ -15,7 +15,7 @@ import (
 // buried is how long a tombstone is kept: longer than a node that has not seen it may stay offline.
 const buried = 30 * 24 * time.Hour
 
-// free refuses an id that is taken, or whose deleted rows are still being removed.
+// free refuses an id that is taken, or whose partition has a tombstone: rows of the deleted record may still come and be removed.
 func (p *plan) free(what string, keys ...attr.Item) {
 	for _, k := range keys {
 		for _, at := range []attr.Item{k, deletedKey(k["pk"].Str())} {

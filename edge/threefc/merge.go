@@ -29,7 +29,7 @@ func met(r Refused) bool { return !attr.EqualItems(r.Base, r.Remote) }
 func game(get Get, all []Refused) (row attr.Item) {
 	for _, r := range all {
 		if inPK(r, pkGame) {
-			row, _ = get(key(r.Key["pk"].Str(), skMeta)) // a read error shows in a later refusal
+			row, _ = get(key(r.Key["pk"].Str(), skMeta)) // a row that cannot be read counts as deleted
 		}
 	}
 	return row
@@ -131,7 +131,7 @@ func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.
 		case inPK(r, pkSession) && inSK(r, skMeta):
 			ok = r.Remote != nil && !later
 		case !inPK(r, pkSeason) || !inSK(r, pkSession):
-			writes = append(writes, slices.DeleteFunc(slices.Clone(r.Again), func(w store.WriteItem) bool { // what would end the session
+			writes = append(writes, slices.DeleteFunc(slices.Clone(r.Again), func(w store.WriteItem) bool { // checks of the session's removal
 				return w.Check != nil && strings.HasPrefix(w.Check.Key["pk"].Str(), pkGame)
 			})...)
 		}
@@ -185,10 +185,10 @@ func (s *Service) Secret(_ *store.Tx, k attr.Item) (bool, error) {
 	return strings.HasPrefix(pk, "AUTH_") || strings.HasPrefix(pk, pkInvite), nil
 }
 
-// derived lists the computed members. A merge keeps theirs; the consumer recomputes them.
+// derived lists the computed members. A merge keeps theirs, except for a result that they lack; the consumer recomputes them.
 var derived = []string{"result", "scored", "conceded"}
 
-// joined applies our changes to the cloud's row; ok is false if both sides changed the same member.
+// joined applies our changes to the cloud's row; ok is false if a person must decide, as when both sides changed the same member.
 func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
 	if theirs == nil { // deleted there: computed members go with the row, people's changes do not

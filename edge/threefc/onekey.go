@@ -15,7 +15,7 @@ import (
 )
 
 // unanswered returns the writes of requests that no other node has answered, in order. A merge's transaction may hold several requests,
-// each starting with the row of its key; the transaction's condition checks go with that row.
+// each starting with the row of its key. A transaction's checks come with its first write; here they go with each request that is left.
 func unanswered(get Get, all, behind []Refused) (left []Refused) {
 	var of [][]Refused // by request
 	for _, part := range [][]Refused{all, behind} {
@@ -103,7 +103,8 @@ func (p *plan) buried(get Get, pk string) bool {
 	return meta == nil && row != nil
 }
 
-// onto queues a write again. If another node created the same row with the same data, the write is conditional on that node's row.
+// onto queues a write again. If another node created the same row with the same data, the write is conditional on that node's row;
+// if with other data, onto reports false.
 func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	row, err := get(r.Key)
 	p.fail(err)
@@ -150,7 +151,6 @@ func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
 	put(p, k, entGoal, now, only)
 }
 
-// goal decodes a goal row.
 func (p *plan) goal(row attr.Item) Goal {
 	g, err := decode[Goal](row)
 	p.fail(err)

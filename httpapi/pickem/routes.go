@@ -173,7 +173,7 @@ func (a *api) getStandingsCSV(c *call) error {
 	return httpapi.CSV(c.Context, "standings.csv", rows)
 }
 
-// getEventCSV returns everybody's picks once the event is locked, and no picks before.
+// getEventCSV returns everybody's picks once the cloud has confirmed the lock, and no picks before.
 func (a *api) getEventCSV(c *call) error {
 	card, err := httpapi.Read(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.Event(tx, c.id(), c.user) })
 	if err != nil {

@@ -122,7 +122,7 @@ func readCode(_ *request, b *bind.Body) (in [2]string, err error) {
 	return in, err
 }
 
-// completeCode signs in with a code. After five wrong codes within an hour, an address or client may not try again until it is over.
+// completeCode signs in with a code. After five wrong codes an address or client may not try again until the first is an hour old.
 func (a *api) completeCode(tx *store.Tx, r *request, in [2]string) (c threefc.Change, err error) {
 	client, now := httpapi.Client(r.Context), tx.Now()
 	if err = cmp.Or(a.wrong.full(client, now), a.wrong.full(in[0], now)); err != nil {

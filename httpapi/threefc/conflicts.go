@@ -25,7 +25,7 @@ func (r *request) refused() ([]conflict.View, error) {
 	})
 }
 
-// conflicts returns the open conflicts with a write that concerned reports. The first write may be only an Idempotency-Key's row.
+// conflicts returns the open conflicts, in whole, with a write that concerned reports. The first, all that a list shows, may be a key's row.
 func (r *request) conflicts(concerned func(w conflict.Write) bool) (of []conflict.View, err error) {
 	all, err := httpapi.Conflicts(r.Context, conflict.Query{State: conflict.StateOpen, Table: r.api.Service.Table, Limit: mostConflicts})
 	for i := 0; err == nil && i < len(all); i++ {
@@ -70,7 +70,7 @@ func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (a
 	return all, err
 }
 
-// mayDismiss reports whether the reader may dismiss a notice about a record that was not created: its league's creator or an admin may.
+// mayDismiss reports whether the reader may dismiss a notice about a record not created: a league's creator may, else an admin of its league.
 func (r *request) mayDismiss(entity string, p *origin) bool {
 	if entity == "league" {
 		return p.CreatedByUserID == r.user

@@ -64,7 +64,7 @@ func New() *app.App {
 	}
 }
 
-// sweep removes what is left of deleted games, once a day.
+// sweep removes what is left of deleted games and at-bats, once a day.
 func sweep(ctx context.Context, service *hacktracker.Service, h *app.Host) error {
 	for {
 		if err := h.Store.Update(ctx, service.EmptyAll); err != nil && ctx.Err() == nil {
