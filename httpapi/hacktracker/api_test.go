@@ -36,7 +36,7 @@ func TestUsers(t *testing.T) {
 	r.want(400, "No fields to update", "ana", "PUT", "/users/ana", `{}`)
 	r.want(200, `"phoneNumber":"+1555"`, "ana", "PUT", "/users/ana", `{"phoneNumber":"+1555"}`)
 	if _, ok := r.want(200, "", "ana", "PUT", "/users/ana", `{"phoneNumber":null,"firstName":"Ana"}`)["phoneNumber"]; ok {
-		t.Error("the number is still there")
+		t.Error("the phone number is still there")
 	}
 	r.want(200, `{"has_personal_context":false,"has_managed_context":false}`, "ana", "GET", "/users/context", "")
 	r.want(201, `"team_type":"PERSONAL"`, "ana", "POST", "/teams", `{"name":"Default","teamType":"personal"}`)
@@ -55,7 +55,7 @@ func TestUserHeader(t *testing.T) {
 		r.want(want, "", "-", "GET", "/users/ana", "", "X-User-Id", "ana")
 		r.want(200, `"userId":"ben"`, "ben", "GET", "/users/ben", "", "X-User-Id", "ana")
 		if was := len(r.rows("USER#ana")) > 0; was != development {
-			t.Errorf("development %t: a profile is made: %t", development, was)
+			t.Errorf("development %t: profile created: %t", development, was)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestTeam(t *testing.T) {
 	body := `{"name":" Bad  News ","teamType":"MANAGED","description":"x"}`
 	team := id(r.want(201, `"name":"Bad News"`, "ana", "POST", "/teams", body, "Idempotency-Key", "k1"), "teamId")
 	if again := id(r.want(201, "", "ana", "POST", "/teams", body, "Idempotency-Key", "k1"), "teamId"); again != team {
-		t.Errorf("%s was made too", again)
+		t.Errorf("%s was created too", again)
 	}
 	r.want(409, "was used for another request", "ana", "POST", "/teams", `{"name":"Other","teamType":"MANAGED"}`, "Idempotency-Key", "k1")
 	if once := r.rows("IDEMPOTENCY#ana#k1")["METADATA"]; once["createdAt"].Str() != "2026-05-01T18:00:00.000Z" || once["updatedAt"].Str() != once["createdAt"].Str() {
@@ -134,7 +134,7 @@ func TestTeam(t *testing.T) {
 	r.want(400, "teamId is required", "ben", "POST", "/games", `{}`)
 }
 
-// A number is one player's. A marker that the roster does not bear out, since somebody deleted its player without it, is taken over.
+// A number belongs to one player. A marker is taken over if no player on the roster has its number, because a program deleted only the player.
 func TestNumbers(t *testing.T) {
 	r := newRig(t)
 	team, _ := r.team("ana")
@@ -157,7 +157,7 @@ func TestNumbers(t *testing.T) {
 	r.want(200, `"playerNumber":7`, "ana", "PUT", path+"/"+a, `{"playerNumber":7}`)
 	r.want(204, "", "ana", "DELETE", path+"/"+a, "")
 	if r.rows("TEAM#" + team)["JERSEY#7"] != nil {
-		t.Error("the number is not let go")
+		t.Error("the number was not released")
 	}
 	var list struct{ Players []struct{ FirstName string } }
 	if err := json.Unmarshal(r.ask("ana", "GET", path+"?isGhost=true", "").Body.Bytes(), &list); err != nil || len(list.Players) != 2 || list.Players[0].FirstName != "Bob" {
@@ -189,7 +189,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A manager links members anew, with the role that they had: another role is the owner's to give.
+// A manager may link a former member again with their old role. Only an owner may give them another role.
 func TestRolesByLink(t *testing.T) {
 	r := newRig(t)
 	team, players := r.team("ana", "manager", "player")
@@ -212,7 +212,7 @@ func TestRolesByLink(t *testing.T) {
 	role("scorekeeper")
 }
 
-// One game of a team runs at a time. A marker that the games do not bear out is taken over.
+// A team has one game in progress at a time. A marker is taken over if its game is not in progress.
 func TestOneGameInProgress(t *testing.T) {
 	r := newRig(t)
 	team, players := r.team("ana", "ben")
@@ -231,7 +231,7 @@ func TestOneGameInProgress(t *testing.T) {
 	r.put(`{"PK":{"S":"TEAM#` + team + `"},"SK":{"S":"LIVE#GAME"},"gameId":{"S":"` + first + `"}}`)
 	r.want(200, `"IN_PROGRESS"`, "ana", "PATCH", "/games/"+second, `{"status":"IN_PROGRESS",`+lineup+`}`)
 	if got := r.rows("TEAM#" + team)["LIVE#GAME"]["gameId"].Str(); got != second {
-		t.Errorf("%s runs", got)
+		t.Errorf("%s is in progress", got)
 	}
 	r.now = r.now.Add(time.Hour)
 	r.want(200, `"finalAt":"2026-05-01T18:00:00.000Z"`, "ana", "PATCH", "/games/"+first, `{"status":"FINAL"}`)
@@ -275,7 +275,7 @@ func TestAtBats(t *testing.T) {
 	if _, ok := r.want(200, `"result":"3B"`, "ana", "PUT", path+"/"+key, `{"result":"3B","hitType":null,"hitLocation":null,"rbis":2}`)["hitType"]; ok {
 		t.Error("the hit's type is still there")
 	}
-	for _, ago := range []string{"90", "50000"} { // of what was corrected meanwhile, and whenever it comes
+	for _, ago := range []string{"90", "50000"} { // repeats of a corrected at-bat, however late
 		r.want(201, `"result":"3B"`, "ana", "POST", path, body, "Idempotency-Key", key, "Touchline-Occurred-Ago", ago)
 	}
 	r.want(409, "more than 12 hours", "ana", "POST", path, body, "Touchline-Occurred-Ago", "50000")
@@ -333,7 +333,7 @@ func TestRuns(t *testing.T) {
 	r.want(200, `"teamScore":4,"opponentScore":2`, "ana", "POST", "/games/far/runs", `{"teamScore":1,"opponentScore":2}`, "Idempotency-Key", tap+"1")
 }
 
-// What a request names may be another node's: it is asked for, users in the path and in the body too.
+// The rows that a request names are fetched, as another node may have written them. That includes users in the path and in the body.
 func TestWhatIsAskedFor(t *testing.T) {
 	r := newRig(t)
 	team, players := r.team("ana", "ben")
@@ -362,7 +362,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 		asked = nil
 		r.ask("ana", tt.method, tt.path, tt.body)
 		if got := strings.Join(asked, " "); got != tt.want {
-			t.Errorf("%s %s asks for %s, want %s", tt.method, tt.path, got, tt.want)
+			t.Errorf("%s %s fetches %s, want %s", tt.method, tt.path, got, tt.want)
 		}
 	}
 }
@@ -387,7 +387,7 @@ func TestStream(t *testing.T) {
 	r.want(200, "", "ana", "PATCH", "/games/"+other, `{"location":"elsewhere"}`)
 	fresh := web.Open(t, base+"/hacktracker/games/"+game+"/stream", map[string]string{"Authorization": "Bearer ben"})
 	if seen := fresh.Until(web.Named("game")); seen[len(seen)-1].Data != `{"gameId":"`+game+`"}` {
-		t.Errorf("a stream begins with %v", seen)
+		t.Errorf("the stream starts with %v", seen)
 	}
 	path := "/games/" + game + "/atbats"
 	scored := id(r.want(201, "", "ana", "POST", path, atBat(players[0], "1B", 1, 0, 1)), "atBatId")
@@ -397,7 +397,7 @@ func TestStream(t *testing.T) {
 		func() { r.want(200, "", "ana", "PATCH", "/games/"+game, `{"teamScore":1}`) },
 		func() {},
 	}
-	for i, do := range steps { // each is seen before the next is done
+	for i, do := range steps { // each event must arrive before the next step
 		seen := s.Until(web.Named("game"))
 		if len(seen) == 0 || seen[len(seen)-1].Data != `{"gameId":"`+game+`"}` {
 			t.Fatalf("change %d: %v", i, seen)
@@ -410,7 +410,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// Rows as the original wrote them are read, counted and corrected: without index keys, with their moment for a key, with a lineup of ids.
+// Rows of the original are read, counted and corrected: without index keys, with their time as key, with a lineup of ids.
 func TestForeignRows(t *testing.T) {
 	r := newRig(t)
 	team, players := r.team("ana", "ben")
@@ -442,7 +442,7 @@ func TestForeignRows(t *testing.T) {
 	r.page("ana", "/games/far/score", 200, `<option value="SAC">`)
 }
 
-// Whatever is scored, corrected and taken back, state and statistics are those of the rows that are left.
+// Whatever is scored, corrected and taken back, state and statistics equal those of the remaining rows.
 func TestEdits(t *testing.T) {
 	r := newRig(t)
 	team, players := r.team("ana", "ben", "cy", "di")
@@ -468,7 +468,7 @@ func TestEdits(t *testing.T) {
 		t.Fatal(err)
 	}
 	outs, inning, pa := 0, 1, map[string]int{}
-	for _, a := range all { // counted here anew, by the rules as they are written
+	for _, a := range all { // recounted here from the rules
 		pa[a.PlayerID]++
 		switch a.Result {
 		case "K", "OUT", "GO", "SF", "SH":

@@ -21,7 +21,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// away is a server that can be taken off the network.
+// away starts a server that drops its connections while gone is set.
 func (r *rig) away() (url string, gone *atomic.Bool) {
 	gone = &atomic.Bool{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -39,7 +39,7 @@ func (r *rig) away() (url string, gone *atomic.Bool) {
 	return server.URL, gone
 }
 
-// contrast is the least contrast of a text on a page with what it stands on, and whose it is.
+// contrast returns the lowest contrast of a text with its background on a page and the text's element, or "" if it is at least 7.
 const contrast = `(() => {
 	const rgb = (c) => { const v = c.match(/[\d.]+/g).map(Number); return v.length < 4 || v[3] > 0 ? v : null; };
 	const light = (c) => { const [r, g, b] = c.map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
@@ -55,8 +55,8 @@ const contrast = `(() => {
 	return worst[0] >= 7 ? "" : worst.join(" ");
 })()`
 
-// A scorer's phone, 360 pixels wide: thirty plate appearances, the node gone for ten of them, and the page opened again meanwhile. All
-// are there, once, as they were tapped; none says another inning, outs or batter than follows.
+// A scorer records thirty plate appearances on a phone 360 pixels wide. The node is unreachable for ten of them, and the page is reopened
+// meanwhile. Each arrives once, as tapped, and the inning, outs and batter sent with it equal the derived ones.
 func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 	r := newRigWith(t, httpapi.Config{Auth: web.ByName{Silent: auth.Identity{Subject: "owner"}}})
 	r.now = time.Now().UTC()
@@ -114,13 +114,13 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 	gone.Store(true)
 	for i := 10; i < 20; i++ {
 		play(i)
-		if i == 14 { // the phone was put away, and the page is opened again from its copy
+		if i == 14 { // the phone was put away, and the page is reopened from the cache
 			b.Do(t, chromedp.Navigate(address))
 			b.WaitFor(t, `document.querySelectorAll("#waits li").length === 5`)
 		}
 	}
 	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 10`)
-	press("[data-undo]") // what was not sent is taken back without a trace, and tapped again
+	press("[data-undo]") // an unsent play is taken back without a trace, then tapped again
 	b.WaitFor(t, `document.querySelectorAll('.waits').length === 9 && document.querySelectorAll("#waits li").length === 9`)
 	play(19)
 	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 10`)
@@ -150,7 +150,7 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 	chromium.Shoot(t, b, "hacktracker-scored")
 	b.Do(t, chromedp.EmulateViewport(360, 740))
 
-	press("[data-undo]") // the last one, then one is corrected, runs are told, and somebody comes in for who is up first
+	press("[data-undo]") // take back the last one, correct one, add runs, and substitute the batter who is up first
 	wait(29)
 	press(`[data-refresh="plays"] li:last-child [data-edit]`)
 	chromium.Eval[bool](t, b, `document.querySelector("#edit-result").value = "HR", document.querySelector("#edit").requestSubmit(), true`)
@@ -164,13 +164,13 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 	r.want(200, `"teamScore":2,"opponentScore":1,"lineup":[{"playerId":"`+bench+`"`, "owner", "GET", "/games/"+game, "")
 	for _, said := range b.Complaints(url) {
 		if !strings.Contains(said, "ERR_") && !strings.Contains(said, "Failed to load") {
-			t.Errorf("the browser complains: %s", said)
+			t.Errorf("browser message: %s", said)
 		}
 	}
 }
 
-// A lineup by taps and keys, copied from the last game; the start; a second scorer who notes the same play, which is shown and taken
-// back; somebody who watches, told by the stream.
+// A lineup is set by taps and keys, copied from the last game, and the game starts. A second scorer records the same play, which is reported
+// and taken back. A spectator's page follows by its stream.
 func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	r := newRigWith(t, httpapi.Config{Auth: web.ByName{Silent: auth.Identity{Subject: "owner"}}})
 	r.now = time.Now().UTC()
@@ -199,7 +199,7 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	click(`[data-player="` + players[1] + `"] [data-up]`)
 	ordered(players[1], players[0], players[2])
 	if at := chromium.Eval[string](t, b, `document.activeElement.closest("li").dataset.player + Object.keys(document.activeElement.dataset)`); at != players[1]+"up" {
-		t.Errorf("the keyboard is at %s", at)
+		t.Errorf("the keyboard focus is at %s", at)
 	}
 	click("[data-copy]")
 	ordered(players[2], players[0])
@@ -223,7 +223,7 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	click(`[data-refresh="look"] [data-queue="DELETE"] button`)
 	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && !document.querySelector('[data-refresh="look"]').textContent.includes("Two scorers?")`)
 	if n := len(r.list("owner", "/games/"+game+"/atbats")); n != 1 {
-		t.Errorf("%d at-bats, want the one that both have noted", n)
+		t.Errorf("%d at-bats, want the one that both recorded", n)
 	}
 	for _, path := range []string{"", "/overlay", "/lineup", "/../../teams/" + team, "/../../teams/" + team + "/roster", "/../../teams/" + team + "/schedule"} {
 		b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(pages+path))
@@ -234,8 +234,8 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	}
 }
 
-// Every scene of the gallery stands at every width without a scroll bar at the bottom, and what a scorer reads can be read in the sun; a
-// browser finds nothing to complain about.
+// Every scene of the gallery fits every width without horizontal scrolling, a scorer's texts have enough contrast for sunlight, and the
+// browser reports nothing.
 func TestScenesInABrowser(t *testing.T) {
 	r := newRigWith(t, httpapi.Config{Auth: web.ByName{}, Development: true})
 	url, _ := r.away()
@@ -261,11 +261,11 @@ func TestScenesInABrowser(t *testing.T) {
 		chromium.Shoot(t, b, "hacktracker-scene-"+name)
 	}
 	if bad := b.Complaints(url); len(bad) > 0 {
-		t.Errorf("the browser complains:\n%s", strings.Join(bad, "\n"))
+		t.Errorf("browser messages:\n%s", strings.Join(bad, "\n"))
 	}
 }
 
-// list is an answer that is a bare array.
+// list returns an answer that is a bare array.
 func (r *rig) list(who, path string) (out []map[string]any) {
 	r.t.Helper()
 	if err := json.Unmarshal(r.ask(who, "GET", path, "").Body.Bytes(), &out); err != nil {
@@ -274,7 +274,7 @@ func (r *rig) list(who, path string) (out []map[string]any) {
 	return out
 }
 
-// wantSoon waits until an element says something.
+// wantSoon waits until an element contains a text.
 func (r *rig) wantSoon(b *chromium.Tab, selector, text string) {
 	r.t.Helper()
 	b.WaitFor(r.t, fmt.Sprintf(`document.querySelector(%q)?.textContent.includes(%q)`, selector, text))

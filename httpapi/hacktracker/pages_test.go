@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// page asks for a page as a browser does, and looks for parts in it.
+// page requests a page as a browser does, and checks that it has the parts.
 func (r *rig) page(who, path string, status int, has ...string) string {
 	r.t.Helper()
 	w := web.Ask(r.server.Handler(), "GET", "/hacktracker/-"+path, "", "Accept", "text/html", "Sec-Fetch-Mode", "navigate", "Authorization", "Bearer "+who)
@@ -26,7 +26,7 @@ func (r *rig) page(who, path string, status int, has ...string) string {
 	return w.Body.String()
 }
 
-// A game from its planning to its end, on the pages of its scorer and of those who watch.
+// A game from planning to end, on the pages of its scorer and of spectators.
 func TestGamePages(t *testing.T) {
 	r := newRig(t)
 	r.page("owner", "/", 200, "You are not on a team yet.", "No game in progress.")
@@ -50,7 +50,7 @@ func TestGamePages(t *testing.T) {
 	r.page("owner", at+"/score", 200, "scored twice within a minute. Two scorers?", "Remove the second one", "1 play does not match the plays before", "2 runs were batted in, but the score is 0.", "Set our score to 2")
 	watching := r.page("player", at, 200, "0 Player: home run, 1 RBI", "scored as inning 1, 0 out, batting 1", "2 Player is up", "Bases", "home run to left", `<svg xmlns="http://www.w3.org/2000/svg"`, "<td class=\"num\">1.000</td>")
 	if strings.Contains(watching, "/score\"") || strings.Contains(watching, "data-queue") {
-		t.Error("a player is led to the scorer's page")
+		t.Error("a player gets a link to the scorer's page")
 	}
 	r.page("player", at+"/overlay", 200, "Bad News", "overlay__bases", "2 Player")
 	r.page("player", "/teams/"+team, 200, "My stats", "0–0–0, runs 0–0, AVG 1.000, 2 HR", "stats.csv", "ball--hit")
@@ -66,17 +66,17 @@ func TestGamePages(t *testing.T) {
 	r.put(refused + `SCHEDULED"}}`)
 	r.page("owner", "/games/two", 200, "The start was taken back: another game of the team was in progress.")
 	r.put(refused + `IN_PROGRESS"}}`)
-	r.want(200, `"startRefused":"one"`, "owner", "PATCH", "/games/two", `{"status":"IN_PROGRESS"}`) // which changes nothing
+	r.want(200, `"startRefused":"one"`, "owner", "PATCH", "/games/two", `{"status":"IN_PROGRESS"}`) // changes nothing
 	r.page("owner", "/games/two/score", 200, "Another game of the team was in progress when this one was started. Finish the one that is over.")
 	if _, ok := r.want(200, "", "owner", "PATCH", "/games/two", `{"status":"FINAL"}`)["startRefused"]; ok {
-		t.Error("a game that is over tells of its start")
+		t.Error("a finished game still reports its refused start")
 	}
 	r.page("stranger", at, 403)
 	r.page("player", at+"/score", 403)
 	r.page("owner", "/games/none", 404)
 }
 
-// fixed are the scenes of the gallery.
+// fixed returns the scenes of the gallery.
 func fixed(t *testing.T) []page.Scene {
 	t.Helper()
 	look, err := page.New("/hacktracker/-", files, nil)
@@ -90,7 +90,7 @@ func fixed(t *testing.T) []page.Scene {
 	return scenes
 }
 
-// What each scene of the gallery says, word for word.
+// The text of each gallery scene equals the golden file.
 func TestScenes(t *testing.T) {
 	scenes := fixed(t)
 	picture, tag, space := regexp.MustCompile(`(?s)<svg.*?</svg>`), regexp.MustCompile(`<[^>]*>`), regexp.MustCompile(`\s+`)

@@ -22,7 +22,7 @@ import (
 
 const tableName = "hacktracker-test"
 
-// rig is the application in a server, over a store whose clock the test moves. Its answers are held against the document.
+// rig runs the application in a server over a store, with a clock that the test moves. It checks each answer against the OpenAPI document.
 type rig struct {
 	t      *testing.T
 	store  *store.Store
@@ -36,7 +36,7 @@ func newRig(t *testing.T) *rig {
 	return newRigWith(t, httpapi.Config{Auth: web.ByName{}})
 }
 
-// newRigWith has the server work with what it is given, beside the application and its store.
+// newRigWith returns a rig whose server has the given settings, besides its application, store and clock.
 func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC), doc: contract.Read(t, document)}
@@ -53,7 +53,7 @@ func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	return r
 }
 
-// ask sends a request of a user, "-" being nobody, and holds the answer against the document.
+// ask sends a request as a user, or without sign-in if who is "-".
 func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	r.t.Helper()
 	if who != "-" {
@@ -66,7 +66,7 @@ func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.R
 	return w
 }
 
-// want asks, compares the status and what the answer has in it, and returns the answer.
+// want sends a request, checks the answer's status and that its body contains has, and returns the body.
 func (r *rig) want(status int, has, who, method, path, body string, headers ...string) map[string]any {
 	r.t.Helper()
 	w := r.ask(who, method, path, body, headers...)
@@ -78,10 +78,10 @@ func (r *rig) want(status int, has, who, method, path, body string, headers ...s
 	return out
 }
 
-// id is a member of an answer.
+// id returns a member of an answer.
 func id(of map[string]any, name string) string { return fmt.Sprint(of[name]) }
 
-// put writes a row as another writer does.
+// put writes a row as another program does.
 func (r *rig) put(row string) {
 	r.t.Helper()
 	it, err := attr.ParseJSON([]byte(row))
@@ -96,7 +96,7 @@ func (r *rig) put(row string) {
 	}
 }
 
-// remove deletes a row as another writer does.
+// remove deletes a row as another program does.
 func (r *rig) remove(pk, sk string) {
 	r.t.Helper()
 	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
@@ -107,7 +107,7 @@ func (r *rig) remove(pk, sk string) {
 	}
 }
 
-// rows are all that is stored below a partition, by sort key.
+// rows returns the rows of a partition by sort key.
 func (r *rig) rows(pk string) map[string]attr.Item {
 	r.t.Helper()
 	out := map[string]attr.Item{}
@@ -127,7 +127,7 @@ func (r *rig) rows(pk string) map[string]attr.Item {
 	return out
 }
 
-// team makes a managed team of owner with a player for each of numbers; those linked to the users named by roles.
+// team creates a managed team of owner, with one player for each role, linked to the user of that name.
 func (r *rig) team(owner string, roles ...string) (team string, players []string) {
 	r.t.Helper()
 	team = id(r.want(201, `"role":"owner"`, owner, "POST", "/teams", `{"name":"Bad News","teamType":"MANAGED"}`), "teamId")
@@ -144,7 +144,7 @@ func (r *rig) team(owner string, roles ...string) (team string, players []string
 	return team, players
 }
 
-// game makes a game in progress with a lineup.
+// game creates a game in progress with a lineup.
 func (r *rig) game(owner, team string, players ...string) string {
 	r.t.Helper()
 	var slots []string

@@ -12,8 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Everybody asks for everything: the table of roles by routes is a file, and any change of it shows. Each request is one that the
-// owner may make, of rows that are made anew where it changes them.
+// Each role calls each route, and the resulting table of statuses equals a golden file, so that every change of it shows. Each request is
+// one that the owner may make. After a successful change the rows are created anew.
 func TestRolesByRoutes(t *testing.T) {
 	people := []string{"owner", "manager", "scorekeeper", "player", "gone", "stranger", "admin", "-"}
 	routes := []struct{ method, path, body string }{
@@ -66,7 +66,7 @@ func TestRolesByRoutes(t *testing.T) {
 	golden(t, "testdata/roles.golden", b.String()+"\n")
 }
 
-// golden compares with what a file has, or writes it where that was asked for.
+// golden compares got with a golden file, or writes the file if the flag -update is set.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	if *update {
@@ -83,7 +83,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// cast makes a team with somebody in each role and a game in progress; deleted, where it is to be had back.
+// cast creates a team with a user in each role and a game in progress. With deleted, the team is then deleted, to be recovered.
 func cast(r *rig, deleted bool) *strings.Replacer {
 	team, players := r.team("owner", "manager", "scorekeeper", "gone", "player")
 	r.want(200, `"inactive"`, "owner", "PUT", "/teams/"+team+"/members/gone", `{"status":"inactive"}`)
