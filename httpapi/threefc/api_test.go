@@ -26,7 +26,7 @@ func TestLevels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := []string{"Public.", "For whoever has signed in.", "For any role of the league.", "For scorekeepers and admins.", "For admins."}
+	said := []string{"Public.", "For signed-in users.", "For any role in the league.", "For scorekeepers and admins.", "For admins."}
 	param := regexp.MustCompile(`:(\w+)`)
 	n := 0
 	for _, ro := range a.table() {
