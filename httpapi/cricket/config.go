@@ -98,7 +98,7 @@ type Config struct {
 
 	Feed     func() *Feed   // nil: no feed
 	Push     func() *Pushes // nil: no pushes
-	Notifier Notifier       // nil: no pushes
+	Notifier Notifier       // nil: admins cannot push
 	Replay   ReplaySet      // nil: no replays
 
 	Audience func(ctx context.Context, matchID string) (page.Audience, error) // nil: no followers

@@ -14,7 +14,7 @@ import (
 
 const (
 	tickLate    = 5 * time.Minute  // a live match is polled at least every minute, even in a break
-	ownerLate   = 75 * time.Second // for another node's match: its row is touched every minute, and takes a moment to arrive
+	ownerLate   = 75 * time.Second // for another node's match: its row is touched at least every minute, and takes a moment to arrive
 	budgetTight = 0.9              // of the usable calls in an hour
 )
 

@@ -45,7 +45,7 @@ type Outside struct {
 	Featured string // the match that the page shows first
 }
 
-// New returns the application with its default settings.
+// New returns the application. Its settings are the defaults until the node's configuration is read into them.
 func New() *app.App {
 	s := DefaultSettings()
 	return build(s, s.outside, nil)

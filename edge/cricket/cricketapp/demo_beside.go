@@ -50,7 +50,8 @@ func newDemo(version string) *app.Demo {
 	return &app.Demo{App: a, Live: d.live, Alone: newDemoAlone(version)}
 }
 
-// outside starts a push service with phones, and returns a feed that has no match yet. The service outlives pushes under way.
+// outside starts a push service with phones, and returns a feed that has no match yet. The service ends after the node's
+// work, because pushes may be under way when that ends.
 func (d *beside) outside(h *app.Host) (o Outside, err error) {
 	d.end = func() error { return nil }
 	if d.replays, err = newReplaySet(h.Clock, h.Log); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Leagues holds the feed's leagues. The zero value is ready to use. The feed sets active and marquee only when it creates a row.
+// Leagues holds the feed's leagues. The zero value is ready to use. The sync sets active and marquee only when it creates a row.
 type Leagues struct{ synced[LeagueRecord] }
 
 func (r LeagueRecord) row() row {

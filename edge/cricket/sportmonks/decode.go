@@ -220,8 +220,8 @@ func ballsOf(last []known, id []byte) *knownBalls {
 	return nil
 }
 
-// ballList decodes the include at this place. It never returns nil: requested balls that are absent are an empty
-// list; balls that were not requested are nil.
+// ballList decodes the include at this place. It never returns nil: an include without balls is an empty list,
+// while a reply without the include, because balls were not requested, has none.
 func (d *decoder) ballList(b []byte, at int, before *knownBalls) (end int, balls *knownBalls, err error) {
 	w := &ballWalk{decoder: d, out: &knownBalls{balls: []cricket.Ball{}}}
 	if before != nil {

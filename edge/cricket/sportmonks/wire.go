@@ -289,7 +289,7 @@ type wireBall struct {
 	UpdatedAt  instant         `json:"updated_at"`
 }
 
-// wireScore is a score object: what a ball or a dismissal was. Without the field ball it counts as a legal ball.
+// wireScore is a score object: what a ball or a dismissal was. Without the field ball it counts as a ball, as all but wides do.
 type wireScore struct {
 	ID         number `json:"id"`
 	Name       text   `json:"name"`

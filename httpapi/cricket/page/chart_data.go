@@ -16,7 +16,7 @@ type inningsRuns struct {
 	Overs              []overRuns
 	Line               cricket.InningsLine
 	Length             float64 // overs bowled
-	Quota              float64 // scheduled overs, 0 for no limit
+	Quota              float64 // overs that the innings in play may last, 0 for no limit
 }
 
 type overRuns struct {

@@ -182,8 +182,8 @@ func (b *bearers) save(ctx context.Context, v *Bearer) {
 	}
 }
 
-// slot returns the date for a new provider token in a fleet. All nodes use the same dates, 45 minutes apart, so
-// that Apple never sees a token that comes too soon after another node's.
+// slot returns the date for a new provider token in a fleet. All nodes use the same dates, so that Apple never sees
+// a token that comes too soon after another node's. They are 45 minutes apart, and no token gets older than that.
 func (b *bearers) slot() time.Time { return b.now().UTC().Truncate(bearerRefresh) }
 
 // make creates and signs a new bearer. Called with the lock held.

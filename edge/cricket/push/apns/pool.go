@@ -295,8 +295,8 @@ func (l *pool) give(h *hostConn, free int) {
 	})
 }
 
-// room returns how many more requests the connection may take now, and whether it is over: it has none and takes
-// none. The lock is held, so no request without a place begins.
+// room returns how many more requests the connection may take now, and whether it is over: it failed, or has no
+// request and takes none. The lock is held, so no request without a place begins.
 func (c *connection) room() (free int, over bool) {
 	open, free := c.InFlight(), c.Available()
 	switch {

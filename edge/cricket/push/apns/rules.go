@@ -9,7 +9,7 @@ type Action uint8
 const (
 	Accepted   Action = iota // Apple has it; delivery is another matter
 	Suspend                  // the token belongs to another environment or app: clear it from its session
-	Gone                     // the token has been dead since Result.Gone: clear it if it is older
+	Gone                     // the token is dead since Result.Gone: clear it, or delete it if it was registered before
 	Later                    // too many pushes for this token: drop this state, send a later one
 	Retry                    // send the newest state again after a while
 	Reconnect                // as Retry, on a new connection
