@@ -56,7 +56,7 @@ const (
 	inviteEmail = "email"
 )
 
-// CreateInvite creates an invite for an email address. Without one it returns the league's reusable invite, creating it on first use.
+// CreateInvite creates an invite for an email address. Without one it returns the league's reusable invite, creating it if none is valid.
 func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, error) {
 	p := s.plan(tx)
 	in := Invite{LeagueID: league, InviteCode: newCode(), Kind: inviteEmail, Role: RoleAdmin, CreatedByUserID: by, Stamps: s.stamp(tx)}

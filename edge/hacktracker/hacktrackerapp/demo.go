@@ -183,8 +183,8 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 	return nil
 }
 
-// goOn plays on unless a visitor has taken over: by scoring, until they pause; by ending the game, until they start it again; by
-// deleting it, for good.
+// goOn plays on unless a visitor has taken over: by scoring, until demoYields after their last at-bat; by ending the game, until they
+// start it again; by deleting it, for good.
 func (d *demo) goOn(b *hacktracker.Book) (over bool, err error) {
 	g, all := b.Game(d.game), b.AtBats(d.game)
 	if fault.Is(b.Err(), fault.NotFound) {

@@ -138,7 +138,7 @@ func (s *season) card(tx *store.Tx, e *demoEvent) (card pickem.Card, results map
 	return card, results, nil
 }
 
-// guess returns a player's picks. They are the results, or random teams: the more often, the later the player is in the list.
+// guess returns a player's picks. Each is the result or, more often for players later in the list, a random team.
 func (s *season) guess(matches []pickem.Match, results map[string]*int, player int) map[string]*int {
 	picks := map[string]*int{}
 	for i := range matches {

@@ -1,6 +1,6 @@
-// The scorebook's pages: they follow their game's stream; the scorer's page keeps the game going while the node is away, from what
-// the node knew and what waits to be sent. What the node derives is derived here by the same rules, so that a tap says where the
-// game stood.
+// Script of the scorebook's pages. They follow their game's stream. The scorer's page keeps the game going while the node is unreachable,
+// from what the node knew and the changes not sent yet. It derives the state of the game by the node's rules, so that each play is sent
+// with the inning, outs and batter at its tap.
 import "./refresh.js";
 import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./queue.js";
@@ -16,7 +16,7 @@ if (base) {
   stream.addEventListener("game", () => document.dispatchEvent(new Event("touchline:sent")));
 }
 
-// What this browser has done to the game and the page does not show yet: what waits, and what has arrived since the page was asked for.
+// done holds this browser's changes that the page does not show yet: those that wait, and those that arrived after the page was requested.
 const done = new Map();
 
 function follow() {
@@ -35,7 +35,7 @@ function follow() {
 const outsOf = { K: 1, OUT: 1, FO: 1, GO: 1, PO: 1, LO: 1, SF: 1, SH: 1, SAC: 1, DP: 2, TP: 3 };
 const typeOf = { FO: "fly_ball", GO: "ground_out", LO: "line_drive", PO: "pop_up", SF: "fly_ball", SH: "bunt" };
 
-// book is the game as it stands with all that.
+// book returns the state of the game with these changes.
 function book() {
   const b = JSON.parse(document.querySelector("[data-book]").dataset.book);
   const plays = new Map(b.plays.map((p) => [p.atBatId, { ...p, id: p.atBatId }]));
@@ -93,13 +93,13 @@ function draw() {
   document.getElementById("waits").replaceChildren(...rows);
   const out = document.getElementById("sub-out");
   const slots = b.lineup.map((s) => s.playerId).join();
-  if (out && out.dataset.slots !== slots) { // a choice that is being made stays
+  if (out && out.dataset.slots !== slots) { // otherwise the reader's choice stays
     out.dataset.slots = slots;
     out.replaceChildren(...b.lineup.map((s) => new Option(s.name, s.playerId)));
   }
 }
 
-// Writes are taken one behind the other: each says where the game stands after the one before.
+// inTurn does work one piece after another: each play is sent with the state of the game after the one before.
 let turn = Promise.resolve();
 function inTurn(work) {
   turn = turn.then(work).then(draw).catch((err) => tell(err.message));
@@ -118,7 +118,7 @@ function mark(at) {
   circle.setAttribute("cy", at.y * 100);
 }
 
-// taken is what was chosen for the next play; the next one starts anew.
+// taken returns the choices for a play with this result, and resets them for the next play.
 function taken(result) {
   const pick = (name) => document.querySelector(`input[name="${name}"]:checked`).value;
   const play = { result, rbis: Math.max(Number(pick("rbis")), result === "HR" ? 1 : 0) };
@@ -159,7 +159,7 @@ function scorer() {
   });
   document.addEventListener("click", (e) => {
     const key = e.target.closest("[data-result], [data-run], [data-undo], [data-edit], [data-remove], [data-close]");
-    if (!key || e.timeStamp - last < 250) return; // a thumb that trembles taps twice
+    if (!key || e.timeStamp - last < 250) return; // a trembling thumb taps twice
     last = e.timeStamp;
     const { result, word, run } = key.dataset;
     if (result) {
@@ -208,7 +208,7 @@ function scorer() {
   draw();
 }
 
-// The lineup: taps in the order in which they bat, buttons for those who have no finger to drag with.
+// The lineup builder: tap the players in batting order; buttons move them, so that nothing has to be dragged.
 function lineup() {
   const [order, bench] = ["order", "bench"].map((id) => document.getElementById(id));
   const dress = () => {

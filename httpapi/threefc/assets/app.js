@@ -1,5 +1,5 @@
-// The pages of three-sided football: the clock, which counts here; what a goal is made of; a second tap where one confirms; forms that
-// ask and show what was answered. What is done goes into the queue, with the moment of its tap.
+// Script of the 3FC pages: the game clock, which runs here; entering a goal; second taps that confirm; forms that send a request at once
+// and show its answer. A scorer's actions go into the queue, with the time of the tap.
 import "./refresh.js";
 import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./queue.js";
@@ -11,7 +11,7 @@ function set(el, text) {
   if (el.textContent !== text) el.textContent = text;
 }
 
-// A clock shows what the rules say of so many seconds: stoppage time has minutes alone.
+// reading formats the game clock as the rules do: stoppage time has minutes only.
 function reading(ms, length) {
   const s = Math.max(0, Math.floor(ms / 1000));
   if (s < length * 60) return `${two(Math.floor(s / 60))}:${two(s % 60)}`;
@@ -26,7 +26,7 @@ function tick() {
   }
 }
 
-// The second tap.
+// Buttons that a second tap confirms, within five seconds.
 let armed = "";
 let disarm = 0;
 const nameOf = (button) => button.form.getAttribute("action") + button.dataset.what;
@@ -38,7 +38,7 @@ function arm(name) {
   showArmed();
 }
 
-// showArmed says which button one more tap is for, also when the page was kept in step.
+// showArmed marks the button that waits for its second tap, also after a refresh of the page.
 function showArmed() {
   for (const b of all("[data-confirm]")) b.classList.toggle("is-armed", armed !== "" && nameOf(b) === armed);
 }
@@ -51,14 +51,14 @@ document.addEventListener("click", (e) => {
   arm(nameOf(button));
 });
 
-// Forms that ask at once: what is answered is shown here, and kept nowhere.
+// Forms that send their request at once: the answer is shown, and nothing is queued.
 document.addEventListener("submit", async (e) => {
   const form = e.target;
   if (!form.matches("form[data-now]")) return;
   e.preventDefault();
   const out = form.querySelector("output");
   const body = Object.fromEntries([...new FormData(form)].filter(([, v]) => v !== ""));
-  form.dataset.nonce ??= ulid(); // sent again without an answer, it is the same request
+  form.dataset.nonce ??= ulid(); // sent again after a lost answer, it is the same request
   const answer = await fetch(form.getAttribute("action"), {
     method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", "Idempotency-Key": form.dataset.nonce },
   }).catch(() => null);
@@ -81,7 +81,7 @@ const form = () => document.querySelector("form[data-goal]");
 let goal = { ...none, ...was() };
 const name = (attribute, id) => form().querySelector(`[data-${attribute}="${CSS.escape(id)}"] b`)?.textContent ?? "";
 
-// was is the goal that a page changes.
+// was returns the goal that the page edits, if any.
 function was() {
   const { wasScoring: scoring, wasConceding: conceding, wasScorer: scorer } = form()?.dataset ?? {};
   return conceding && { scoring, own: !scoring, conceding, scorer };
@@ -107,7 +107,7 @@ function choose(e) {
   else return;
   if (at.scoring || at.own) for (const box of all("[data-assist]", form())) box.checked = false;
   draw();
-  all("[data-at]:not([hidden])", form()).findLast((el) => el.dataset.at !== "cancel")?.scrollIntoView({ block: "nearest" }); // what comes next
+  all("[data-at]:not([hidden])", form()).findLast((el) => el.dataset.at !== "cancel")?.scrollIntoView({ block: "nearest" }); // the next choice
 }
 
 async function save() {
@@ -124,7 +124,7 @@ async function save() {
   if (to) location.assign(to);
 }
 
-// draw shows the goal that is being made, and what waits to be sent as if it had been.
+// draw shows the goal being entered, and unsent requests as if the node had them.
 function draw() {
   if (form()) drawGoal();
   drawUndo();
@@ -166,7 +166,7 @@ function drawUndo() {
   set(undo.querySelector("[data-last]"), `${last.what}, not sent`);
 }
 
-// The steps of the clock: what comes after those that wait. A third that was begun here counts from its tap.
+// drawSteps shows the timer step after the unsent ones. The clock of a third whose start is unsent runs from its tap.
 function drawSteps() {
   const steps = all("form[data-step]");
   const waiting = new Map(unsent().map((e) => [e.path, e]));
@@ -191,14 +191,14 @@ if (main) {
   document.addEventListener("reset", (e) => {
     if (!e.target.matches("form[data-goal]")) return;
     goal = { ...none, ...was() };
-    setTimeout(draw); // when the boxes are as they were
+    setTimeout(draw); // after the form has reset its boxes
   });
   document.addEventListener("submit", (e) => {
     if (!e.target.matches("form[data-goal]")) return;
     e.preventDefault();
     save();
   });
-  // A goal that was not sent is taken back here; one that has arrived is undone by the node.
+  // Undo discards an unsent goal here; the node undoes one that has arrived.
   document.addEventListener("submit", (e) => {
     const last = goals().at(-1);
     if (!e.target.matches("form[data-undo]") || !last) return;
