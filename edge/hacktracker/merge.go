@@ -51,7 +51,7 @@ func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (att
 	case !ends && slices.ContainsFunc(all, isLost):
 		return m.again(m.without(isLost), nil)
 	case ends, slices.ContainsFunc(all, isFree):
-		m.later = slices.Concat(all, later) // with what they check
+		m.later = slices.Concat(all, later) // again repeats the checks of these
 		return m.again(m.later, func(_, _ attr.Item) {})
 	case a != nil:
 		return m.atBat(a)

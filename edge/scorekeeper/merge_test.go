@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// script parses a game, each word with its minute: in "crane slate@2 manna@9!" the last word solves it.
+// script parses a game: words, each with its minute if it has one, such as "crane slate@2 manna@9!", where the last word solves it.
 func script(text string) *Game {
 	g := &Game{UserID: user, Date: day}
 	for part := range strings.FieldsSeq(text) {

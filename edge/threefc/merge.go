@@ -77,7 +77,7 @@ type Get = func(key attr.Item) (attr.Item, error)
 //	row of a key that another node has used for the same     it has taken effect once: ours is withdrawn, whatever else failed; later
 //	                                                         writes are applied to the other node's rows
 //	tallies, state, result                                    an export: the consumer recomputes them
-//	removal of a deleted partition's rows                     somebody else's, or made again: nothing to do
+//	removal of a deleted partition's rows                     the record is in use, or was created again: nothing to do
 //	a token, a code or an invite that was used elsewhere      the session or role that ours created is dropped with it
 //	a roster's place                                          the other node's stays, or it went with its game, even if the player was moved
 //	                                                          again later; if the id is now another game's, a person decides

@@ -79,7 +79,7 @@ func (a *api) magicStart(tx *store.Tx, r *request, address string) (any, error) 
 	return out, a.Queue(tx, m.Mail(address, a.link(r, "/-/sign-in", url.Values{"token": {m.Token}})))
 }
 
-// link returns the public URL of a path below the mount.
+// link returns the URL of a path below the mount: under PublicURL or, without one, under the address of the request.
 func (a *api) link(r *request, path string, q url.Values) string {
 	if len(q) > 0 {
 		path += "?" + q.Encode()

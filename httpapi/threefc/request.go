@@ -143,8 +143,8 @@ func listed[T any](name string, all []T) map[string]any {
 	return map[string]any{name: all}
 }
 
-// writes handles a write, once per Idempotency-Key. read decodes the body completely into T; show returns the response body, nil for an
-// empty response.
+// writes handles a write, once per Idempotency-Key. read decodes the whole body into T, by which a repeated request is recognized. show
+// returns the response body; a nil show leaves it empty.
 func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error), show func(tx *store.Tx, r *request) (any, error)) func(r *request) error {
 	return func(r *request) error {
 		b := httpapi.Body(r.Context)
