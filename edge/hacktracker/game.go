@@ -203,7 +203,7 @@ func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 	return b.err
 }
 
-// EmptyAll removes what is left of deleted games and at-bats, and in the end their markers.
+// EmptyAll removes what is left of deleted games and at-bats and, after keptFor, their markers.
 func (s *Service) EmptyAll(tx *store.Tx) error {
 	b := s.Open(tx, "")
 	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted OR begins_with(SK, :undone)"}

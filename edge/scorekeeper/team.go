@@ -104,7 +104,7 @@ func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
 		m.UserID = user
 		return m, malformed == nil, nil
 	})
-	for i := range t.Members { // a member without a name gets one that is distinct and reveals nothing of the account
+	for i := range t.Members { // a member without a name gets one made from the ID that reveals nothing of the account
 		m := &t.Members[i]
 		p, profileErr := s.Profile(tx, m.UserID)
 		m.Name, m.Avatar, err = cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), p.Avatar, cmp.Or(err, profileErr)

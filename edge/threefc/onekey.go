@@ -103,8 +103,8 @@ func (p *plan) buried(get Get, pk string) bool {
 	return meta == nil && row != nil
 }
 
-// onto queues a write again. If another node created the same row with the same data, the write is conditional on that node's row;
-// if with other data, onto reports false.
+// onto queues a write again. If it builds on a row that another refused transaction put, it is made conditional on the row that is here by
+// now: if that has the same data, as another node created it. Otherwise onto reports false. An unconditional write stays as it is.
 func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	row, err := get(r.Key)
 	p.fail(err)

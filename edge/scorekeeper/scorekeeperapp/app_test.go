@@ -200,7 +200,7 @@ func TestMergeOfTheLastAdmin(t *testing.T) {
 	}
 }
 
-// Guesses made after the refused write left the view are in none of its images: they are read from the writes behind it.
+// Guesses made after the refused write had left the view are in none of its images: they are read from the writes behind it.
 func TestMergeOfWhatCameBehind(t *testing.T) {
 	first, behind, other, row := entry(game1), entry(game1), entry(game1), rowOf(t, "u1", "crane", "moist", "proud")
 	first.Op, first.Item = store.OpPut, rowOf(t, "u1", "crane")
