@@ -30,10 +30,10 @@ func (p *PutItem) write() write {
 	}
 }
 
-// Put writes an item if the condition holds for the current one, and returns the current one, or nil if there was none. It does not keep
-// a reference to p.Item.
+// Put writes an item if the condition holds for the one it replaces, and returns that one, or nil if there was none. It does not keep a
+// reference to p.Item.
 //
-// An item past its TTL still counts as the current one, as in DynamoDB.
+// An item past its TTL still counts as present, as in DynamoDB.
 func (tx *Tx) Put(p PutItem) (old attr.Item, err error) {
 	images, err := tx.write(p.write(), !p.NoOld)
 	return images.Old, err

@@ -30,10 +30,10 @@ type Page struct {
 	Items   []attr.Item // empty with SelectCount
 	Count   int         // items that passed the filter
 	Scanned int         // items read
-	LastKey attr.Item   // where the next page starts; nil: this was the last
+	LastKey attr.Item   // StartKey of the next page; nil: this was the last
 
 	Bytes   int // size of the items read, as attr.Size counts them and as the index shows them
-	Fetched int // capacity for items fetched because a local index lacks attributes: in units of 4 KB, each item rounded up
+	Fetched int // read capacity for items fetched because a local index lacks attributes: units of 4 KB, each item rounded up
 }
 
 // Query reads a page. Items past their TTL are left out and do not count towards the limit.

@@ -153,7 +153,7 @@ func errCompiling() error {
 // seen is the set of items that a transaction has read from tables that send. It is not kept without a replicator.
 type seen struct {
 	items map[itemID]struct{}
-	all   bool // too many to list: every item counts as read
+	all   bool // too many to list, or not listed (see walk.saw): every item counts as read
 }
 
 // maxSeen limits how many reads a transaction remembers.

@@ -71,8 +71,8 @@ func start(f *file.File, o Options) *Store {
 // Node returns the id of the node that the file belongs to.
 func (s *Store) Node() string { return s.engine.Node }
 
-// Incarnation returns how often the node has left its history (by a restored backup or a clone: see BeginIncarnation). Sequences of the
-// journal start at Incarnation<<40 + 1.
+// Incarnation returns a number that grows each time the node leaves its history (by a restored backup or a clone: see BeginIncarnation).
+// Sequences of the journal in it start at Incarnation<<40 + 1.
 func (s *Store) Incarnation() uint64 { return s.engine.Incarnation.Load() }
 
 // Path returns the path of the file; empty for OpenMemory.
@@ -122,8 +122,9 @@ func (s *Store) Err() error { return s.engine.Err() }
 // nil when the changes are on disk. If fn returns an error or panics, everything it did is rolled back; the error is returned, the panic
 // continues.
 //
-// One transaction runs at a time, in the order of the calls; waiting ones share a commit with the one before them. So fn must not block
-// or do network I/O. It must not call Update either, which would wait for itself: such a call is refused after Options.WriteStall.
+// One transaction runs at a time, in the order of the calls; waiting ones share a commit with the one before them. So fn must not block,
+// and must do nothing outside of the process, which could not be rolled back. It must not call Update either, which would wait for itself:
+// such a call is refused after Options.WriteStall.
 //
 // ctx can end the wait until fn starts. After that, Update always waits for the outcome.
 func (s *Store) Update(ctx context.Context, fn func(*Tx) error) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// maxPage is how much a page reads, in bytes as attr.Size counts them.
+// maxPage is how much a page reads before it ends, in bytes as attr.Size counts them.
 const maxPage = 1 << 20
 
 // maxSteps is how many hidden entries a page looks at, so that a walk over hidden items ends too.

@@ -103,7 +103,8 @@ func (w *write) row(was format.Row) format.Row {
 	return format.NewRow(w.subject, w.size, was)
 }
 
-// write takes one action through all its steps. It returns the images to the caller; without wantOld, the old one may be missing.
+// write takes one action through all its steps and returns the images. With wantOld they include the old one, and so the item counts as
+// read (see saw); without, the old one may be missing.
 func (tx *Tx) write(w write, wantOld bool) (Images, error) {
 	if err := tx.enterWrite(); err != nil {
 		return Images{}, err

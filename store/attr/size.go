@@ -79,8 +79,8 @@ func Weight(v Value) (values, bytes int) {
 	return values, bytes
 }
 
-// sizeNumber returns the size of a canonical number: one byte, one for each two significant digits before the point and for each two
-// after it, and one for a minus sign. Leading and trailing zeros of the number are not significant: 1200 counts two digits.
+// sizeNumber returns the size of a canonical number: one byte, the significant digits before the point and those after it, two to a byte
+// and each rounded up, and one byte for a minus sign. Leading and trailing zeros of the number are not significant: 1200 counts two digits.
 func sizeNumber(text string) int {
 	size := 1
 	if text[0] == '-' {

@@ -52,7 +52,7 @@ func (f form) grammar() grammar {
 	return grammarCondition
 }
 
-// invalid returns an error that no state of the item can cure.
+// invalid returns the error of a request that DynamoDB refuses, with its text. To repeat the same request is of no use.
 func invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }

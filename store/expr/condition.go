@@ -208,8 +208,8 @@ func (s *scope) at(p path) (v attr.Value, err error) {
 	return v, nil
 }
 
-// attribute returns an attribute of the document. If the attribute or the item is large, it is decoded only once, however often the
-// expression names it: decoding may take some milliseconds, and a condition can name an attribute 150 times.
+// attribute returns an attribute of the document. In a large item it is decoded only once, however often the expression names it in the
+// same way: decoding may take some milliseconds, and a condition can name an attribute hundreds of times.
 func (s *scope) attribute(e element) (attr.Value, error) {
 	for i := range s.decoded {
 		if s.decoded[i].element == e {
@@ -240,7 +240,7 @@ func (s *scope) attribute(e element) (attr.Value, error) {
 	return v, s.work.spendOn(v, decoding)
 }
 
-// maxSmall is the size of an encoded item up to which decoding an attribute again is cheap.
+// maxSmall is the size of an encoded item, in bytes, up to which decoding an attribute again is cheap.
 const maxSmall = 1 << 10
 
 // decoded is a decoded attribute, by its name in the expression. A missing one has the zero Value.

@@ -45,7 +45,8 @@ func (w *Work) Err() error {
 	return w.err
 }
 
-// Spend charges units to the budget. If too few are left, it and all later calls fail: kind Invalid, code CodeWork.
+// Spend charges units to the budget. If too few are left, the error has kind Invalid and code CodeWork; an error of pause is returned as it
+// is. After either, all later calls fail too.
 func (w *Work) Spend(units int) error {
 	if w == nil {
 		return nil

@@ -22,7 +22,7 @@ import (
 type Copies struct {
 	E      *txn.DB
 	mu     sync.Mutex
-	open   map[*copySnapshot]time.Time // by start time
+	open   map[*copySnapshot]time.Time // when each began
 	closed bool
 }
 

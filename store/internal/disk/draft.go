@@ -13,17 +13,17 @@ import (
 )
 
 // Draft is a file under another name until it is complete and on disk, so a crash leaves the whole file under its own name, or no file. A
-// draft is locked: two processes that create the same file cannot write to one draft, and a draft left by a crash is recognized by its
-// free lock. Such a draft is removed rather than overwritten, because a crash in the middle of Publish leaves a file with both names.
+// draft is locked: two writers of the same file cannot write to one draft, and a draft left by a crash is recognized by its free lock.
+// Such a draft is removed rather than overwritten, because a crash in the middle of Publish leaves a file with both names.
 type Draft struct {
 	F    *os.File
 	Path string
 }
 
-// NewDraft creates an empty draft. If another process is writing it, the error is fault.Conflict.
+// NewDraft creates an empty draft. If it is being written, the error is fault.Conflict.
 func NewDraft(path string) (*Draft, error) {
 	d := &Draft{Path: path}
-	for range 3 { // another process may finish the draft between two steps: then try again
+	for range 3 { // another writer may finish the draft between two steps: then try again
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, CannotWrite(path, err)

@@ -68,9 +68,9 @@ func (r *Room) fillLeft() error {
 	return err
 }
 
-// Reserve allocates need bytes above the size that the open write transaction uses. If the disk or the limit has less, that is no error:
-// bbolt's limit is set to the available space less leaves, a part of the spare, and bbolt refuses a commit that does not fit. If the file
-// has holes, Reserve refuses the commit with bbolt's error of a full file.
+// Reserve allocates need bytes and Spare above the size that the open write transaction uses. If the disk or the limit has less, that is no
+// error: bbolt's limit is set to the available space less leaves, a part of the spare, and bbolt refuses a commit that does not fit. If the
+// file has holes that the disk still has no space for, Reserve refuses the commit with bbolt's error of a full file.
 func (r *Room) Reserve(btx *bolt.Tx, need int, leaves int64) error {
 	if err := r.fillLeft(); err != nil {
 		return err

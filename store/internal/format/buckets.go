@@ -53,7 +53,7 @@ const (
 	MaxSide     = 32 << 20 // of a value
 )
 
-// SidePrefix is the prefix of side buckets. It is longer than the names of other buckets.
+// SidePrefix is the prefix of side buckets. With a name behind it, it is longer than BucketNameSize, so no table or index has such a name.
 const SidePrefix = "side/"
 
 // SideBucket returns the name of a space's bucket.

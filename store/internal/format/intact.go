@@ -14,7 +14,7 @@ type Intact struct {
 	pages [intactPages]intactPage
 }
 
-const intactPages = 1 << 13 // enough for each row of a 32 MB file
+const intactPages = 1 << 13 // one for each page of memory of a 32 MB file
 
 // intactPage remembers rows of one page of memory (4 KB) by their offset: reading row after row uses adjacent marks. Small rows displace
 // one another, but verifying them is fast.

@@ -47,7 +47,7 @@ const IncarnationBits = 40
 // trimmed to its end.
 type JournalState struct {
 	First uint64 // sequence of the first record that is not trimmed; Last+1 if there is none
-	Last  uint64 // sequence of the last record written
+	Last  uint64 // sequence of the last record written, or what StepTo set until the next one
 	Bytes uint64 // stored size of the records from First to Last
 
 	FirstAt int64 // when First was written; 0: not looked up; not stored

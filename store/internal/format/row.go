@@ -79,7 +79,7 @@ func (r Row) Known() error {
 	return refusal.Damaged(nil, "a row has an unknown version")
 }
 
-// Check returns an error if the row is not what was written under the key.
+// Check returns an error if the row is not what was written under the key. A row without a checksum passes.
 func (r Row) Check(key []byte) error {
 	if err := r.Known(); err != nil || r.Plain() {
 		return err

@@ -112,7 +112,7 @@ func prefetch(f *os.File, size int64) error {
 	return err
 }
 
-// findMeta returns the newer of the two meta pages. The second is one page into the file, but the page size is only known from the meta
+// findMeta returns the newer valid one of the two meta pages. The second is one page into the file, but the page size is only known from the meta
 // pages themselves.
 func findMeta(f io.ReaderAt, size int64) (best Meta, err error) {
 	if size == 0 {

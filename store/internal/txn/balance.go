@@ -28,11 +28,11 @@ func (b *balance) remove(key, old []byte) {
 
 func (b *balance) growth() int { return b.added + b.adopted - b.removed }
 
-// settlement is how much a commit that removes keys from a side space may add, in bytes: a conflict record for an outbox entry, or the
-// cloud's item in place of ours.
+// settlement is how much a commit that removes keys from a side space may add beyond what it removes, in bytes: a conflict record for an
+// outbox entry, or the cloud's item in place of ours.
 const settlement = 128 << 10
 
-// smallNote is how much a commit without items may add, in bytes: the attempt to send an entry is noted before the entry is settled.
+// smallNote is how much a commit without journal records may add, in bytes: the attempt to send an entry is noted before the entry is settled.
 const smallNote = 1 << 10
 
 // leaves returns how much of the spare a commit of the batch must leave to others, in bytes. Commits that free space, now or once the

@@ -18,14 +18,15 @@ type batch struct {
 	members []*member
 	broken  error // an undo failed: the whole batch is rolled back
 
-	// The state of the store after the batch is committed. Undoing a member restores these.
+	// The state of the store after the batch is committed, and what the commit will cost. Undoing a member restores these, except tokens
+	// and Grows, which may then say too much.
 	cat       *catalogue.Tables
 	Journal   format.JournalState
 	begun     uint64 // an incarnation that began in the batch; 0: none
 	mutations int    // changes of buckets, without undone ones
-	bytes     int    // of keys and values in those changes
+	bytes     int    // of the keys and values that those changes set
 	records   int    // journal records, without undone ones
-	tokens    int    // transaction tokens remembered
+	tokens    int    // transaction tokens remembered, with undone ones
 	Grows     bool   // it has changes other than deletes, adopted items and side spaces
 	side      balance
 	undo      []UndoEntry

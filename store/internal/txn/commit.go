@@ -39,13 +39,13 @@ type committer struct {
 	leading bool          // there is a leader, or a member has been told to lead
 	closed  error         // why no more members are accepted
 	ended   chan struct{} // closed when closed is set and nobody leads
-	last    int           // members of the last commit and waiting after it; only the leader uses it and the next field
+	last    int           // members of the last commit, and those waiting when it ended; only the leader uses it
 	back    chan struct{} // signals that a member has finished its turn
 
 	trimmed   time.Time // when the journal was last trimmed
 	untrimmed int       // records written since
 
-	stall   *time.Timer // runs during turns
+	stall   *time.Timer // runs while members are served
 	serving bool
 	since   time.Time // when the current turn began; zero: no turn
 	holder  *member   // the member whose turn it is
@@ -70,7 +70,7 @@ const (
 	memberWaits   = iota
 	memberRuns    // it leads or has its turn
 	memberLeft    // its context ended first
-	memberEscaped // it panicked and was undone: nobody waits for the outcome
+	memberEscaped // it panicked or ended its goroutine, and was undone: nobody waits for the outcome
 )
 
 func newCommitter(s *DB) *committer {
@@ -236,8 +236,8 @@ func (c *committer) commit(b *batch) int {
 	return len(b.members) + behind
 }
 
-// serve gives the leader, the waiting members and those that arrive meanwhile their turns. It stops when nobody arrives any more, or when
-// nobody waits and as many were served as at the last commit: a lone writer waits for nobody.
+// serve gives the leader, the waiting members and those that arrive meanwhile their turns, up to BatchLimit. It stops when nobody arrives
+// any more, or when nobody waits and it has served as many as c.last counts: a lone writer waits for nobody.
 func (c *committer) serve(b *batch, leader *member) {
 	c.watchStall(true)
 	defer c.watchStall(false)

@@ -165,7 +165,8 @@ func (s *DB) Stop() {
 	s.Readers.close()
 }
 
-// ShutDown closes the file. It first commits the free list, so that the next Open need not search the file for free pages.
+// ShutDown closes the file. If it will be opened again, ShutDown first commits the free list, so that the next Open need not search the
+// file for free pages.
 func (s *DB) ShutDown(again bool) error {
 	if again && s.Err() == nil {
 		failpoint.Hit(failpoint.CloseBegin)

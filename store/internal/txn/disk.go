@@ -1,6 +1,6 @@
 package txn
 
-// UsedBytes returns how much of the file holds data. Pages that bbolt counts as free are not included: it reuses them as soon as nobody
+// UsedBytes returns how many bytes of the file hold data. Pages that bbolt counts as free are not included: it reuses them as soon as nobody
 // reads them. It returns 0 if the store is closed or cannot be read.
 func (s *DB) UsedBytes() int64 {
 	var r Reader

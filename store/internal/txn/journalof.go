@@ -23,7 +23,7 @@ type JournalQuery struct {
 	After   uint64
 	Through uint64 // the last sequence requested; 0: up to the end of the journal
 	Limit   int    // records to return; 0: 1000
-	Bytes   int    // the page ends with the record that makes the encoded images exceed this; 0: 1 MiB
+	Bytes   int    // the page ends with the record that brings the bytes of its records in the file to this; 0: 1 MiB
 	Look    int    // records of any table to examine; 0: 10,000
 }
 

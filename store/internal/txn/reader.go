@@ -50,7 +50,7 @@ type Reader struct {
 	older, newer *Reader
 }
 
-// readers is the list of open Views from oldest to newest, and one timer for all of them. The timer runs only while there are any.
+// readers is the list of open Views from oldest to newest, and one timer for all of them. Without open Views the timer is not set again.
 //
 // Starting and ending a bbolt transaction costs more than looking up an item. So a View leaves its snapshot to the next View, as long as
 // nobody writes. Suspend, called before a write transaction begins, ends the idle snapshots, which would keep pages from being reused and

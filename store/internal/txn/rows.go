@@ -83,8 +83,8 @@ type Change struct {
 // leaves none.
 func (c *Change) Changes() bool { return c.Op != 0 && (c.Old != nil || c.Now != nil) }
 
-// Apply makes a change: the journal record, the row, the index entries. After the first of these, an error means that the transaction
-// cannot be committed.
+// Apply makes a change: the journal record, the row, the index entries. After an error the transaction cannot be committed, because any of
+// these may have been written.
 func (tx *Tx) Apply(c Change) error { return tx.BreakOff(tx.applySteps(c)) }
 
 func (tx *Tx) applySteps(c Change) error {

@@ -33,10 +33,10 @@ type CommitStats struct {
 	Commits    uint64        `json:"-"`                 // commits that wrote something
 	Members    uint64        `json:"-"`                 // transactions in them
 	Shared     float64       `json:"members"`           // average number of transactions in a commit
-	LastMillis float64       `json:"lastMillis"`        // duration of the last commit, from the first byte written
+	LastMillis float64       `json:"lastMillis"`        // duration of the last commit, with its trimming and reserving, without the turns
 	MeanCommit time.Duration `json:"-"`                 // exponentially weighted, over the last ten or so
 	Refused    uint64        `json:"refused"`           // commits refused for lack of space
-	Warning    string        `json:"warning,omitempty"` // a problem that needs attention: the disk is full
+	Warning    string        `json:"warning,omitempty"` // a problem that needs attention: writes find no space
 }
 
 // ChoreStats describes background work.
@@ -81,7 +81,7 @@ type meter struct {
 	Mu     sync.Mutex
 	stats  CommitStats
 	long   uint64
-	FullAt time.Time // real time of the last refused commit; zero: none
+	FullAt time.Time // real time of the last commit refused for lack of space; zero: none
 }
 
 func (m *meter) longTurn() {

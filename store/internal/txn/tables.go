@@ -138,7 +138,7 @@ func (tx *Tx) ChangeTable(have *catalogue.Table, spec catalogue.TableSpec, setti
 	return tx.SaveTable(next, t)
 }
 
-// addIndex creates the bucket of an index, and fills the index if the table is small.
+// addIndex creates the bucket of an index and fills a first slice of it, which is all of it if the table is small.
 func (tx *Tx) addIndex(t *catalogue.Table, ix *catalogue.Index) (*catalogue.Index, error) {
 	if err := tx.createBucket(ix.Bucket); err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ func (tx *Tx) ForgetAllTokens() error {
 	return nil
 }
 
-// DoneBefore reports whether the request has already been done with this token. It refuses another request with the same token.
+// DoneBefore reports whether the request was done with this token within TokenAge. It refuses another request with the same token.
 func (tx *Tx) DoneBefore(m format.Mark) (bool, error) {
 	bucket := tx.Btx.Bucket(format.BucketTokens)
 	if m.Token == "" || bucket == nil {

@@ -24,13 +24,13 @@ const (
 	trimAfter = time.Minute
 )
 
-// trim removes the oldest records of the journal if they exceed the age or the size in Options and every cursor has passed them. From the
-// first record of a stream on, the age is StreamAge and the size is that for streams. trim runs within commits, so a journal without
-// writes is not trimmed.
+// trim removes the oldest records of the journal if they exceed the age or the size in Options and every cursor has passed them. While the
+// oldest record lies in a listed stream, the age is at least StreamAge and the size at least StreamBytes. trim runs within commits, so a
+// journal without writes is not trimmed.
 //
 // A record holds its new image, and the next record of the same item refers to it as its old image. So a record that the journal no
 // longer shows stays as long as one that refers to it: below First, and it is removed together with that one. For example, if records 4
-// and 9 are about one item, trimming 4 only moves First; trimming 9 removes both, unless a later record refers to 9.
+// and 9 are about one item, trimming 4 only moves First; trimming 9 removes 4, and 9 too unless a later record refers to it.
 func (b *batch) trim() error {
 	if !b.trimNow() {
 		return nil
@@ -99,7 +99,7 @@ func (b *batch) trimDue() bool {
 	return b.s.Opts.Now().Sub(time.Unix(0, j.FirstAt)) > age
 }
 
-// cursorFloor returns the sequence that every cursor has reached.
+// cursorFloor returns the sequence up to which every cursor has read; the highest possible without cursors.
 func cursorFloor(cursors *bolt.Bucket) (uint64, error) {
 	floor := uint64(math.MaxUint64)
 	err := cursors.ForEach(func(k, v []byte) error {
@@ -144,7 +144,7 @@ func (b *batch) trimRecord(bucket *bolt.Bucket, key []byte, r *format.StoredReco
 }
 
 // referred reports whether a later record refers to this one for its old image. That is so unless the image is still the item's present
-// state, or the record is a delete.
+// state, or the record is a delete or of a table that was forgotten.
 func (b *batch) referred(seq uint64, r *format.StoredRecord) bool {
 	t := b.cat.ByID[r.Table]
 	if r.Now == nil || t == nil {
