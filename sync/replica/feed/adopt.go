@@ -179,8 +179,8 @@ func (f *Feed) adoptOne(w *outbox.Work, im *image, out *adoption, together bool)
 	return adoptTaken, nil
 }
 
-// provedBy returns the batches of an item, in order, that an image of it proves. Transactions are left out unless together says that
-// all of their items are at hand.
+// provedBy returns the batches of an item, in order, that an image of it proves. It never returns a transaction: the caller that has all
+// of its items settles it, and together says that this caller has.
 func (f *Feed) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side intent.Sidecar, out *adoption, together bool) (proved []*outbox.Batch, v adopted) {
 	i := slices.IndexFunc(units, func(u *outbox.Batch) bool { return u.ShownBy(it, side, f.Store.Node()) })
 	if i < 0 {

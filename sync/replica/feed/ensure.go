@@ -184,8 +184,8 @@ func (f *Feed) fetch(ctx context.Context, w *want, flight *ensuring, limit time.
 	return err
 }
 
-// holds subscribes to a partition and reports whether it is held: read as a whole a short time ago, or covered by a rule that keeps
-// reading it.
+// holds reports whether something is held: read as a whole a short time ago, or covered by a rule that keeps reading it. It subscribes
+// to a partition that no rule covers.
 func (f *Feed) holds(w *want) (held bool) {
 	now := f.Clock.Now()
 	every := f.coveredEvery(w)

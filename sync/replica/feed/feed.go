@@ -191,7 +191,7 @@ func (f *Feed) rested(rules []*feedRule, now time.Time, rand func() uint64) {
 	}
 }
 
-// nextRound returns when the next rule or subscription is due.
+// nextRound returns when the next rule is due, but at most subscribedEvery from now, for the subscriptions.
 func (f *Feed) nextRound(rules []*feedRule) time.Time {
 	next := f.Clock.Now().Add(subscribedEvery)
 	for _, rule := range rules {

@@ -31,8 +31,8 @@ func endReads(images []image) {
 	}
 }
 
-// maxRereads bounds how often an item is read again because its base moved meanwhile: then the cloud's answers move it, which are as
-// good as reads.
+// maxRereads bounds how often an item is read again because its base moved meanwhile. A base that moves so often is moved by
+// answers of the cloud, which are as good as reads.
 const maxRereads = 3
 
 // refresh reads an item and adopts it.

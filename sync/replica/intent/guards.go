@@ -28,8 +28,8 @@ func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (ver
 	return e.anotherLife(f, env)
 }
 
-// sameLife handles an image that shows the entry's life: the entry is sent again, based on that image. Within a life a mark
-// disappears only after its entry settled, so no unanswered send has applied.
+// sameLife handles an image that shows the entry's life (for an entry on none: no item). The entry is sent again, based on that image.
+// Within a life a mark disappears only after its entry settled, so no unanswered send has applied.
 func (e *Entry) sameLife(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
 	case f.unsure && item != nil && e.Life.Kind == LifeForeign && e.Life.ID == "" && !e.untouched(item):
@@ -222,7 +222,7 @@ func (e *Entry) sameTTL(item attr.Item) bool {
 	return true
 }
 
-// revive turns an update that was never sent, of an item ended by its TTL, into a create of the whole view.
+// revive turns an update of which no send is unanswered, of an item ended by its TTL, into a create of the whole view.
 func (e *Entry) revive(before Known, env Env) bool {
 	spec := env.Spec(e.Table)
 	if e.Policy != store.PolicyIntent || e.Txn != 0 || e.Ghost || e.Late || e.Moved && e.Proof || e.Op == store.OpDelete ||

@@ -15,7 +15,7 @@ const (
 	verdictDecided                 // see the decision
 	verdictTimeline                // no proof: another process writes under our name
 	verdictAsk                     // the presence of its tombstone decides
-	verdictPark                    // a hold, a count guard or another entry's turn: NotBefore is set
+	verdictPark                    // a hold, a count guard, another Put's turn or other nodes' replays: NotBefore is set
 )
 
 // facts is what is known about an entry when an image is judged.
@@ -52,7 +52,7 @@ const (
 	textTimeline    = "the mark of another history of this node: a copy or an older file is writing"
 )
 
-// judge decides what the refusal of an entry means: first by the mark, then the application's condition, then the guards.
+// judge decides what the refusal of an entry means: by the mark, then (policy newest) the time, the application's condition, the guards.
 func (e *Entry) judge(f facts, env Env) (verdict, decision) {
 	item, side := Split(f.image)
 	if v, d, ok := e.judgeMark(item, side, f, env); ok {
@@ -91,8 +91,8 @@ func (e *Entry) judgeMark(item attr.Item, side Sidecar, f facts, env Env) (verdi
 	return verdictTimeline, decision{}, true
 }
 
-// closedBefore decides about an entry whose mark was closed: the answer was lost, or this process has forgotten the decision. That
-// the mark is not on this item says nothing about an earlier item in its place.
+// closedBefore decides about an entry whose mark was closed: the answer was lost, or this process has forgotten the decision. That the
+// entry was not applied to this item says nothing about an earlier item that this one may have replaced.
 func (e *Entry) closedBefore(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	if e.labels(side.Life, env.Node) {
 		side.Life = "" // closing has labelled it

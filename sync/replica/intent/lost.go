@@ -121,13 +121,13 @@ func (e *Entry) Earliest() uint64 {
 	return first
 }
 
-// partly reports whether a mark of ours belongs to an entry folded into this one. Here that entry was never sent, so another
-// timeline has sent it.
+// partly reports whether a mark of ours belongs to an entry folded into this one. Here that entry was never sent by
+// itself, so another timeline has sent it.
 func (e *Entry) partly(mark attr.Value) bool {
 	return mark.Kind() == attr.KindN && slices.Contains(e.Folds, Whole(mark))
 }
 
-// outdone reports whether an item carries a mark of ours greater than the entry's, closed or not.
+// outdone reports whether an item carries a mark of ours greater than the entry's own, open or closed.
 func (e *Entry) outdone(side Sidecar, env Env) bool {
 	there := side.Marks[env.Node]
 	order, _ := attr.Compare(there, e.closedMark())

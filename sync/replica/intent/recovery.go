@@ -38,7 +38,7 @@ func (e *Entry) NoticedAt(at time.Time) bool { return at.UnixMilli() == e.again 
 // MarkLost marks the entry as one that another run of this node may have sent, so that it is looked for.
 func (e *Entry) MarkLost() { e.lost = true }
 
-// FlaggedSince reports whether the stored entry was marked for verification after the entry in hand was read.
+// FlaggedSince reports whether the stored entry is verified because of a restore that the entry in hand does not know of.
 func (e *Entry) FlaggedSince(inHand *Entry) bool { return e.replay && e.again != inHand.again }
 
 // TakeReplay copies the verification flags of the stored entry. The cloud may have lost the entry's closed mark and tombstone.

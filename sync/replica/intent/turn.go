@@ -79,8 +79,8 @@ func (e *Entry) needsTurn(side Sidecar, env Env) bool {
 	return e.Refused >= turnTries && !taken && (e.Op == store.OpPut || e.Ghost) && e.Life.Kind != LifeNone
 }
 
-// countRefused handles a write by another since the base of a Put. The Put is sent again on the new image, from the third time on in
-// its turn; if that does not help, its item rests.
+// countRefused handles a Put whose item others have written since its base. It is sent again on the new image, from the third time on
+// in its turn; if that does not help, its item rests.
 func (e *Entry) countRefused(env Env) (verdict, decision) {
 	e.Refused++
 	if e.Refused < countTries {

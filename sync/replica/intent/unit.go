@@ -24,7 +24,7 @@ type Env struct {
 	SyncTable       string
 	LockTable       string // of the leases; "": no leases, and fences are not looked up
 	Transactions    bool   // whether the cloud has them
-	Lost            uint64 // the sequence up to which a lost timeline of this node settled everything
+	Lost            uint64 // the sequence up to which a lost timeline of this node settled everything; at most the fork
 	Fork            uint64 // the last sequence that the lost timeline may share; 0: unknown
 	FirstRenumbered uint64 // the first sequence assigned anew since; 0: none
 	// Twice reports whether an earlier history of this node may have given a waiting sequence to another write; nil: never.
@@ -148,7 +148,7 @@ const (
 	CodeDeleted     Code = "deleted"          // the item was deleted meanwhile, which wins or conflicts by policy
 	CodeGone        Code = "gone"             // like deleted, but after an unanswered send that may have applied
 	CodeUnknown     Code = "unknown"          // a foreign item has changed since an unanswered send
-	CodeOverwritten Code = "overwritten"      // a foreign Put replaced an unanswered send
+	CodeOverwritten Code = "overwritten"      // a foreign Put replaced the item after an unanswered send
 	CodeDeposed     Code = "deposed"          // the lock has a higher fence
 	CodeLate        Code = "late"             // not sent by the application's deadline
 	CodeOlder       Code = "older"            // policy newest: a later write is there

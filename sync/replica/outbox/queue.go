@@ -49,7 +49,7 @@ func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) erro
 	return nil
 }
 
-// leads reports whether a batch need not wait for any other on an item. It waits for earlier writes, except held ones, because what
+// leads reports whether a batch need not wait for any other on an item. It waits for earlier batches, except held ones, because what
 // is written behind a quarantine does not wait for it. If it does not write the item itself, it does not wait for others
 // that do not either.
 func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
@@ -77,7 +77,7 @@ func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 	return true, nil
 }
 
-// IsHead reports whether nothing written earlier waits on any of the batch's items.
+// IsHead reports whether the batch leads on all of its items.
 func (b *Outbox) IsHead(tx *store.Tx, u *Batch) (head bool, err error) {
 	head = true
 	err = u.EachPlace(func(table string, key attr.Item, _ bool) error {
@@ -116,8 +116,8 @@ func (w *Work) eachPlace(u *Batch, fn func(it *WorkItem, shared bool)) error {
 	})
 }
 
-// findHeads determines which batches lead on the changed items. Batches sharing a place are announced only when the place
-// becomes free: at other times they have all been announced before.
+// findHeads determines which batches lead on the changed items. Of batches that share a place, all are announced when the place
+// becomes free; at other times only the first, because all have been announced before.
 func (w *Work) findHeads() error {
 	for _, it := range w.Order {
 		it.Heads = nil

@@ -52,7 +52,7 @@ type WorkItem struct {
 	loaded  bool      // its pending batches are in Work.batches
 	Dirty   bool      // the remote image must be written
 	Rebased bool      // the view must be computed
-	freed   bool      // an unshared place has left its queue, or a batch was held or released
+	freed   bool      // an unshared place has left its queue, or a batch was changed, perhaps held or released
 	Heads   []ID      // batches that lead once the work is finished, as far as that is new
 	Refetch bool      // read the item again from the cloud
 	Unknown bool      // a row exists that the cloud never had
@@ -60,7 +60,7 @@ type WorkItem struct {
 
 // Outbox is a node's outbox: what its functions need besides a transaction.
 type Outbox struct {
-	Lanes int // workers for batches by item, plus the last one for batches that go ahead
+	Lanes int // number of workers, including the last one, which has only the batches that go ahead
 	Heads int // batches of an item announced as leading; with more, the workers read the outbox again
 	Folds int // entries folded into one at most
 	Reads *Reads

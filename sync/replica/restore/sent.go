@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// requeueSent also marks batches that were sent and not answered for verification: the table may have lost their effect, and the proof of a
-// transaction is in another table. That includes batches now on their way, whose outbox record does not say yet that they were
+// requeueSent marks for verification also batches that were sent and not answered: the table may have lost their effect, and the proof of
+// a transaction is in another table. That includes batches now on their way, whose outbox record does not say yet that they were
 // sent; their mark does. It can be interrupted and repeated.
 func (t *Tables) requeueSent(ctx context.Context, table string, b *Book) error {
 	t.Box.Flags.Add(1) // for batches that workers already hold
@@ -114,8 +114,8 @@ func (t *Tables) keepsBefore(b *Book, e *intent.Entry) bool {
 	return !b.Earlier.IsZero() && !b.RestoredAt.Before(b.Earlier)
 }
 
-// GoesBack reports whether other tables of a batch under verification have yet to be put back: a later write proves an earlier one,
-// once it is there.
+// GoesBack reports whether writes to a table of a batch under verification have yet to be put back. The batch waits for them: a later
+// write proves an earlier one, once it is back in the outbox.
 func (t *Tables) GoesBack(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
 		if !e.MakesSure() {
@@ -155,8 +155,8 @@ func (t *Tables) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.En
 	return here
 }
 
-// Since returns the most recently replaced of some entries' tables; false: none was replaced. An earlier proof of such an entry may have
-// been in data that is gone.
+// Since returns that of some entries' tables which was last noticed to be another one; false: none was. An earlier proof of such an
+// entry may have been in data that is gone.
 func (t *Tables) Since(entries []*intent.Entry) (b Book, yes bool) {
 	for _, e := range entries {
 		if of, ok := t.book(e.Table); ok && of.Noticed.After(b.Noticed) {
