@@ -36,8 +36,8 @@ func (s *Store) BeginIncarnation(ctx context.Context, above uint64) (uint64, err
 	return next, nil
 }
 
-// KeepIncarnation notes the node's incarnation beside the file if no note exists yet. A later BeginIncarnation overwrites the note and
-// then needs no additional disk space.
+// KeepIncarnation notes the node's incarnation beside the file if no note of this node exists yet. On a full disk, a later
+// BeginIncarnation can overwrite the note in place, which needs no space.
 func (s *Store) KeepIncarnation() error {
 	if s.engine.Path == "" {
 		return nil

@@ -83,7 +83,7 @@ func operandCount(fn op) int {
 	return 2
 }
 
-// checkDistinct refuses a comparison of a path with itself, such as "a.b = a.b".
+// checkDistinct refuses a first operand that is a path and is repeated, such as "a.b = a.b" or "a IN (:x, a)".
 func (c *checker) checkDistinct(n *node) error {
 	switch n.op {
 	case opAnd, opOr, opNot, opPlus, opMinus, opListAppend:

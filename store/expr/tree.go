@@ -164,7 +164,7 @@ func (t *tree) pickIndexes(from []attr.Value) []attr.Value {
 	return to
 }
 
-// attributes returns the first step of each path.
+// attributes returns the first steps of the paths, each once.
 func (t *tree) attributes() []string {
 	names := make([]string, len(t.subs))
 	for i, sub := range t.subs {
@@ -173,7 +173,7 @@ func (t *tree) attributes() []string {
 	return names
 }
 
-// nested returns the first steps of the paths that have more than one.
+// nested returns the first steps of the paths with more than one step, each once.
 func (t *tree) nested() (names []string) {
 	for _, sub := range t.subs {
 		if len(sub.subs) > 0 {

@@ -46,7 +46,7 @@ type Read struct {
 type Step struct {
 	KeyCondition string
 	Filter       string
-	Projection   string // all needed attributes, unprojected
+	Projection   string // all needed attributes, each as a whole
 	expr.Params
 }
 

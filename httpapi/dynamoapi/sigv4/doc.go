@@ -25,7 +25,7 @@
 // As in IAM, BatchGetItem and BatchWriteItem have permissions of their own, and transactions have none: their parts need GetItem,
 // PutItem, UpdateItem, DeleteItem and ConditionCheckItem, and PartiQL needs PartiQLSelect, -Insert, -Update and -Delete, each on its
 // own table. Requests about no table (ListTables, DescribeLimits, DescribeEndpoints, ListStreams of all tables) need their action on
-// all tables, that is, on "*". ListTables then shows all of them.
+// all tables, that is, on "*". ListTables then shows all of them, and is refused otherwise.
 //
 // # What is verified
 //

@@ -37,7 +37,7 @@ type CA struct {
 	management, dns string // host:port
 }
 
-// Start runs a CA whose certificates are valid for life, until the end of the test. If Pebble cannot be built, the test is skipped.
+// Start runs a CA until the end of the test. life is how long its certificates are valid. If Pebble cannot be built, the test is skipped.
 func Start(t *testing.T, life time.Duration) *CA {
 	t.Helper()
 	dir, programs := t.TempDir(), programs(t)

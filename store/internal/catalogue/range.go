@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Bounds returns the range of keys that a key condition selects: low is inclusive, high is exclusive.
+// Bounds returns the range of keys that a key condition selects: low is inclusive, high is exclusive, nil if there is no bound.
 func (k *KeyAttrs) Bounds(r expr.KeyRange) (low, high []byte, err error) {
 	if err := r.Check(&k.Bound); err != nil {
 		return nil, nil, err

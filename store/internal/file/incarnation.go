@@ -29,7 +29,7 @@ func KeepIncarnation(path, node string, incarnation uint64) error {
 // incarnationsSuffix is the suffix of the file with the highest incarnation that each node has had at a path.
 const incarnationsSuffix = ".incarnations"
 
-// NewIncarnation returns an incarnation that the node never had at path, and notes it.
+// NewIncarnation returns an incarnation that is greater than above and that the node never had at path, and notes it.
 func NewIncarnation(path, node string, above uint64) (uint64, error) {
 	name := path + incarnationsSuffix
 	had, err := readIncarnations(name)
