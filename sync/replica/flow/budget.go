@@ -111,7 +111,7 @@ func (l *Levels) State(b Budget, entries, bytes int64) BudgetState {
 	return s
 }
 
-// Room returns the level counting only the budgets that a shorter replay log helps: it decides no conflicts.
+// Room returns the level of those budgets that a shorter replay log relieves: all but the conflict log.
 func (l *Levels) Room(b Budget, entries, bytes int64) Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -90,8 +90,8 @@ func TestClosingForgottenByACrash(t *testing.T) {
 	a.result(e, OutConflict, CodeCondition)
 }
 
-// A create that was applied, and whose item a foreign writer has replaced, is not refused: nobody knows, also where a crash
-// comes before the answer of closing its mark.
+// A create that was applied and whose item a foreign writer replaced is recorded as unknown, not as refused, even if the node crashes
+// before it learns that the mark was closed.
 func TestClosingOfACreateForgottenByACrash(t *testing.T) {
 	t.Parallel()
 	for name, replace := range map[string]func(w *world){
@@ -120,8 +120,8 @@ func TestClosingOfACreateForgottenByACrash(t *testing.T) {
 	}
 }
 
-// A closed mark goes with its item. Where the node was not told of the closing, nothing says that the create was decided: another
-// node deletes what was in its way, as soon as the hold is over, and the create is made, as if it had been away all the time.
+// A closed mark goes with its item. If the node did not learn of the closing, nothing shows that the create was decided: once the hold
+// is over another node deletes the item in its way, and the create applies, as if it had been away all the time.
 func TestClosingOfACreateGoesWithItsItem(t *testing.T) {
 	t.Parallel()
 	for _, crash := range []bool{false, true} {
@@ -158,8 +158,8 @@ func TestClosingOfACreateGoesWithItsItem(t *testing.T) {
 	}
 }
 
-// What is written behind a create without a proof is on the life that this began. Where another node has deleted that, it is not
-// applied to what is there by now.
+// A write behind a create without a proof is on the life that the create began. If another node has deleted that life, the write is
+// not applied to the item that is there now.
 func TestBehindACreateThatWasDeleted(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"deleted": false, "deleted and made again": true} {
@@ -292,8 +292,8 @@ func TestAStampTakenBackStaysInOrder(t *testing.T) {
 	}
 }
 
-// What stands behind a create that has gone to a foreign item is on the life that its answer shows, though another node has ended
-// that and begun another before the answer was taken.
+// Writes behind a create that moved to a foreign item are on the life that its answer shows, even if another node ended that life and
+// began another before the answer was taken.
 func TestBehindAMovedCreateWhoseItemHasGone(t *testing.T) {
 	t.Parallel()
 	for name, now := range map[string]Known{

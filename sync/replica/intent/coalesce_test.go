@@ -65,7 +65,7 @@ func TestWhatIsCoalesced(t *testing.T) {
 	}
 }
 
-// TestCoalescedOrNot: whatever is folded, cloud and view end the same as if each went alone, and so do refusals.
+// TestCoalescedOrNot: whatever is folded, cloud, view and refusals end the same as if each write were sent alone.
 func TestCoalescedOrNot(t *testing.T) {
 	t.Parallel()
 	ops := []op{

@@ -92,8 +92,8 @@ func TestRenumber(t *testing.T) {
 	a.drainOne()
 }
 
-// drainOne sends the first entry into a cloud that has its item: placeholders of the application that are named as ours
-// do not clash.
+// drainOne sends the first entry to a cloud that has its item: placeholders of the application with the same names as ours do
+// not clash.
 func (n *node) drainOne() {
 	k := at("t", key("i"))
 	n.w.cloud.items[k] = n.known[k].Side.Join(n.known[k].Item)

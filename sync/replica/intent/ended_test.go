@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Who takes the place of an item past its TTL ends a life, as a delete does: its maker, whose answer was lost, does not make
-// it once more.
+// A write that replaces an item past its TTL ends a life, as a delete does: the node that created the item, and whose answer was
+// lost, does not create it again.
 func TestGhostEndsALifeThatItsMakerDoesNotKnowOf(t *testing.T) {
 	t.Parallel()
 	far := epoch.Unix() + 1e5
@@ -39,8 +39,8 @@ func TestGhostEndsALifeThatItsMakerDoesNotKnowOf(t *testing.T) {
 	}
 }
 
-// A create with earlier writes folded into it begins a life by the name of the first of them. Who deletes that leaves no
-// tombstone when the maker has told that one to be settled: put back to where the create waits, the maker knows it by that.
+// A create with earlier writes folded into it begins a life named by the first of them. A node that deletes this life leaves no
+// tombstone if its maker has reported the first write settled: a maker put back to where the create waits knows it by that.
 func TestFoldedCreateSettledInALostTimeline(t *testing.T) {
 	t.Parallel()
 	for _, own := range []bool{false, true} { // who deletes
@@ -83,7 +83,7 @@ func TestFoldedCreateSettledInALostTimeline(t *testing.T) {
 	}
 }
 
-// Images of state are folded as well, and what the first of them begins is known by it in every timeline.
+// Images of state are folded too, and the life that the first of them begins has its name in every timeline.
 func TestFoldedStateIsKnownByItsFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -98,8 +98,8 @@ func TestFoldedStateIsKnownByItsFirst(t *testing.T) {
 	}
 }
 
-// A create that had moved to another life when the snapshot was made, and was sent there in the timeline that is lost, is not
-// made once more when that life has ended. One that was not sent there is.
+// A create that had moved to another life when the snapshot was made, and was sent there in the lost timeline, is not repeated once
+// that life has ended. One that was not sent there is.
 func TestMovedBeforeTheLostTimeline(t *testing.T) {
 	t.Parallel()
 	for _, sent := range []bool{true, false} {
@@ -139,8 +139,8 @@ func TestMovedBeforeTheLostTimeline(t *testing.T) {
 	}
 }
 
-// A create that has gone to another life, was sent there without an answer, and finds that life ended is not made once more:
-// it is recorded, when no copy of its first send can arrive any more. One that arrives before is known by its mark.
+// A create that moved to another life, was sent there without an answer, and finds that life ended is not repeated: it is recorded
+// once no copy of its first send can arrive any more. A copy that arrives earlier is recognized by its mark.
 func TestMovedAndUnansweredWhereTheLifeHasEnded(t *testing.T) {
 	t.Parallel()
 	for _, applied := range []bool{true, false} { // to the life that ends

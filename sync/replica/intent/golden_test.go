@@ -13,10 +13,10 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// golden is where the requests are kept: with UPDATE_GOLDEN=1 the test writes them anew.
+// golden holds the expected requests. With UPDATE_GOLDEN=1 the test rewrites it.
 var golden = filepath.Join("testdata", "requests.txt")
 
-// TestRequests holds every sort of request to the text that is kept, expressions and all.
+// TestRequests compares every kind of request, expressions included, with the golden text.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

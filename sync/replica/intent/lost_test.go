@@ -2,7 +2,7 @@ package intent
 
 import "testing"
 
-// found goes on with a batch of a lost timeline until it is known what becomes of it.
+// found drives a batch of a lost timeline until its outcome is known.
 func (n *node) found(u *Batch, env Env) (o Outcome) {
 	for range 5 {
 		act := u.Next(n.bases(u), env)
@@ -13,8 +13,8 @@ func (n *node) found(u *Batch, env Env) (o Outcome) {
 	return o
 }
 
-// Another copy of the node sends an entry under its old number while this one looks for it and gives it another: whichever
-// request comes first, the entry applies once. A crash after the old mark was closed does not have it given up.
+// Another copy of the node sends an entry under its old number while this one looks for it and renumbers it: whichever request comes
+// first, the entry applies once. A crash after the old mark was closed does not lose it.
 func TestCopyThatSendsWhatIsRenumbered(t *testing.T) {
 	t.Parallel()
 	for copied := range 4 { // how many steps come before the copy's request
@@ -43,7 +43,7 @@ func TestCopyThatSendsWhatIsRenumbered(t *testing.T) {
 	}
 }
 
-// What is behind the fork and was never sent takes new sequences without a question; what may have been sent does not.
+// A batch after the fork that was never sent is renumbered without asking the cloud; one that may have been sent is not.
 func TestBehindTheForkNothingIsAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -71,8 +71,8 @@ func TestBehindTheForkNothingIsAsked(t *testing.T) {
 	}
 }
 
-// A transaction of a lost timeline that has no proof, on an item with a greater mark of ours, can never apply: it is
-// recorded, and does not have the node leave its history again and again.
+// A transaction of a lost timeline without a proof, on an item with a greater mark of ours, can never apply: it is recorded, and does
+// not make the node leave its history again and again.
 func TestTransactionOutdoneInALostTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,7 +88,7 @@ func TestTransactionOutdoneInALostTimeline(t *testing.T) {
 	}
 }
 
-// A queued entry that another timeline has sent by itself is not sent once more within a later one that has taken it in.
+// A queued entry that another timeline has sent by itself is not sent again as part of a later entry that it was folded into.
 func TestFoldedInALostTimeline(t *testing.T) {
 	t.Parallel()
 	for _, sent := range []bool{true, false} {
@@ -124,7 +124,7 @@ func TestFoldedInALostTimeline(t *testing.T) {
 	}
 }
 
-// A create that went to another life in the lost timeline, whose end has taken its mark away, is not made once more.
+// A create that moved to another life in the lost timeline is not repeated, although the end of that life has removed its mark.
 func TestMovedInALostTimeline(t *testing.T) {
 	t.Parallel()
 	for _, foreign := range []bool{true, false} {
@@ -152,8 +152,8 @@ func TestMovedInALostTimeline(t *testing.T) {
 	}
 }
 
-// A create is known by the first of the writes that were folded into it: a timeline that went on folding gave what it
-// made the same name.
+// A create is known by the first of the writes folded into it: a timeline that went on folding gave the life that it began the
+// same name.
 func TestFoldedOnInALostTimeline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -189,8 +189,8 @@ func TestFoldedOnInALostTimeline(t *testing.T) {
 	w.want("t", "i", "nothing")
 }
 
-// A number that an earlier history may have given to another write proves nothing, and nothing is sent under it: what is as
-// it was is sent under a new one, and the rest is recorded.
+// A number that an earlier history may have given to another write proves nothing, and nothing is sent under it: if the life is still
+// the entry's, it is sent under a new number; otherwise it is recorded.
 func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{false, true} {
@@ -219,8 +219,8 @@ func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
 	}
 }
 
-// A number that losses have parted proves nothing, the exact mark does: its digits are of that write alone. A transaction that
-// the lost timeline has sent is not sent once more under another number, also where only one of its items has its mark.
+// A number given twice proves nothing, but the exact mark does, because its digits belong to one write. A transaction that the lost
+// timeline has sent is not sent again under another number, even if only one of its items has its mark.
 func TestMarkOfAPartedNumberProvesATransaction(t *testing.T) {
 	t.Parallel()
 	for _, foreign := range []bool{false, true} {
@@ -244,8 +244,8 @@ func TestMarkOfAPartedNumberProvesATransaction(t *testing.T) {
 	}
 }
 
-// What carries the effect of a rejected entry is taken along also where the rejected one was renumbered and has a greater
-// number by now: else its effect would arrive with what was made upon it.
+// Entries that carry the effect of a rejected one are taken along even if the rejected one was renumbered and now has a greater
+// number. Otherwise its effect would arrive with them.
 func TestTailOfARenumberedEntry(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -267,8 +267,8 @@ func TestTailOfARenumberedEntry(t *testing.T) {
 	w.want("t", "i", `{"score":{"N":"0"},"version":{"N":"2"}}`)
 }
 
-// A transaction whose number losses have parted, and which the lost timeline has told to be settled, was sent there under another
-// number: nothing tells of it where others have taken the mark of that away. It is recorded, and not sent once more.
+// A transaction whose number was given twice, and which the lost timeline reported settled, was sent there under another number.
+// Nothing shows that once others have removed its mark. It is recorded, and not sent again.
 func TestPartedTransactionThatWasSettled(t *testing.T) {
 	t.Parallel()
 	for settled, want := range map[bool]Result{true: OutConflict, false: OutRenumber} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A greater mark of ours proves nothing about an entry that was sent and not answered: it may have been refused before.
+// A greater mark of ours proves nothing about an unanswered entry, which may have been refused before.
 func TestGreaterMarkIsNoProof(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -19,8 +19,8 @@ func TestGreaterMarkIsNoProof(t *testing.T) {
 	}
 }
 
-// What a node has settled it sends again, under the mark that it had, where the cloud was restored: until all have done so
-// a mark that is settled is not taken away, or the repeat after a lost answer applies a second time.
+// After a restore of the cloud a node sends again what it had settled, under the same mark. Until all nodes have done so no settled mark
+// is removed; otherwise a repeat after a lost answer would apply a second time.
 func TestSettledMarksStayWhileTheyAreSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

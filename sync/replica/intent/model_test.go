@@ -50,7 +50,7 @@ func moves() []move {
 	}
 }
 
-// play makes moves, heals the network, and looks at the accounts.
+// play makes the moves, heals the network, and checks the accounts.
 func play(t fataler, w *world, foreignWrites bool, script []move) {
 	adds := 0
 	for i, m := range script {
@@ -122,7 +122,7 @@ func (s setting) world(t fataler) *world {
 	return w
 }
 
-// TestModelOfOneItem plays random scripts; a failing one is made short.
+// TestModelOfOneItem plays random scripts; a failing one is shortened.
 func TestModelOfOneItem(t *testing.T) {
 	t.Parallel()
 	all := moves()
@@ -139,7 +139,7 @@ func TestModelOfOneItem(t *testing.T) {
 	})
 }
 
-// TestModelOfOneItemAtLength is the same without the care for short scripts, some thousand times.
+// TestModelOfOneItemAtLength does the same some thousand times, without shortening.
 func TestModelOfOneItemAtLength(t *testing.T) {
 	t.Parallel()
 	all := moves()
@@ -158,8 +158,8 @@ func TestModelOfOneItemAtLength(t *testing.T) {
 	}
 }
 
-// idle reports whether a move at the end of a script cannot do anything: nothing was written that its node could send, or
-// nothing was sent that could arrive late. Such a script is a shorter one.
+// idle reports whether a move at the end of a script can do nothing: there is nothing that its node could send, or that could arrive
+// late. Such a script equals a shorter one.
 func idle(script []move, m move) bool {
 	node, does, _ := strings.Cut(m.name, " ")
 	node = strings.TrimSuffix(node, "'s")

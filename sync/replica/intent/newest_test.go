@@ -112,8 +112,8 @@ func TestAWrongClockAtBoot(t *testing.T) {
 	b.result(later, OutApplied, "")
 }
 
-// A write comes after what it was made upon, however far ahead the clock was by which that has its time: its own stamp is
-// not taken back to before it.
+// A write is stamped after what it was made upon, however far ahead the clock was that stamped that: its own stamp is not taken back
+// to before it.
 func TestAfterWhatItWasMadeUpon(t *testing.T) {
 	t.Parallel()
 	set := func(n int) op { return update("newest", "i", "SET x = :x", "", ":x", n) }
@@ -160,7 +160,7 @@ func TestAfterWhatItWasMadeUpon(t *testing.T) {
 	}
 }
 
-// What has come since is not what it was made upon: the later of the two stays.
+// A write that arrived since is not what this one was made upon: the later of the two stays.
 func TestNotAfterWhatHasComeSince(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

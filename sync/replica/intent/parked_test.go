@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A rest that no clock of today can have given is over; a hold, and what else waits for an instant, is kept.
+// A rest that the present clock cannot have set is over; a hold, or any other wait for an instant, is kept.
 func TestParkedUntil(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)

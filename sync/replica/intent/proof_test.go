@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A copy of a create that has moved to another life, and has not said so yet, makes the item when that life has ended: it was
-// applied, and is not sent once more.
+// A copy of a create that moved to another life, but has not recorded that yet, creates the item once that life has ended. Then the
+// create was applied, and is not sent again.
 func TestCopyOfAMovedCreate(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -36,8 +36,8 @@ func TestCopyOfAMovedCreate(t *testing.T) {
 	}
 }
 
-// A process that ends when its create has said that it moves, and has not been stored as moved, goes on to the life that is
-// there; where there is none any more, what it was to write to was deleted.
+// A process that ends after its create has recorded its move in the cloud, but before it is stored as moved here, goes on to the life
+// that is there. If there is none any more, the item that it was to write was deleted.
 func TestMovedCreateThatWasForgotten(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{false, true} {
@@ -74,7 +74,7 @@ func TestMovedCreateThatWasForgotten(t *testing.T) {
 	}
 }
 
-// So does one that was to take the place of an item past its TTL, which somebody has given time meanwhile.
+// So does one that was to replace an item past its TTL, if the item got a new expiry meanwhile.
 func TestMovedGhostThatWasForgotten(t *testing.T) {
 	t.Parallel()
 	far := epoch.Unix() + 1e5
@@ -126,7 +126,7 @@ func TestMovedGhostThatWasForgotten(t *testing.T) {
 	}
 }
 
-// A create that is refused leaves no way for its copies: its proof is closed, and told again after a crash.
+// No copy of a refused create can apply: its proof is closed, and found again after a crash.
 func TestRefusedCreateClosesItsProof(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -150,8 +150,8 @@ func TestRefusedCreateClosesItsProof(t *testing.T) {
 	w.want("t", "i", "nothing")
 }
 
-// What nobody has answered for 29 days is looked for, and not sent again: an alone create, one of an older version, a
-// transaction. An instant from before the clock was set is no age.
+// A write unanswered for 29 days is looked for and not sent again: a single create, one of an older version, a transaction. An instant
+// from before the clock was set is no age.
 func TestUnansweredForLong(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -200,8 +200,8 @@ func TestUnansweredForLong(t *testing.T) {
 	}
 }
 
-// A snapshot with a create in its queue, which the lost timeline has made and a foreign writer has deleted, finds its proof. A
-// proof of what was folded otherwise there is another's.
+// A snapshot has a create in its queue that the lost timeline applied, and whose item a foreign writer deleted: it finds the proof. The
+// proof of an entry that was folded differently there is another entry's.
 func TestProofOfALostTimeline(t *testing.T) {
 	t.Parallel()
 	for _, folded := range []bool{false, true} {
@@ -230,8 +230,8 @@ func TestProofOfALostTimeline(t *testing.T) {
 	}
 }
 
-// What was written behind a create is of the life that this has begun, whoever has made the item again when its proof is read:
-// alone, or in a transaction.
+// A write behind a create, alone or in a transaction, is on the life that the create began, whoever has created the item again by the
+// time the proof is read.
 func TestBehindACreateThatWasMadeAgain(t *testing.T) {
 	t.Parallel()
 	for _, together := range []bool{false, true} {
@@ -269,7 +269,7 @@ func TestProofOfAnotherHistory(t *testing.T) {
 	w.want("t", "i", "nothing")
 }
 
-// A create whose first send was lost, and that the cloud can never take, is put aside: its proof is not asked for.
+// A create whose first send was lost and that the cloud can never accept is quarantined without reading its proof.
 func TestUnansweredAndTooLarge(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -285,7 +285,7 @@ func TestUnansweredAndTooLarge(t *testing.T) {
 	}
 }
 
-// A create that an older version has queued, and sent without an answer, has no proof: it is repeated as that version did.
+// A create that an older version queued and sent without an answer has no proof: it is repeated as that version did.
 func TestCreateOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
 	const stored = "018804818080808020baa8a4450001740108010102706b01016901001a286174747269627574655f6e6f745f65786973747328706b2929000082" +

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A table is stopped where the answer tells which it is, or nothing else can be meant.
+// A table is stopped if the answer says which it is, or can mean no other.
 func TestRefusedTable(t *testing.T) {
 	unit := func(tables ...string) *Batch {
 		u := &Batch{}

@@ -13,8 +13,8 @@ func (n *node) replayed(e *Entry, before bool) {
 	n.queue = append(n.queue, e)
 }
 
-// A create that was settled before the restore point, and whose life is not there, was deleted before it, or replaced: it
-// is recorded, not made again, and what is there is not touched.
+// A create settled before the restore point whose life is missing may have been deleted or replaced before that point: it is recorded
+// and not repeated, and the item that is there is not touched.
 func TestCreateFromBeforeTheRestorePoint(t *testing.T) {
 	t.Parallel()
 	for _, transactions := range []bool{true, false} {
@@ -52,7 +52,7 @@ func TestCreateFromBeforeTheRestorePoint(t *testing.T) {
 	}
 }
 
-// A create that the restored cloud has lost is made again; where somebody has made the item since, that is the newer.
+// A create that the restored cloud has lost is repeated. If the item was created by another since, that one is the newer.
 func TestCreateFromAfterTheRestorePoint(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -75,8 +75,8 @@ func TestCreateFromAfterTheRestorePoint(t *testing.T) {
 	w.want("t", "i", `{"x":{"N":"0"}}`)
 }
 
-// A delete that is sent while a restored cloud is given again what it has lost leaves a tombstone, however long its life is
-// settled: the life may be made again after it.
+// A delete sent while a restored cloud is being replayed leaves a tombstone, however long its life has been settled: the life may be
+// created again after it.
 func TestDeleteInAReplayLeavesATombstone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -146,7 +146,7 @@ func TestTransactionIsReplayed(t *testing.T) {
 	a.results(txn, OutConflict, CodeRestored)
 }
 
-// What a transaction checked beside its items may not hold any more in what was restored: it is refused then, once.
+// A transaction's condition on another row may no longer hold in the restored cloud: then it is refused, once.
 func TestReplayedTransactionIsRefusedByItsCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -212,8 +212,8 @@ func row(id string, env Env) Call {
 // deadCall writes the tombstone of a life.
 func deadCall(life string, env Env) Call { return row(DeadID(life), env) }
 
-// movedCall records that a create moves to another life. When that life ends, the create's mark goes with it; without this row nothing
-// would show that the life it was to begin never existed.
+// movedCall records that a create moves to another life. When that life ends, the create's mark goes with it. Without this row, a
+// restored snapshot with the create in its queue could not know that it was sent.
 func movedCall(e *Entry, env Env) Call { return row(MovedID(e.lifeID(env.Node)), env) }
 
 // absent makes a call conditional on the absence of its row.

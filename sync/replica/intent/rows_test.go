@@ -195,7 +195,7 @@ type guardRow struct {
 	fate   fate   // of the unanswered send; 0: loseRequest
 }
 
-// The rows of "only guards failed, and there is no mark of ours", each with no send unanswered, and with one.
+// The rows of "only guards failed, and there is no mark of ours", each without and with an unanswered send.
 func TestOnlyGuardsFailed(t *testing.T) {
 	t.Parallel()
 	ours := func(w *world, a, b *node) { w.made("b", "i", "a") }
@@ -349,7 +349,7 @@ func TestHoldParksADelete(t *testing.T) {
 	b.result(d, OutApplied, "")
 }
 
-// Whoever respects no turn is refused to the end: the item rests.
+// Writers that ignore turns make the Put fail to the end: the item rests.
 func TestCountGuardParks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -374,8 +374,8 @@ func TestCountGuardParks(t *testing.T) {
 	}
 }
 
-// A Put that has moved to another life is not computed from the base that it had on the one before, though the counts are the
-// same: it would say that what others did there is here.
+// A Put that moved to another life is not computed from the base of the earlier one, even if the counts are equal: it would claim that
+// what others did there is here.
 func TestPutFromTheBaseOfAnotherLife(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -435,8 +435,8 @@ func TestMarksStayBounded(t *testing.T) {
 	w.want("t", "i", `{"n":{"N":"42"},"x":{"N":"0"}}`)
 }
 
-// What only removes does nothing on no item, in the cloud neither: it is sent as the delete of what is not there, and goes to
-// the item that the cloud has.
+// An update that only removes does nothing without an item, here or in the cloud: it is sent as the delete of a missing item, and moves
+// to the item that the cloud has.
 func TestRemovingFromNoItem(t *testing.T) {
 	t.Parallel()
 	for _, there := range []bool{false, true} {

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// The schedules that broke earlier versions of the protocol, as far as one item or transaction tells them.
+// The schedules that broke earlier versions of the protocol, as far as one item or transaction can show them.
 
 func TestFollowUnfollowLateAnswer(t *testing.T) {
 	t.Parallel()
@@ -401,8 +401,8 @@ func TestLifeOfTheEntry(t *testing.T) {
 	w.want("t", "i", `{"x":{"N":"5"}}`)
 }
 
-// A write upon a doubtful delete is on the life that its view shows: the delete goes its way, and what was written does not
-// make an item of its few attributes.
+// A write on top of a doubtful delete is on the life that its view shows: whatever becomes of the delete, the write does not create an
+// item of its few attributes.
 func TestWriteBehindADoubtfulDelete(t *testing.T) {
 	t.Parallel()
 	for _, foreign := range []bool{false, true} {
@@ -527,7 +527,7 @@ func TestSidecarWrittenBack(t *testing.T) {
 	w.want("t", "i", `{"x":{"N":"0"},"y":{"N":"1"}}`)
 }
 
-// An item that others write all the time takes a Put within seconds, and at the cost of few requests.
+// An item that others write all the time accepts a Put within seconds, at the cost of few requests.
 func TestHotItem(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -549,9 +549,9 @@ func TestHotItem(t *testing.T) {
 	b.drain()
 }
 
-// An update whose answer is lost, on a life without a name: a foreign Put over it, of an item that does not satisfy the condition,
-// takes its mark away, and what it touched looks as before. Nobody knows whether it had been applied, and the name that the closing
-// gives to this life is not the one that the send gave to the former.
+// The answer to an update on a life without a name is lost. A foreign Put replaces the item by one that does not satisfy the condition:
+// the mark is gone, and what the update touched looks as before. Nobody knows whether the update had been applied, and the label that
+// closing gives to this life is not the one that the send gave to the former.
 func TestUnnamedLifeProvesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -235,8 +235,8 @@ func TestTransactionIsSplit(t *testing.T) {
 	}
 }
 
-// The row of the proof can be lost with its table, or be past its time: the mark of one item proves the transaction too, whatever
-// others have done to the other items.
+// The proof row can be lost with its table, or have expired: the mark on one item proves the transaction too, whatever others have
+// done to the other items.
 func TestTransactionWhoseProofIsGone(t *testing.T) {
 	t.Parallel()
 	for _, deleted := range []bool{false, true} {

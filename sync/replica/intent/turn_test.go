@@ -11,8 +11,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// asking is an item of b's that a, b and c know. A Put of a's was refused twice, since b was faster, and it asks for its turn
-// next.
+// asking is an item of b that a, b and c know. A Put of a was refused twice, because b was faster, and asks for its turn next.
 type asking struct {
 	w       *world
 	a, b, c *node
@@ -36,7 +35,7 @@ func newAsking(t *testing.T) *asking {
 	return s
 }
 
-// asked is asking behind the answer.
+// asked is asking after the answer.
 func asked(t *testing.T) *asking {
 	t.Helper()
 	s := newAsking(t)
@@ -47,7 +46,7 @@ func asked(t *testing.T) *asking {
 	return s
 }
 
-// arrives has a node add to the item at once.
+// arrives makes a node add to the item at once.
 func (s *asking) arrives(n *node) *Entry {
 	s.w.t.Helper()
 	e := s.adds(n)
@@ -74,8 +73,8 @@ func (s *asking) waits(n *node, e *Entry) time.Duration {
 	return 0
 }
 
-// One write is asked for, each other node writes once more at most, and the Put is a Put. What has let it pass goes on soon
-// behind it, without being refused.
+// Asking costs one write, each other node writes once more at most, and the Put stays a Put. The sends that let it pass follow soon
+// after, without being refused.
 func TestPutTakesItsTurn(t *testing.T) {
 	t.Parallel()
 	for name, transactions := range map[string]bool{"with transactions": true, "without": false} {
@@ -113,7 +112,7 @@ func TestPutTakesItsTurn(t *testing.T) {
 	}
 }
 
-// A turn whose node is gone holds the others for as long as it lasts, whatever they write.
+// The turn of a node that is gone holds the other nodes for as long as it lasts, whatever they write.
 func TestTurnOfADeadNode(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]op{
@@ -133,7 +132,7 @@ func TestTurnOfADeadNode(t *testing.T) {
 	}
 }
 
-// Clocks that are wrong hold nobody for longer, whosever they are.
+// A wrong clock, of whichever node, holds no node for longer.
 func TestTurnsAndWrongClocks(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -167,7 +166,7 @@ func TestTurnsAndWrongClocks(t *testing.T) {
 	}
 }
 
-// Nobody waits for ever for a node that takes one turn after the other: five seconds in all.
+// No node waits for ever for one that takes turn after turn: five seconds in all.
 func TestYieldingEnds(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
@@ -185,7 +184,7 @@ func TestYieldingEnds(t *testing.T) {
 	s.b.result(e, OutApplied, "")
 }
 
-// Writers that respect no turn have the item rest, and a turn is asked for again behind each rest that has outlived it.
+// Writers that ignore turns make the item rest. After each rest that outlasts the turn, a new one is asked for.
 func TestTurnsAndForeignWriters(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
@@ -205,7 +204,7 @@ func TestTurnsAndForeignWriters(t *testing.T) {
 	s.a.result(s.put, OutApplied, "")
 }
 
-// An asking whose answer is lost is asked again, and knows its own turn.
+// A request for a turn whose answer is lost is repeated, and recognizes its own turn.
 func TestAnswerToAskingLost(t *testing.T) {
 	t.Parallel()
 	for _, f := range []fate{loseAnswer, loseRequest, throttle} {
@@ -219,7 +218,7 @@ func TestAnswerToAskingLost(t *testing.T) {
 	}
 }
 
-// A late copy of an asking makes nothing where the item has gone, and holds nobody.
+// A late copy of a request for a turn creates nothing if the item is gone, and holds no node.
 func TestLateAsking(t *testing.T) {
 	t.Parallel()
 	s := newAsking(t)
@@ -239,7 +238,7 @@ func TestLateAsking(t *testing.T) {
 	}
 }
 
-// Two Puts take turns, one after the other: one that was computed before the turn, and one that would ask for its own, yield.
+// Two Puts take turns, one after the other: a Put computed before the turn yields, and so does one that would ask for its own.
 func TestTwoPutsTakeTurns(t *testing.T) {
 	t.Parallel()
 	for _, refused := range []int{0, turnTries} {
@@ -258,7 +257,7 @@ func TestTwoPutsTakeTurns(t *testing.T) {
 	}
 }
 
-// A Put of a transaction asks for its turn too, and the transactions of others let it pass.
+// A Put in a transaction asks for its turn too, and other nodes' transactions let it pass.
 func TestTransactionTakesItsTurn(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]fate{"answered": arrive, "the asking unanswered": loseAnswer} {
@@ -297,7 +296,7 @@ func TestTransactionTakesItsTurn(t *testing.T) {
 	}
 }
 
-// A Put in the place of an expired item that is gone by now needs no turn: nobody writes before it.
+// A Put that replaces an expired item needs no turn once that item is gone: nobody keeps writing it.
 func TestNoTurnOfAnItemThatIsGone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -322,7 +321,7 @@ func TestNoTurnOfAnItemThatIsGone(t *testing.T) {
 	a.result(ghost, OutApplied, "")
 }
 
-// What waits and was never sent may be folded, and waits no longer for it.
+// A waiting entry that was never sent may be folded, and does not wait longer because of that.
 func TestFoldedWhileItYields(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
@@ -345,7 +344,7 @@ func TestFoldedWhileItYields(t *testing.T) {
 	}
 }
 
-// What foreign writers make of the attribute holds nobody up, and asks for nothing.
+// Values that foreign writers give the attribute hold up no node, and ask for nothing.
 func TestSpoiledTurn(t *testing.T) {
 	t.Parallel()
 	for _, turn := range []any{"soon", true, -1, 0.5, "9e99", map[string]int{"a": 1}, nil} {
@@ -403,7 +402,7 @@ func TestModelOfTurns(t *testing.T) {
 	}
 }
 
-// Ordinary sends say nothing of turns: only what has yielded does.
+// Ordinary sends have no turn guard; only those that have yielded do.
 func TestOrdinarySendsSayNothingOfTurns(t *testing.T) {
 	t.Parallel()
 	s := asked(t)

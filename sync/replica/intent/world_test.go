@@ -28,7 +28,7 @@ func newCloud(t fataler) *cloud {
 
 func at(table string, key attr.Item) string { return table + string(attr.AppendJSON(nil, key)) }
 
-// judge evaluates a call; do makes it true.
+// judge evaluates a call; do carries it out.
 func (c *cloud) judge(call Call) (now attr.Item, err *Error) {
 	old := c.items[at(call.Table, call.Key)]
 	b, bad := c.cache.Bind(expr.Request{Update: call.Update, Condition: call.Condition, Params: call.Params})
@@ -77,7 +77,7 @@ func (c *cloud) do(call Call, now attr.Item) {
 	}
 }
 
-// count notes the effect of a call, by the mark that it leaves, or of a delete the mark that guards it.
+// count records the effect of a call by the mark that it leaves or, for a delete, the mark that guards it.
 func (c *cloud) count(call Call, old, now attr.Item) {
 	name := call.Names["#a"]
 	mark := call.Values[":a"]
@@ -146,7 +146,7 @@ func (c *cloud) ask(a Action) Answer {
 	return Answer{Image: image, Err: err}
 }
 
-// world is a cloud and nodes at one time.
+// world is a cloud and its nodes, at one instant.
 type world struct {
 	t            fataler
 	cloud        *cloud
@@ -160,7 +160,7 @@ type world struct {
 	log          []string
 }
 
-// late is a request on its way. It is not taken any more when its signature has expired.
+// late is a request on its way. It is no longer accepted once its signature has expired.
 type late struct {
 	a     Action
 	until time.Time
@@ -185,7 +185,7 @@ func newWorld(t fataler) *world {
 	return w
 }
 
-// node is a driver as small as can be: a queue, bases, and what became of the writes.
+// node is a minimal driver: a queue, bases, and the outcomes of the writes.
 type node struct {
 	w      *world
 	name   string
@@ -419,7 +419,7 @@ func (n *node) crash() {
 	}
 }
 
-// drain sends all that waits, and lets time pass where something is parked.
+// drain sends everything that waits, and lets time pass while something is parked.
 func (n *node) drain() {
 	for range 400 {
 		if n.step(arrive) {
@@ -433,7 +433,7 @@ func (n *node) drain() {
 	n.w.t.Fatalf("%s does not drain: %+v\n%s", n.name, n.queue[0], strings.Join(n.w.log[max(0, len(n.w.log)-30):], "\n"))
 }
 
-// deliver has the delayed requests arrive whose signatures are still good.
+// deliver makes the delayed requests arrive whose signatures are still valid.
 func (w *world) deliver() {
 	for _, l := range w.late {
 		if w.now.Before(l.until) {
@@ -444,7 +444,7 @@ func (w *world) deliver() {
 	w.late = nil
 }
 
-// foreign writes as somebody who knows nothing of us.
+// foreign writes as a foreign writer does, without our attributes.
 func (w *world) foreignPut(table, id string, pairs ...any) {
 	it := values(pairs...)
 	it["pk"] = attr.S(id)
