@@ -86,7 +86,7 @@ func TestConflictRecord(t *testing.T) {
 	}
 }
 
-// A record is never larger than it may be: its images go, the writes stay.
+// A record never exceeds its size limit: its images are dropped, the writes stay.
 func TestConflictRecordIsBounded(t *testing.T) {
 	big := attr.Item{"pk": attr.S("x"), "v": attr.S(strings.Repeat("x", 390_000))}
 	for _, n := range []int{1, 2, 4} {
@@ -162,7 +162,7 @@ func TestConflictList(t *testing.T) {
 	})
 }
 
-// The log has room for so much: of what is decided the oldest goes; what is not stays, whatever its age and the room.
+// The log is bounded: the oldest decided records go; undecided ones stay, whatever their age and the room.
 func TestConflictTrim(t *testing.T) {
 	s := storetest.Open(t)
 	var size int64
@@ -252,7 +252,7 @@ func TestConflictTrim(t *testing.T) {
 	})
 }
 
-// What is decided and too old goes by itself, though no other conflict comes.
+// Decided records that are too old go by themselves, even if no other conflict comes.
 func TestConflictsGrowOld(t *testing.T) {
 	s := storetest.Open(t)
 	inLog(t, s, func(l *LogTx) error {
@@ -282,7 +282,7 @@ func TestConflictsGrowOld(t *testing.T) {
 	}
 }
 
-// Whatever is done to it, the sums are those of the records, and no number is given twice.
+// Whatever is done to the log, its sums equal those of the records, and no number is used twice.
 func TestConflictLogKeepsItsSums(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, err := store.OpenMemory(store.Options{})
@@ -358,7 +358,7 @@ func checkSums(t testing.TB, rt *rapid.T, s *store.Store) {
 	})
 }
 
-// FuzzConflictRecord: what is no record is refused, and what is one is written again as it was.
+// FuzzConflictRecord: invalid records are refused, and valid ones are encoded again as they were.
 func FuzzConflictRecord(f *testing.F) {
 	raw, err := Encode(logConflict(3))
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// What is deleted there is not here any more only if the base is older than the pass, nothing waits on it, and it is absent
-// from a read of its own (schedule 11).
+// An item deleted in the cloud is removed here only if its base is older than the pass, nothing waits on it, and a read of its own does
+// not find it (schedule 11).
 func TestAbsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newReader(t, Rule{Table: "teams"})
@@ -41,7 +41,7 @@ func TestAbsent(t *testing.T) {
 	})
 }
 
-// another is a table that turns out to be another one when it is looked at.
+// another is a table that turns out to have been replaced when it is checked.
 type another struct {
 	unchanged
 
@@ -55,7 +55,7 @@ func (a *another) Check(context.Context, string) error {
 
 func (a *another) KeepsAbsent(string, time.Time) bool { return a.known }
 
-// What is absent from a table is deleted here only if that is still the table that had it: it is looked at first.
+// An item absent from a table is deleted here only if the table is still the one that had it: that is checked first.
 func TestAbsentFromAnotherTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newReader(t, Rule{Table: "teams"})
@@ -69,8 +69,8 @@ func TestAbsentFromAnotherTable(t *testing.T) {
 	})
 }
 
-// A pass that is larger than a round goes on in the next, and after a restart behind the page that was taken in last; what
-// the table does not have any more is found by a pass from the beginning.
+// A pass longer than a round continues in the next one and, after a restart, after the last page adopted. What the table no longer has
+// is found by a pass from the beginning.
 func TestLongPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newReader(t)
@@ -111,7 +111,7 @@ func TestLongPass(t *testing.T) {
 	})
 }
 
-// A position and what was read before it are there together or not at all.
+// A position is stored together with what was read before it, or not at all.
 func TestCheckpointWithItems(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newReader(t)
@@ -134,7 +134,7 @@ func TestCheckpointWithItems(t *testing.T) {
 	})
 }
 
-// A rule with more partitions than a round has pages for comes to all of them.
+// A rule with more partitions than a round has pages reaches all of them.
 func TestManyPartitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var matches []attr.Value
@@ -155,7 +155,7 @@ func TestManyPartitions(t *testing.T) {
 	})
 }
 
-// A base set since a read began makes what it found be read again, whichever looks newer; a tombstone counts as one.
+// If a base was set since a read began, the item is read again, whichever looks newer; a tombstone counts as a base.
 func TestOvertakenRead(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		n := newReader(t)
@@ -182,7 +182,7 @@ func TestOvertakenRead(t *testing.T) {
 	}
 }
 
-// Rows that are no items of the table are left out, and those beside them taken.
+// Rows that are not valid items of the table are skipped; the others are adopted.
 func TestForeignRows(t *testing.T) {
 	n := newReader(t)
 	p := newPass(n.Box.Spec("teams"), attr.Value{}, nil)
@@ -254,7 +254,7 @@ func TestTombstones(t *testing.T) {
 	})
 }
 
-// Subscriptions are bounded: the one that was wanted least recently goes.
+// Subscriptions are bounded: the least recently requested one goes.
 func TestSubscriptionsBounded(t *testing.T) {
 	var f Feed
 	now := time.Unix(1_800_000_000, 0)
@@ -274,7 +274,7 @@ func TestSubscriptionsBounded(t *testing.T) {
 	}
 }
 
-// A rule reads the whole table while it says so, with an absent value, and no two rules are called alike: what they measure is by name.
+// A rule reads the whole table while it lists an absent value, and no two rules share a name, because metrics are by name.
 func TestWholeTableForAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var of []attr.Value

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// waiting returns the one write that waits on a team, which is stored as one that was sent.
+// waiting returns the one write that waits on a team, stored as sent.
 func (n *reader) waiting(tx *store.Tx, id string) *intent.Entry {
 	n.t.Helper()
 	w := n.Box.Begin(tx)
@@ -35,8 +35,8 @@ func (n *reader) waiting(tx *store.Tx, id string) *intent.Entry {
 	return e
 }
 
-// What was read for another transaction is taken in it as a feed takes it. What came in an order that nobody can tell, and what proves a
-// write, is left to a reading of its own.
+// Items read for a transaction are adopted in it as a feed adopts them. An image that came in an unknown order, or that proves a write, is
+// left to a read of its own.
 func TestReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newReader(t, Rule{Table: "teams"})
@@ -92,12 +92,12 @@ func TestReadings(t *testing.T) {
 	})
 }
 
-// unseen is a table of which nobody says whether it is the one that it was.
+// unseen is a table that cannot be checked to be still the same one.
 type unseen struct{ unchanged }
 
 func (unseen) Check(context.Context, string) error { return errors.New("a test") }
 
-// What is gone from a table of which nobody says that it is the same is not read; what another table lacks stays.
+// If an item is gone and its table cannot be checked, the read fails; what a replaced table lacks stays here.
 func TestReadingsOfAnotherTable(t *testing.T) {
 	for name, tables := range map[string]Tables{"another one": &another{}, "nobody says": unseen{}} {
 		synctest.Test(t, func(t *testing.T) {

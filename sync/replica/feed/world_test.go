@@ -26,7 +26,7 @@ type reader struct {
 	cloud *wire
 }
 
-// wire is a way to a simulated cloud. behind is called once, when a page has been read.
+// wire connects to a simulated cloud. behind is called once, after a page has been read.
 type wire struct {
 	*simcloud.Cloud
 
@@ -61,7 +61,7 @@ func (w *wire) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 // Skew implements remote.Cloud.
 func (*wire) Skew() time.Duration { return 0 }
 
-// unchanged are tables that have always been the same.
+// unchanged stands for tables that were never replaced.
 type unchanged struct{}
 
 func (unchanged) Epoch() uint64                       { return 0 }
@@ -140,7 +140,7 @@ func feedOn(s *store.Store, c *wire, rules []Rule) *Feed {
 	}
 }
 
-// foreign has others put an item into the cloud, and delete one.
+// foreign puts an item into the cloud as a foreign writer; foreignDelete deletes one.
 func (n *reader) foreign(table string, item attr.Item) {
 	n.t.Helper()
 	if _, err := n.cloud.Cloud.Write("b", intent.Call{Op: store.OpPut, Table: table, Item: item}); err != nil {
@@ -227,5 +227,5 @@ func follow(match, user string) attr.Item {
 	return attr.Item{"match": attr.S(match), "user": attr.S(user)}
 }
 
-// letPass has time pass in a bubble.
+// letPass lets time pass in a bubble.
 func letPass(d time.Duration) { <-time.After(d) }

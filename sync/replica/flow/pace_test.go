@@ -9,7 +9,7 @@ import (
 
 func half() float64 { return 0.5 }
 
-// A table that is throttled gets less, and all of it again when nobody throttles it any more.
+// A throttled table is sent less, and its full rate again once it is no longer throttled.
 func TestPaceLearns(t *testing.T) {
 	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -62,7 +62,7 @@ func rateOf(p *Paces, now *time.Time) (n int) {
 	return n
 }
 
-// A stopped table is tried by one now and then.
+// Single sends try a stopped table from time to time.
 func TestStoppedTable(t *testing.T) {
 	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -95,7 +95,7 @@ func TestStoppedTable(t *testing.T) {
 	}
 }
 
-// A transaction goes when all of its tables may be sent to, and stops none that is not in its way.
+// A transaction goes once all of its tables may be sent to, and does not stop tables that do not hold it up.
 func TestPaceOfSeveralTables(t *testing.T) {
 	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -169,7 +169,7 @@ func TestSlowStart(t *testing.T) {
 	}
 }
 
-// A lane that waits for its turn is woken when nobody sends, also where one that was woken by something else has gone before it.
+// A worker that waits for its turn is woken when none sends, even if another one, woken by something else, went before it.
 func TestTurnOutOfOrder(t *testing.T) {
 	n := NewLink(1, half)
 	n.Probed("", time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))

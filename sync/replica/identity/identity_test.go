@@ -54,7 +54,7 @@ func TestForkOf(t *testing.T) {
 	}
 }
 
-// A row of any content is read, and what is written comes back.
+// A row with any content can be parsed, and what is written comes back.
 func TestNodeRow(t *testing.T) {
 	boots := []boot{{ID: "x", After: 3}, {ID: "y", After: math.MaxUint64}}
 	row := readRow(attr.Item{
@@ -76,8 +76,7 @@ func TestNodeRow(t *testing.T) {
 	}
 }
 
-// The store beside a file is the older one also where the file has long forgotten its nonce; not where the file was about
-// to be written.
+// A store is older than its file even if the file has long forgotten the store's nonce, but not if the file was about to be written.
 func TestStoreOlderThanItsFile(t *testing.T) {
 	t.Parallel()
 	var f identityFile
@@ -97,7 +96,7 @@ func TestStoreOlderThanItsFile(t *testing.T) {
 	}
 }
 
-// What waits in the span of an earlier loss, and may have been sent under a new number, is recorded where nothing can tell.
+// An entry that waits in the span of an earlier loss, and may have been sent under a new number, is recorded if nothing can tell.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	first := &lostQueue{Below: 50}

@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// Where names cannot be exchanged the file is replaced as a whole all the same; a text of any length takes the place of one
-// of any other.
+// Where names cannot be swapped the file is still replaced as a whole; a text of any length replaces one of any other.
 func TestReplaceFile(t *testing.T) {
 	cannot := func(err error) func(string, string) error { return func(string, string) error { return err } }
 	for _, tt := range []struct {
@@ -40,7 +39,7 @@ func TestReplaceFile(t *testing.T) {
 	}
 }
 
-// A text that cannot be written leaves the one before.
+// A text that cannot be written leaves the previous one.
 func TestReplaceFileFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), identityName)
 	old := wholePages([]byte("old"))

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// asking is a context that tells when it is first asked whether it has ended.
+// asking is a context that signals when it is first asked whether it has ended.
 type asking struct {
 	context.Context
 
@@ -23,8 +23,8 @@ func (a *asking) Err() error {
 	return a.Context.Err()
 }
 
-// What two change at once of what is remembered of a table is both remembered: the one whose turn comes later changes what
-// the other has left, and not what there was when it began.
+// Two concurrent changes of a table's book are both kept: the later one changes what the other has left, not what was there when it
+// began.
 func TestTableBookChangedByTwo(t *testing.T) {
 	s, err := store.OpenMemory(store.Options{Node: "a"})
 	if err != nil {
@@ -56,8 +56,8 @@ func TestTableBookChangedByTwo(t *testing.T) {
 	}
 }
 
-// That a write was before the instant of a restore says the same of a restore of another table to the same instant or a later
-// one, and nothing of one further back: be both noticed at the same time or not.
+// A write from before the instant of a restore is also from before a restore of another table to the same or a later instant, but not
+// necessarily from before one further back, whether or not both were noticed at the same time.
 func TestBeforeOneRestoreAndAnother(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	point := now.Add(-time.Hour)

@@ -117,10 +117,10 @@ func brings(e *simcloud.Effect, id string) bool {
 	return false
 }
 
-// behindRenumbered tells of an entry that it is behind one that was renumbered, was written after it, and is on another
-// life. Accepted: the lost timeline may have made what it found absent, and the tombstone of that is by its number, so a
-// create up to the fork keeps it; so does what moves from there to a life that another has begun. On one life
-// the greater mark is there to refuse it.
+// behindRenumbered reports whether an entry follows a renumbered one, was written after it, and is on another life. Accepted: the lost
+// timeline may have created what this one found absent, and the tombstone of that is named by its number. So a create up to the fork
+// keeps its number, and so does what moves from there to a life that another node has begun. On one life the greater mark would
+// refuse it.
 func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) bool {
 	w := b.written[lane]
 	return !renumbered(seq) && renumbered(b.last[lane]) && w.upTo < seq && e.New != nil && e.New[intent.AttrLife].Str() != w.life
@@ -132,8 +132,8 @@ type closedAt struct {
 	life   string // life that the mark is on
 }
 
-// forgotten tells of an entry whose mark was closed that its node does not know of it, since it has sent it again: the answer was
-// lost, or the process died before the record. Accepted: the life that the mark was on has ended, and nothing else tells.
+// forgotten reports whether a node does not know that an entry's mark was closed, because it has sent the entry again: the answer was
+// lost, or the process died before the record. Accepted: the life with the mark has ended, and nothing else shows the closing.
 func (b *book) forgotten(e *simcloud.Effect, entry, item, lane string, seq uint64) bool {
 	c := b.closed[lane]
 	return c.seq == seq && c.n == b.lastN[lane] && b.last[lane] == seq+1 && e.Old[intent.AttrLife].Str() != c.life && b.goesOn[entry+" "+item] > c.n
@@ -149,8 +149,8 @@ type livedAt struct {
 // has no effect on another life.
 func (b *book) proofs() bool { return !b.s.plain && b.epoch == 0 }
 
-// refusals sees that nothing is told to be refused which has made its item. Accepted: it was sent once more in a time that was
-// lost, and the machine was put back to one in which it had been refused.
+// refusals checks that no write is recorded as refused that has created its item. Accepted: it was sent again in a lost timeline, and
+// the machine was put back to a state in which it had been refused.
 func (b *book) refusals(recorded map[string]*conflict.Record) {
 	if b.epoch > 0 {
 		return
@@ -190,9 +190,9 @@ func (b *book) lived(e *simcloud.Effect, item string, cuts bool) {
 	}
 }
 
-// carries notes the marks of others that a Put brings to an item of a restored cloud that has them no more. Accepted: its node
-// had not noticed the restore, and its base has the life and by chance the count that the item has (DESIGN, Limits). What the
-// cloud has lost of those others is known there by their marks, and not sent again.
+// carries records the marks of other nodes that a Put brings to an item of a restored cloud that no longer has them. Accepted: its node
+// had not noticed the restore, and its base has the item's life and, by chance, its count (DESIGN, Limits). Those nodes then find
+// their marks there, and do not send again what the cloud has lost.
 func (b *book) carries(e *simcloud.Effect, item string) {
 	if b.epoch == 0 || e.Op != store.OpPut {
 		return
@@ -208,8 +208,8 @@ func (b *book) carries(e *simcloud.Effect, item string) {
 	}
 }
 
-// takes notes the marks of others that a node takes away from an item of a restored cloud. Accepted, where it has not noticed the
-// restore: what the others put back was there, and nothing tells (DESIGN, Limits).
+// takes records the marks of other nodes that a node removes from an item of a restored cloud. Accepted if it has not noticed the
+// restore: what the others put back was there, and nothing shows it any more (DESIGN, Limits).
 func (b *book) takes(e *simcloud.Effect, item string) {
 	if b.epoch == 0 || b.noticed[e.By] || e.New == nil || !e.New[intent.AttrLife].Equal(e.Old[intent.AttrLife]) {
 		return
@@ -276,8 +276,8 @@ func (b *book) copied(e *simcloud.Effect, entry, item string) bool {
 	return l.cut && l.began <= b.back[e.By]
 }
 
-// overtaken tells of a write that its node does not read that an image of the cloud was taken in behind it, as in the same
-// commit, on which it does not hold. Accepted: it waits as doubtful, or the cloud has decided on it by now.
+// overtaken reports whether a node does not read its own write because it adopted a cloud image after it, perhaps in the same commit, on
+// which the write does not hold. Accepted: the write waits as doubtful, or the cloud has decided on it by now.
 func (b *book) overtaken(l *simLife, a *act) bool {
 	records, err := l.store.Journal(context.Background(), a.seq, 1000)
 	if err != nil || !slices.ContainsFunc(records, func(r store.Record) bool {
@@ -293,8 +293,8 @@ func (b *book) overtaken(l *simLife, a *act) bool {
 	return err == nil && slices.Contains(doubtful, a.seq)
 }
 
-// lostBelow tells of half of a transaction that its node does not show it on an item which a restored cloud has lost. Accepted:
-// it waits as doubtful for who may send that again, the other half on what is there (DESIGN, Limits).
+// lostBelow reports whether a node does not show half of a transaction because a restored cloud has lost the item below it. Accepted:
+// that half waits as doubtful for the node that may send the item again, the other half on what is there (DESIGN, Limits).
 func (b *book) lostBelow(l *simLife, key attr.Item, id string) bool {
 	doubtful, err := l.doubtful("pairs", key)
 	b.mu.Lock()

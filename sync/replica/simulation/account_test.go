@@ -12,8 +12,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// A write that was folded into one whose commit has failed, and is on disk all the same, is not lost: the account knows
-// both.
+// A write folded into one whose commit failed but is on disk all the same is not lost: the account knows both.
 func TestAccountOfAFailedCommit(t *testing.T) {
 	for name, there := range map[string]bool{"the commit is there": true, "the commit is lost": false} {
 		t.Run(name, func(t *testing.T) {
@@ -34,8 +33,8 @@ func TestAccountOfAFailedCommit(t *testing.T) {
 	}
 }
 
-// A write that was sent, and whose only answer was that it had not come to the cloud, may be folded into the next of its item. One
-// of which nobody knows whether it came is lost, if it is nowhere.
+// A write whose only answer was that it had not reached the cloud may be folded into the next one of its item. A write that may have
+// reached it counts as lost if it is nowhere.
 func TestAccountOfAWriteThatCameBack(t *testing.T) {
 	for _, c := range []struct {
 		sent, back int
@@ -63,8 +62,8 @@ func TestAccountOfAWriteThatCameBack(t *testing.T) {
 	}
 }
 
-// What a node shows of a table that is made anew is nothing that it is to keep where that is its own write, which never came to the
-// cloud and is refused since. What the cloud had is to be kept.
+// A node must keep what it showed of a recreated table if the cloud had it, but not its own write that never reached the cloud and was
+// refused since.
 func TestShownOfATableMadeAnew(t *testing.T) {
 	for _, c := range []struct {
 		name               string
@@ -165,7 +164,7 @@ func TestCountersOfALostTime(t *testing.T) {
 	}
 }
 
-// What has become of a write is not told by an effect that another one had under its number, in a lost time.
+// The fate of a write is not shown by an effect that another write had under its number in a lost timeline.
 func TestAccountOfALostTime(t *testing.T) {
 	for name, item := range map[string]string{"of the same item": "i4", "of another item": "i3"} {
 		t.Run(name, func(t *testing.T) {
@@ -179,7 +178,7 @@ func TestAccountOfALostTime(t *testing.T) {
 	}
 }
 
-// One that was won in a lost time was won once, whatever asked for it again under the same number.
+// A key won in a lost timeline was won once, whatever asked for it again under the same number.
 func TestFirstsOfALostTime(t *testing.T) {
 	first := &act{table: "firsts", key: pk("f2"), op: store.OpPut, what: "first", id: "n1.1"}
 	now := &act{table: "firsts", key: pk("f2"), op: store.OpPut, what: "first", id: "n1.2"}

@@ -292,11 +292,11 @@ func (b *book) effect(e *simcloud.Effect) {
 // marked judges an effect under an entry's mark: at most once, in the item's order, never after the mark was closed.
 func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes bool) {
 	lane := e.By + " " + item
-	// After a restore of the cloud what had been sent is sent again, and may meet another life.
+	// After a restore of the cloud, what had been sent is sent again and may meet another life.
 	strict := b.epoch == 0 && !b.cloned[e.By]
 	if sent := b.firstSent(entry, item); b.cut[item] > b.lastN[lane] || e.Old == nil && sent > 0 && b.cut[item] >= sent {
-		// Accepted: what a foreign writer or the TTL deletes or replaces takes the marks along, so that the repetition of an
-		// unanswered write has nothing to be known by; also before a delete, between two copies of one create.
+		// Accepted: the marks go with what a foreign writer or the TTL deletes or replaces, so that nothing identifies the repeat
+		// of an unanswered write; also before a delete, between two copies of one create.
 		strict = false
 	}
 	last := b.last[lane]
@@ -349,11 +349,11 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	}
 }
 
-// renumbered tells of a sequence that it is one of those kept for what waited when a timeline was lost: the upper half of
-// an incarnation.
+// renumbered reports whether a sequence is one of those reserved for what waited when a timeline was lost: the upper half of an
+// incarnation.
 func renumbered(seq uint64) bool { return seq>>39&1 == 1 }
 
-// begins reports whether a write was made where there was no item, or folded into itself one that was.
+// begins reports whether a write, or one folded into it, was made where there was no item.
 func (b *book) begins(a *act) bool {
 	for _, other := range b.acts {
 		if other == a || other.node == a.node && other.table == a.table && other.seq < a.seq && attr.EqualItems(other.key, a.key) &&

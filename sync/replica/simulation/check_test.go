@@ -157,8 +157,8 @@ func (b *book) converged() {
 	}
 }
 
-// compare sees that a node has what the cloud has, and shows nothing that the cloud has not. Each hides what is past its
-// TTL by its own clock, which may have drifted by some seconds, but keeps it until the cloud has it no more.
+// compare checks that a node has what the cloud has, and shows nothing else. Each node hides what is past its TTL by its own clock,
+// which may have drifted by some seconds, but keeps it until the cloud has removed it.
 func (b *book) compare(l *simLife, table string, want map[string]string) {
 	kept, shown := l.rows(table, true), l.rows(table, false)
 	for _, key := range slices.Sorted(maps.Keys(want)) {
@@ -180,7 +180,7 @@ func tell(it attr.Item) string {
 	return string(attr.AppendJSON(nil, it))
 }
 
-// firsts has one winner for each key, and every loser in the conflict log.
+// firsts checks that each key has one winner, and that every loser is in the conflict log.
 func (b *book) firsts(recorded map[string]*conflict.Record) {
 	won := map[string]string{}
 	for _, a := range b.acts {
@@ -232,8 +232,8 @@ func (b *book) whole() {
 	}
 }
 
-// events sees that no state came before its events, unless these have ended in a conflict log, or it can be that they had in
-// one that went when its machine was put back to a snapshot.
+// events checks that no state came before its events, unless these ended in a conflict log, or may have ended in one that was lost
+// when its machine was put back to a snapshot.
 func (b *book) events(recorded map[string]*conflict.Record) {
 	told := map[string]bool{}
 	for _, a := range b.acts {

@@ -48,8 +48,8 @@ func (n *simNode) stands() bool {
 	return time.Now().Before(n.paused)
 }
 
-// pause stops the machine for a while, beginning now: one that stands still already goes on no sooner. Suspended, its
-// monotonic clock stands still for as long as that is more.
+// pause stops the machine for a while, beginning now; one that is paused already goes on no sooner. If it is suspended, its monotonic
+// clock stands still for the time that this adds.
 func (n *simNode) pause(d time.Duration, suspended bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,7 +66,7 @@ func (n *simNode) pause(d time.Duration, suspended bool) {
 	}
 }
 
-// setClock has the machine's wall clock be ahead of the truth, ahead tells by how much it is.
+// setClock sets the machine's wall clock ahead of the true time; ahead returns by how much it is.
 func (n *simNode) setClock(ahead time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

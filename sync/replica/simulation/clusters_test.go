@@ -40,7 +40,7 @@ func (s *sim) dwells(what string) bool {
 	return false
 }
 
-// takeover has a holder's state be on its way when another takes its lock: what it sends is lost, and sometimes it stands still
+// takeover lets another node take a lock while its holder's state is on its way: what the holder sends is lost, and sometimes it pauses
 // when its renewal is answered.
 func (s *sim) takeover(*simNode) bool {
 	for _, n := range s.nodes {
@@ -118,7 +118,7 @@ func (l *simLife) holding() (match string, held *lease.Lease) {
 	return "", nil
 }
 
-// comesBack has what writes depend on hold, not hold, and hold again, while a copy of them is on its way.
+// comesBack makes the condition of writes hold, fail, and hold again, while copies of them are on their way.
 func (s *sim) comesBack(l *simLife) {
 	if s.plain && s.luck.once(2) {
 		s.copyComesLate(l)
@@ -160,8 +160,8 @@ func (s *sim) comesBack(l *simLife) {
 	}
 }
 
-// copyComesLate has the first copy of a create be under way when its repetition was applied and another deletes what it made: where
-// there is no proof, the hold alone refuses it.
+// copyComesLate keeps the first copy of a create on its way while its repeat is applied and another node deletes the item: without a
+// proof, only the hold refuses the copy.
 func (s *sim) copyComesLate(l *simLife) {
 	key := pk(fmt.Sprintf("i%d", 1+s.luck.n(5)))
 	_ = s.foreign().Delete("items", key)
@@ -347,8 +347,8 @@ func (s *sim) stampAhead(*simNode) {
 	})
 }
 
-// gainsTransactions is the update of a cloud that had no transactions: what was sent without a proof before is repeated by who
-// has them now, and others have deleted it meanwhile.
+// gainsTransactions updates a cloud that had no transactions: what was sent without a proof before is repeated by nodes that have
+// transactions now, and others have deleted it meanwhile.
 func (s *sim) gainsTransactions(*simNode) bool {
 	if !s.plain || s.gained || !picked(s.seed/10, "gains", 2) || s.count() < simEvents()/3 {
 		return false

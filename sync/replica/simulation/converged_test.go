@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// A node whose clock has drifted ahead hides an item before the cloud's time has come. It has it all the same: that is no
-// divergence, but an old image under it is, whatever readers are shown.
+// A node whose clock is ahead hides an expiring item early. It still has the item: that is no divergence, but an old image below is,
+// whatever readers are shown.
 func TestHiddenByADriftedClockIsNoDivergence(t *testing.T) {
 	for name, changed := range map[string]bool{"as in the cloud": false, "older than the cloud's": true} {
 		t.Run(name, func(t *testing.T) {
@@ -50,8 +50,8 @@ func TestHiddenByADriftedClockIsNoDivergence(t *testing.T) {
 	}
 }
 
-// A machine that stands still while the trouble ends goes on as a whole before it is judged, however many pauses have come
-// together: else its lanes run, its feed does not, and what it has not learnt seems lost.
+// A machine paused while the faults end must run again as a whole before it is judged, however many pauses have overlapped. Otherwise
+// its workers run, its feed does not, and what it has not learnt seems lost.
 func TestAPausedMachineIsJudgedWhenItRuns(t *testing.T) {
 	for name, pauses := range map[string]func(n *simNode){
 		"suspended": func(n *simNode) { n.pause(10*time.Minute, true) },

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// copiedCreate is a create that a snapshot has in its queue and the lost timeline has brought into the cloud. The life that
-// it has begun there has ended, and another one has begun when its copy comes from the snapshot.
+// copiedCreate is a create that is in a snapshot's queue, and that the lost timeline has brought into the cloud. When its copy comes from
+// the snapshot, the life that it began there has ended, and another one has begun.
 type copiedCreate struct {
 	foreign   bool // who has ended it
 	asks      bool // the copy has asked for the life that the first one has begun
@@ -20,9 +20,9 @@ type copiedCreate struct {
 	moved     bool // it is of this one
 }
 
-// A create that waited in a snapshot, and that the lost timeline had brought into the cloud, comes once more where a foreign
-// writer has ended its life, also on the life that another node has begun since: nothing is left to know it by, but the row
-// that an earlier move has left.
+// A create that waited in a snapshot, and that the lost timeline had brought into the cloud, applies again if a foreign writer has ended
+// its life, also on the life that another node has begun since: nothing is left to recognize it by, except the row that an earlier
+// move has left.
 func TestOrderOfACopiedCreateThatMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		copiedCreate

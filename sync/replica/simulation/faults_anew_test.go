@@ -17,15 +17,15 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// anew is what is known of the table that somebody has dropped and made again, empty. Nodes stop sending to it, say so, and
-// delete nothing: an operator who means it starts them again, and then they send what they know.
+// anew is what is known of the table that was dropped and recreated empty. Nodes stop sending to it, say so, and delete nothing. An
+// operator who intended that restarts them, and then they send what they know.
 type anew struct {
 	table string
 	since uint64                       // effect: it was made behind it
 	had   map[string]map[string]string // node, item: what it showed then
 }
 
-// recreate makes a table anew, in one seed of eight and once: what is judged there is less.
+// recreate recreates a table, in one seed of eight and once, because less can be judged there.
 func (s *sim) recreate(*simNode) bool {
 	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents()/4 {
 		return false
@@ -49,7 +49,7 @@ func (s *sim) recreate(*simNode) bool {
 	return true
 }
 
-// diesOfRestore has some processes die while they find out about a table that is another one.
+// diesOfRestore kills some processes while they find out that a table was replaced.
 func (s *sim) diesOfRestore() {
 	for _, n := range s.nodes {
 		switch s.luck.n(4) {
@@ -111,7 +111,7 @@ func (b *book) madeAnew(a *anew) {
 	b.anew = a
 }
 
-// stopsAt notes that a process says that it sends nothing to a table.
+// stopsAt records that a process says that it sends nothing to a table.
 func (l *simLife) stopsAt(table, why string) {
 	if strings.HasPrefix(why, "it was created again") {
 		l.n.s.net.Count("a table made anew was told")
@@ -119,14 +119,14 @@ func (l *simLife) stopsAt(table, why string) {
 	}
 }
 
-// heedsStop sees that it does not.
+// heedsStop checks that it sends nothing.
 func (n *simNode) heedsStop(table string) {
 	if stopped := n.stopped.Load(); stopped != nil && *stopped == table {
 		n.s.violate("%s sends to table %s, and says that it does not", n.name, table)
 	}
 }
 
-// restart is the operator who means it: the nodes have found out, and are started again.
+// restart is the operator who intended it: once the nodes have found out, they are restarted.
 func (s *sim) restart() {
 	s.sleep(10 * time.Minute) // they look every five
 	for _, n := range s.nodes {
@@ -138,7 +138,7 @@ func (s *sim) restart() {
 	}
 }
 
-// kept sees that no node has deleted anything because the new table does not have it.
+// kept checks that no node has deleted anything because the new table lacks it.
 func (b *book) kept(recorded map[string]*conflict.Record) {
 	a := b.anew
 	if a == nil || a.table == "rows" { // they expire
@@ -185,5 +185,5 @@ func onNone(c *conflict.Record, a *act) bool {
 	})
 }
 
-// lacks tells of an item that the cloud does not have that nodes may have it all the same.
+// lacks reports whether nodes may have items of a table that the cloud does not have.
 func (b *book) lacks(table string) bool { return b.anew != nil && b.anew.table == table }

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// lockFaults are of those who do with the locks as they like.
+// lockFaults come from writers that treat the locks as they like.
 func lockFaults() []mishap {
 	return []mishap{
 		{"lock row deleted by hand", 300, 0, always(func(s *sim, _ *simNode) {
@@ -31,7 +31,7 @@ func lockFaults() []mishap {
 	}
 }
 
-// cloudFaults are of the service, its tables and who may use them.
+// cloudFaults concern the service, its tables and the permissions on them.
 func cloudFaults() []mishap {
 	return []mishap{
 		{"TTL", 30, 0, func(s *sim, _ *simNode) bool {
@@ -106,7 +106,7 @@ func appTables() (names []string) {
 	return names
 }
 
-// foreignFaults are of those who write what nodes share, and know nothing of them.
+// foreignFaults come from writers of shared items that know nothing of the nodes.
 func foreignFaults() []mishap {
 	return []mishap{{"foreign", 6, 0, always(func(s *sim, _ *simNode) { s.foreignWrite() })}}
 }
@@ -164,7 +164,7 @@ func (l *simLife) seen(table string) (seen tableSeen) {
 	return seen
 }
 
-// replaying reports whether what a restored cloud has lost is still being sent again, by this node or another.
+// replaying reports whether this node or another is still sending again what a restored cloud has lost.
 func (l *simLife) replaying() bool {
 	now := l.now().Add(l.link.Skew())
 	return slices.ContainsFunc(append(appTables(), simSync), func(table string) bool { return now.Before(l.seen(table).Until) })

@@ -50,8 +50,8 @@ func (s *sim) snapshot(n *simNode) bool {
 	return true
 }
 
-// cloudGoesBack tells of a seed that its cloud is restored, or a table made anew: not to a time before which a machine can be
-// put back, so that its snapshots have to go.
+// cloudGoesBack reports whether the seed's cloud is restored, or a table recreated. No machine may then be put back to before that, so
+// its snapshots go.
 func (s *sim) cloudGoesBack() bool { return s.seed%8 == 4 || s.seed%8 == 6 }
 
 // chooses returns the snapshot that a machine is put back to, and keeps it for another time now and then: that may be one
@@ -111,7 +111,7 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 	return true
 }
 
-// clone runs a copy of a machine beside it for a while: nobody meant that, and both find out.
+// clone runs a copy of a machine beside it for a while, by mistake. Both find out.
 func (s *sim) clone(n *simNode) bool {
 	l := n.up()
 	if l == nil || s.seed%8 != 5 { // two that write under one name are told apart only when they have met

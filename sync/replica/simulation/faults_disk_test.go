@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// diskFaults are of what lies under the store, and of a program that is replaced above it. What a disk does to single
-// sectors is shown by the store's own tests: here a commit is there or not, and those before it are.
+// diskFaults concern the disk below the store, and the replacement of the program above it. Damage to single sectors is for the store's
+// own tests: here a commit is there or not, and all earlier ones are.
 func diskFaults() []mishap {
 	return []mishap{
 		{"disk full", 120, 4, running((*sim).fillDisk)}, // rarely: which commit meets the limit is up to bbolt's maps
@@ -54,8 +54,8 @@ func (n *simNode) breaks(kind diskKind, s *sim) {
 	n.broken = diskFault{kind: kind, in: 1 + s.luck.n(12), late: kind == syncCrawls || s.luck.once(2)}
 }
 
-// watchCommits has the store's failpoints ask the machines' disks. A store reads its machine's clock when a transaction
-// begins, and no time passes until it commits: who committed is who read it last.
+// watchCommits makes the store's failpoints ask the machines' disks. A store reads its machine's clock when a transaction begins, and no
+// time passes until it commits: the process that commits is the one that read it last.
 func (s *sim) watchCommits() (stop func()) {
 	return failpoint.Arm(func(p failpoint.Point) error {
 		if l := s.writer.Load(); l != nil && (p == failpoint.CommitReserved || p == failpoint.CommitWritten) {

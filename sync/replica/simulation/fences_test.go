@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What is judged of locks and of what is written under them.
+// Checks of locks and of what is written under them.
 
 // lockBook is what is known of locks.
 type lockBook struct {
@@ -64,7 +64,7 @@ func (b *book) lock(e *simcloud.Effect) {
 // untaken is for how long a lock stands at least, however fast the clocks of the others run: the record lasts 10 s by theirs.
 const untaken = 9 * time.Second
 
-// terms sees that nobody takes a lock for its own when others may have taken it.
+// terms checks that no process considers a lock its own when others may have taken it.
 func (b *book) terms(l *simLife) {
 	match, held := l.holding()
 	if held == nil || l.n.stands() || held.Check() != nil {
@@ -78,8 +78,8 @@ func (b *book) terms(l *simLife) {
 	}
 }
 
-// refusedLock sees that no holder is refused a renewal whose lock has its name and its fence: it need not know more, for the
-// answer to the last one may be lost. The name is that of a run: a clone may hold what its original is refused.
+// refusedLock checks that no holder is refused a renewal of a lock with its name and fence. It need not know more, because the answer to
+// the last renewal may be lost. The name is that of a run: a clone may hold what its original is refused.
 func (b *book) refusedLock(c *intent.Call, there attr.Item) {
 	renewal := c.Table == simLocks && !c.Values[":ttl"].IsZero() && c.Values[":start"].IsZero()
 	if renewal && there["holder"].Equal(c.Values[":me"]) && there["fence"].Equal(c.Values[":f"]) {
@@ -109,7 +109,7 @@ func (b *book) state(e *simcloud.Effect) {
 	}
 }
 
-// writesUnder sees that what is written under a fence of a match is one node's: its state, and its events.
+// writesUnder checks that everything written under a fence of a match, state and events, is one node's.
 func (b *book) writesUnder(match, fence, who string) {
 	key := match + " " + fence
 	if other := b.writers[key]; other != "" && other != who {

@@ -59,14 +59,14 @@ func links(w *writing, s *sim) error {
 	return nil
 }
 
-// linked books that a write stands behind another.
+// linked records that a write stands behind another.
 func (b *book) linked(id string, l link) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.behind[id] = append(b.behind[id], l)
 }
 
-// follows is told of an id that the cloud has from now on: what it stands behind is to be there.
+// follows is called for an id that has reached the cloud: what it stands behind must be there.
 func (b *book) follows(id string) {
 	for _, l := range b.behind[id] {
 		if len(b.shown[l.id]) == 0 {
@@ -75,7 +75,7 @@ func (b *book) follows(id string) {
 	}
 }
 
-// links sees that nothing came before what it stands behind, unless that ended in a conflict log.
+// links checks that nothing came before what it stands behind, unless that ended in a conflict log.
 func (b *book) links(recorded map[string]*conflict.Record) {
 	told := map[string]bool{}
 	for _, a := range b.acts {

@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What is checked while the trouble lasts, at nodes as applications see them. Effects are judged when they happen
-// (book_test.go), the account is made when all is quiet (check_test.go).
+// Checks made while the faults last, on nodes as applications see them. Effects are judged when they happen (book_test.go), and the
+// account is taken when all is quiet (check_test.go).
 
-// look reads as an application would, and sees that nothing is open when nobody is at work.
+// look reads as an application would, and checks that no read is open while no process works.
 func (b *book) look(l *simLife) {
 	b.monotone(l)
 	b.resumedPasses(l)
@@ -34,8 +34,8 @@ func (b *book) look(l *simLife) {
 	}
 }
 
-// monotone reads an item: it never goes back to what the cloud had before, nor before what this node itself was told is
-// there.
+// monotone reads an item and checks that it never goes back, neither to what the cloud had earlier nor to before what this node itself
+// learnt is there.
 func (b *book) monotone(l *simLife) {
 	table, key := "items", itemKey(b.s)
 	if b.s.once(3) {
@@ -113,7 +113,7 @@ func (b *book) unsettled(l *simLife, item string) bool {
 	return false
 }
 
-// reads sees that who has written reads it. Of policy newest another's write may be newer by its time.
+// reads checks that a process reads its own writes. Of policy newest, another's write may have a later time.
 func (b *book) reads(l *simLife, acts []*act) {
 	last := map[string]*act{}
 	for _, a := range acts {

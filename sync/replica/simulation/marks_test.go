@@ -13,9 +13,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What a node's effect leaves of what others keep on the item: their marks, and the time of the newest write.
+// Checks of what a node's effect leaves of other nodes' attributes on the item: their marks, and the time of the newest write.
 
-// toldAt is how far a node had told to be settled.
+// toldAt is how far a node had reported itself settled.
 type toldAt struct {
 	seq uint64
 	at  time.Time
@@ -45,11 +45,11 @@ func (b *book) leaves(e *simcloud.Effect) {
 	}
 }
 
-// againThere tells of a life that a foreign writer or the TTL has ended and a late copy of its create, without a proof, has begun
-// anew. Accepted: by its name and its count it may be the first, so that a Put which was computed on that replaces it (DESIGN, Limits).
+// againThere reports whether a life that a foreign writer or the TTL ended may have been begun again by a late copy of its create, without
+// a proof. Accepted: by its name and count it may be the first one, so that a Put computed on that replaces it (DESIGN, Limits).
 func (b *book) againThere(item, life string) bool { return !b.proofs() && b.lives[item+" "+life].cut }
 
-// markStays sees that another's mark is there behind an effect, unless no copy of what it is of can come any more.
+// markStays checks that another node's mark survives an effect, unless no copy of its entry can arrive any more.
 func (b *book) markStays(e *simcloud.Effect, node string, was attr.Value) {
 	is := e.New[intent.AttrMark+node]
 	if !is.IsZero() {
@@ -75,7 +75,7 @@ func timeOf(it attr.Item) int64 {
 	return t
 }
 
-// tellsTrue sees that a node has told the cloud to be settled what is: others go by it when they delete, and take marks away.
+// tellsTrue checks that what a node reports as settled is settled: others rely on it when they delete items and remove marks.
 func (b *book) tellsTrue(l *simLife) {
 	b.mu.Lock()
 	told := b.settledBy[l.n.name]

@@ -12,13 +12,13 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// What makes histories nasty: the constants of the protocol are others in each of most seeds, and faults come in clusters,
-// on one item and on those who are at work on it.
+// What makes histories nasty: most seeds have their own constants of the protocol, and faults come in clusters, on one item and on the
+// nodes that work on it.
 
-// usual tells of a seed that its world has the constants that programs have.
+// usual reports whether a seed's world has the constants of production.
 func usual(seed uint64) bool { return picked(seed, "usual limits", 4) }
 
-// limits are those of all nodes of a seed.
+// limits returns the limits of all nodes of a seed.
 func (s *sim) limits() replica.Limits {
 	l := replica.UsualLimits()
 	if usual(s.seed) {
@@ -48,7 +48,7 @@ func clusterFaults() []mishap {
 	}
 }
 
-// answersLost are faults behind which a node cannot know whether what it has sent was done.
+// answersLost are faults after which a node cannot know whether what it sent was done.
 func answersLost() []simcloud.Fault {
 	return []simcloud.Fault{
 		simcloud.DropAnswer, simcloud.ErrorApplied, simcloud.LateLost, simcloud.LateCopy, simcloud.ResetMidBody, simcloud.Duplicate,
@@ -56,8 +56,8 @@ func answersLost() []simcloud.Fault {
 	}
 }
 
-// cluster is some seconds in which two nodes and a foreign writer are at work on one item, answers are lost, and processes
-// die between what was answered and what is remembered of it.
+// cluster is some seconds in which two nodes and a foreign writer work on one item, answers are lost, and processes die between an
+// answer and its record.
 func (s *sim) cluster(n *simNode) bool {
 	if usual(s.seed) {
 		return false
@@ -119,8 +119,8 @@ func (l *simLife) crowd() {
 	}
 }
 
-// unreadable has what a node keeps of a counter be unreadable while an answer to a write on it comes in: that cannot be
-// settled, the others are, and the process dies before it can be.
+// unreadable damages a node's record of a counter while an answer to a write on it comes in: that write cannot be settled, others are, and
+// the process dies before it can be.
 func (s *sim) unreadable(l *simLife) {
 	key := pk([]string{"c0", "c1", "c2"}[s.luck.n(3)])
 	count := func(l *simLife) {

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What waited when a timeline was lost has its effects in the order in which it was written, whatever its numbers: a create
-// up to the fork keeps its own behind an update that was renumbered, whose life another node has ended.
+// Writes that waited when a timeline was lost take effect in the order written, whatever their numbers: a create up to the fork keeps its
+// number behind a renumbered update whose life another node has ended.
 func TestOrderBehindWhatWasRenumbered(t *testing.T) {
 	const (
 		earlier = uint64(9)<<40 + 10
@@ -61,9 +61,9 @@ func TestOrderBehindWhatWasRenumbered(t *testing.T) {
 	}
 }
 
-// A create that waited in a snapshot, and that the lost timeline had folded into a later write, comes once more where a foreign
-// writer has taken the life away that both copies name: nothing is left to know it by. Where a node has ended that life, its
-// tombstone is, and without a snapshot nothing is sent a second time.
+// A create that waited in a snapshot, and that the lost timeline had folded into a later write, applies again if a foreign writer has
+// ended the life that both copies name: nothing is left to recognize it by. If a node has ended that life, its tombstone is left,
+// and without a snapshot nothing is sent a second time.
 func TestOrderOfACreateCopiedByASnapshot(t *testing.T) {
 	const (
 		create = uint64(1)<<40 + 4
@@ -190,7 +190,7 @@ func TestOrderOfACreateWhoseClosingIsForgotten(t *testing.T) {
 	}
 }
 
-// A copy of what was written in a lost time comes behind what its node has written since: nothing tells the node of it.
+// A copy of a write from a lost timeline may arrive after what its node has written since: the node has no trace of it.
 func TestOrderOfACopyFromALostTime(t *testing.T) {
 	const (
 		lost  = uint64(5)<<40 + 102

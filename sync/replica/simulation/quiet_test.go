@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// quiet waits until nothing is on its way any more. Until all else has drained nobody discards what is quarantined: it
-// holds up nothing but what stands behind it on its items.
+// quiet waits until nothing is on its way. Quarantined batches are discarded only after everything else has drained: they hold up only
+// what stands behind them on their items.
 func (s *sim) quiet() {
 	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
 	if s.book.anew != nil {
@@ -61,8 +61,8 @@ func (s *sim) quiet() {
 	}
 }
 
-// lastWords has an application change each setting when nothing else is on its way: that is the last word, whatever time it
-// carries that is there. It reports whether it has, which is once.
+// lastWords makes an application change each setting while nothing else is on its way: that is the last word, whatever time the stored
+// one carries. It does so once, and reports whether it did now.
 func (s *sim) lastWords() bool {
 	if s.book.lastWord != nil {
 		return false
@@ -84,7 +84,7 @@ func (s *sim) lastWords() bool {
 	return true
 }
 
-// settled sees that the last words are there. A table made anew has lost what they were said upon.
+// settled checks that the last words are there. A recreated table has lost the items below them.
 func (b *book) settled() {
 	if b.epoch > 0 {
 		return
@@ -96,8 +96,8 @@ func (b *book) settled() {
 	}
 }
 
-// fit reports whether all nodes may take locks: one that was short of room leaves them to others for two minutes more, and
-// where all of them were, nobody holds any until then.
+// fit reports whether all nodes may take locks. A node that was short of room leaves them to others for another two minutes, and if all
+// of them were, no node holds any until then.
 func (s *sim) fit() bool {
 	for _, n := range s.nodes {
 		if l := n.up(); l != nil && l.rep.Usable() != nil {
@@ -166,7 +166,7 @@ func (l *simLife) quarantined() (out []*conflict.Record) {
 	return out
 }
 
-// release is the operator: what is quarantined is discarded.
+// release acts as the operator who discards what is quarantined.
 func (s *sim) release() {
 	for _, n := range s.nodes {
 		l := n.up()

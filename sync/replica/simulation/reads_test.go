@@ -12,9 +12,8 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// A write and an image of the cloud behind it may be in one commit, so that whoever has written reads the image at once: the
-// write is in the view where it holds on that, and doubtful where it does not. The simulation accepts the second, and nothing
-// else.
+// A write and a cloud image adopted after it may share a commit, so that the writer reads the image at once: the write is in the view if
+// it holds on the image, and doubtful if not. The simulation accepts the second, and nothing else.
 func TestReadsItsWriteBesideAnImageOfTheSameCommit(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
@@ -63,8 +62,7 @@ func TestReadsItsWriteBesideAnImageOfTheSameCommit(t *testing.T) {
 	}
 }
 
-// Half of a transaction that waits is seen alone where the other half is doubtful on what a restored cloud has lost, and nowhere
-// else.
+// Half of a waiting transaction is seen alone only if the other half is doubtful on an item that a restored cloud has lost.
 func TestHalfOfATransactionOnWhatIsLost(t *testing.T) {
 	restored := time.Unix(1e9, 0)
 	for _, tt := range []struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What is recorded of a write is neither too little, which the account sees, nor too much: a write that is said to have failed
-// has no effect, nothing is said twice, and what counts as done is so.
+// The records of a write must say neither too little, which the account detects, nor too much: a write recorded as failed has no effect,
+// nothing is recorded twice, and what counts as done is done.
 
 // stateAt is what an item was behind an effect.
 type stateAt struct {
@@ -33,8 +33,8 @@ func notDone(code string) bool {
 	return false
 }
 
-// records holds the conflict logs against the effects. A machine that was put back, or has run twice, is left out: its numbers
-// are of several writes.
+// records compares the conflict logs with the effects. A machine that was put back, or has run twice, is left out: its numbers belong
+// to several writes.
 func (b *book) records() {
 	if b.epoch > 0 {
 		return
@@ -60,7 +60,7 @@ func (b *book) records() {
 	}
 }
 
-// undone sees that nothing of a record has an effect. Accepted: on a foreign life without a name, begun after one on which the mark
+// undone checks that nothing of a record has an effect. Accepted: on a foreign life without a name, begun after one on which the mark
 // was closed had ended.
 func (b *book) undone(node string, c *conflict.Record) {
 	for _, e := range c.Entries() {
@@ -76,8 +76,8 @@ func (b *book) undone(node string, c *conflict.Record) {
 	}
 }
 
-// passesPoison sees that nothing is sent that stood behind what an operator is to decide: what was written before that was last
-// sent. What is written later does not wait for it.
+// passesPoison checks that nothing is sent that stood behind a batch waiting for an operator: what was written before that batch was last
+// sent. Later writes do not wait for it.
 func (b *book) passesPoison(l *simLife, c *conflict.Record) {
 	if b.epoch > 0 || l.n.restored || b.cloned[l.n.name] {
 		return
@@ -98,8 +98,8 @@ func (b *book) passesPoison(l *simLife, c *conflict.Record) {
 	}
 }
 
-// ended sees that what is said of the end of an item is so: a tombstone is there if one is named, and a row that has come to the
-// end of its TTL was deleted by nobody.
+// ended checks that a record's statement about the end of an item is true: a tombstone that it names is there, and no node has deleted a
+// row that reached the end of its TTL.
 func (b *book) ended(node string, c *conflict.Record) {
 	for _, d := range c.Decided {
 		first := d.Entry.Seq
@@ -150,7 +150,7 @@ func (b *book) stateAt(item string, n uint64) (was stateAt) {
 	return was
 }
 
-// onItsLife sees that an update has no effect on an item that another node has made after it was written.
+// onItsLife checks that an update has no effect on an item that another node created after it was written.
 func (b *book) onItsLife(e *simcloud.Effect, a *act, item string) {
 	life := e.Old[intent.AttrLife].Str()
 	if a == nil || a.gone || a.maybe || a.op != store.OpUpdate || a.upsert || a.table != e.Table || a.table == "rows" || e.Old == nil || life == "" ||
@@ -176,7 +176,7 @@ func (b *book) behindOwn(a *act) bool {
 	})
 }
 
-// broughtOnce sees that an update does not bring its value twice, under whatever number.
+// broughtOnce checks that an update does not bring its value twice, under whatever number.
 func (b *book) broughtOnce(e *simcloud.Effect, item string) {
 	if e.Op != store.OpUpdate || e.Old == nil {
 		return
@@ -193,12 +193,12 @@ func (b *book) broughtOnce(e *simcloud.Effect, item string) {
 	}
 }
 
-// becomes notes what an item is behind an effect.
+// becomes records what an item is after an effect.
 func (b *book) becomes(e *simcloud.Effect, item string) {
 	b.states[item] = append(b.states[item], stateAt{n: e.N, at: e.At, there: e.New != nil, life: e.New[intent.AttrLife].Str()})
 }
 
-// guarded notes the life that a delete is sent for.
+// guarded records the life that a delete is sent for.
 func (b *book) guarded(as sending, c *intent.Call) {
 	if life := c.Values[":c"].Str(); c.Op == store.OpDelete && life != "" {
 		b.meant[as.entry+" "+as.item] = append(b.meant[as.entry+" "+as.item], life)
@@ -226,7 +226,7 @@ func (b *book) wasGone(a *act) bool {
 	})
 }
 
-// deletes sees that what counts as deleted was.
+// deletes checks that what counts as deleted was deleted.
 func (b *book) deletes(recorded map[string]*conflict.Record) {
 	if b.epoch > 0 {
 		return
@@ -239,7 +239,7 @@ func (b *book) deletes(recorded map[string]*conflict.Record) {
 	}
 }
 
-// putWhole sees that a Put leaves nothing of what others have written, but for what it brings itself.
+// putWhole checks that a Put leaves nothing that others have written, except what it brings itself.
 func (b *book) putWhole(e *simcloud.Effect, a *act) {
 	if a == nil || a.gone || a.op != store.OpPut || a.whole == nil || a.table != e.Table || e.New == nil {
 		return
@@ -257,7 +257,7 @@ func (b *book) putWhole(e *simcloud.Effect, a *act) {
 	}
 }
 
-// hasRead sees that who has taken a lock knows the state that it guards, as it was then.
+// hasRead checks that a new holder of a lock knows the state that it guards, as of then.
 func (b *book) hasRead(l *simLife, match string, there attr.Item) {
 	if b.epoch > 0 || b.cloned[l.n.name] || l.dead.Load() {
 		return
@@ -268,7 +268,7 @@ func (b *book) hasRead(l *simLife, match string, there attr.Item) {
 	}
 }
 
-// worksUnder sees that who works under a lock is the last to have taken it, unless its record was deleted by hand since.
+// worksUnder checks that whoever works under a lock is its last taker, unless its record was deleted by hand since.
 func (b *book) worksUnder(l *simLife, lock string, fence int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
