@@ -52,7 +52,7 @@ func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 		env := l.r.env(nil)
 		f.outcome, f.known, f.answered = f.Take(a, ans, known, env), known, env.Now
 		f.sees(f.outcome.Known)
-		f.changed = f.changed || stored // like an unanswered batch
+		f.changed = f.changed || stored // the outbox has it as unanswered
 		if finished, again := l.took(ctx, f, &a, ans.Err); !again {
 			return finished
 		}

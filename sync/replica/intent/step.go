@@ -26,7 +26,7 @@ const (
 // met is what the steps have found out.
 type met struct {
 	ready    bool // stepAlive or stepLock is done for the next send
-	noPrune  bool // the removal of marks was refused
+	noPrune  bool // send without removing marks: their guard may have refused the last send
 	again    bool // an invalid request fitted the item that was there
 	dead     int  // stepDead of a transaction: index of the entry
 	turn     int  // stepTurn of a transaction: index of the entry
