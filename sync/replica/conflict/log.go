@@ -16,7 +16,7 @@ import (
 //	"c" + ^id     record: version, state, JSON. The complement sorts the newest first
 //	"o" + id      of an open record: its instant and size, oldest first
 //	"q" + id      the same for an open quarantine
-//	"d" + id      the same for a decided record
+//	"d" + id      the same for a record that is not open
 //	"s" + seq+id  by the sequence of each of its entries; outlives the record, to show that they were refused
 //	"x" + id      of a removed record: when it was removed, and those sequences
 //	"t"           the sums
