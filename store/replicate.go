@@ -24,8 +24,8 @@ type Replicator interface {
 	// and use Tx.Side. It must not write items: the sequences it was given would be wrong, so such writes are refused.
 	Compile(tx *Tx, writes []Write) error
 
-	// Expire reports whether the sweep may delete an expired row of a table that the cloud has too (it sends, or its policy is pull). It
-	// is called within the sweep's transaction and may use Tx.Side. If the row stays, reads hide it, and a later pass asks again.
+	// Expire reports whether the sweep may delete an expired row of a table that sends, which the cloud has too. It is called within the
+	// sweep's transaction and may use Tx.Side. If the row stays, reads hide it, and a later pass asks again.
 	Expire(tx *Tx, spec *TableSpec, key attr.Item) (bool, error)
 }
 

@@ -134,9 +134,9 @@ func (s *Store) DropTable(ctx context.Context, name string) error {
 }
 
 // Reset removes every item from the database in one commit and forgets all transaction tokens: readers see the tables as they were, or
-// all of them empty. Each table, protected or not, is dropped and created again with its indexes and settings, under a new
-// TableDescription.ID. If tables is true, tables are only dropped. It returns the names of the tables. A database with a table that sends
-// its writes to the cloud is refused with fault.Conflict.
+// all of them empty. Internal tables stay. Each other table, protected or not, is dropped and created again with its indexes and settings,
+// under a new TableDescription.ID. If tables is true, tables are only dropped. It returns the names of these tables. A database with a
+// table that sends its writes to the cloud is refused with fault.Conflict.
 func (s *Store) Reset(ctx context.Context, tables bool) (names []string, err error) {
 	err = s.Update(ctx, func(tx *Tx) error {
 		names = nil

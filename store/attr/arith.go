@@ -6,8 +6,8 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// Add returns a + b, exactly. A result with more than 38 digits is an overflow, as is one outside the range. An operand that is not a
-// number is an error too.
+// Add returns a + b, exactly. A result with more than 38 digits is an overflow; one outside the range is an overflow or an underflow. An
+// operand that is not a number is an error too.
 func Add(a, b Value) (Value, error) {
 	x, xok := a.Int()
 	y, yok := b.Int()
@@ -27,7 +27,8 @@ func Sub(a, b Value) (Value, error) {
 	return exactly(a, b, (*apd.Context).Sub)
 }
 
-// exactly does arithmetic without rounding. An operand has at most 38 digits within 256 places, so 300 digits hold every sum.
+// exactly does arithmetic without rounding. An operand has at most 38 digits, the first of them within 256 places, so 300 digits hold
+// every sum.
 func exactly(a, b Value, op func(c *apd.Context, d, x, y *apd.Decimal) (apd.Condition, error)) (Value, error) {
 	if a.kind != KindN || b.kind != KindN {
 		return Value{}, invalid("Incorrect operand type for operator: operands must be numbers")

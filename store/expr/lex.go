@@ -15,7 +15,7 @@ const (
 	tokName                          // #name, a placeholder for a name
 	tokValue                         // :value, a placeholder for a value
 	tokIndex                         // the digits of a list index
-	tokAnd                           // from here on keywords, which are never names
+	tokAnd                           // from here to tokDelete keywords, which are never names
 	tokOr                            //
 	tokNot                           //
 	tokBetween                       //

@@ -3,7 +3,7 @@ package expr
 import "strings"
 
 // Rewrite returns an expression with its placeholders renamed and its white space shortened, so that it can be combined with another in
-// one request. The text must have been accepted before.
+// one request. The text must have been accepted before. A text that is longer than DynamoDB allows is returned as it is.
 func Rewrite(text string, rename func(placeholder string) string) string {
 	if len(text) > maxText {
 		return text
@@ -31,7 +31,7 @@ func Rewrite(text string, rename func(placeholder string) string) string {
 // Clauses holds the actions of an update by clause, without the keyword. Empty means that the update does not have the clause.
 type Clauses struct{ Set, Remove, Add, Delete string }
 
-// SplitUpdate splits an update into its clauses. The text must have been accepted before.
+// SplitUpdate splits an update into its clauses. The text must have been accepted before. One that is longer than DynamoDB allows has none.
 func SplitUpdate(text string) (c Clauses) {
 	if len(text) > maxText {
 		return c

@@ -29,7 +29,7 @@ func (t *Table) NextFill() *Index {
 type Tables struct {
 	ByName map[string]*Table
 	Names  []string          // of tables, ascending; a new slice at each change
-	ByID   map[uint32]*Table // including dropped ones, as long as the journal names them
+	ByID   map[uint32]*Table // including dropped ones, as long as the journal or a listed stream names them
 	NextID uint32            // for tables and indexes; ids are never reused
 
 	Streaming []*Table // the tables of ByID that have or had a stream, by name and id; a new slice at each change

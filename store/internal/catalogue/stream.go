@@ -86,7 +86,7 @@ func (t *Table) Present() *Stream {
 	return nil
 }
 
-// NewLabel returns at, or the first later millisecond whose label no stream of a table with this name has.
+// NewLabel returns at in whole milliseconds, or the first later one, whose label no stream of a table with this name has.
 func (c *Tables) NewLabel(t *Table, at time.Time) time.Time {
 	var taken []string
 	for _, other := range c.ByID {

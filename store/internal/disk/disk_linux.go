@@ -17,7 +17,7 @@ func FreeSpace(dir string) (bytes int64, known bool) {
 	return int64(st.Bavail * uint64(st.Bsize)), true // the type of Bsize differs between architectures
 }
 
-// IsNoSpace reports whether an operation failed because the disk or the user's quota on it is full.
+// IsNoSpace reports whether an operation failed because the disk or the user's quota on it is full, or the file would get too large.
 func IsNoSpace(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) || errors.Is(err, unix.EFBIG)
 }

@@ -55,7 +55,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 	return info, f.Close()
 }
 
-// compactWorth reports whether a file is large enough to be compacted and at least half free.
+// compactWorth reports whether a file is large enough to be compacted and more than half free.
 func compactWorth(is pages.Verified, o Options) bool {
 	return o.CompactAbove >= 0 && is.Meta.Used() > o.CompactAbove && is.Free > is.Meta.High/2
 }
@@ -321,7 +321,7 @@ func OpenReadOnly(f *os.File) (db *bolt.DB, err error) {
 // removeDrafts removes what a crash has left of work on a store. The caller holds the store's lock, so the only others who may be working
 // there are processes creating the same store, and they notice that it exists.
 func removeDrafts(path string) {
-	entries, _ := os.ReadDir(filepath.Dir(path)) // if the folder cannot be listed, new files stay
+	entries, _ := os.ReadDir(filepath.Dir(path)) // if the folder cannot be listed, drafts of new files stay
 	for _, e := range entries {
 		rest, found := strings.CutPrefix(e.Name(), filepath.Base(path)+newSuffix)
 		if found && strings.Trim(rest, "0123456789-") == "" {

@@ -21,7 +21,7 @@ type Options struct {
 
 	BackupDeadline time.Duration // how long the copy of a backup may take; 0: 10 min
 	SweepEvery     time.Duration // how often expired items are deleted; a node's reads hide them anyway; 0: 10 min
-	CompactAbove   int64         // Open compacts a file larger than this if half of it is free; 0: 256 MiB, negative: never
+	CompactAbove   int64         // Open compacts a file larger than this if more than half of it is free; 0: 256 MiB, negative: never
 }
 
 // DefaultSweep is the default of Options.SweepEvery. DynamoDB deletes expired items within days.
