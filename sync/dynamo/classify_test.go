@@ -157,7 +157,7 @@ func TestPortal(t *testing.T) {
 				t.Errorf("%d requests", n)
 			}
 			if c.Skew() != 0 {
-				t.Error("its clock counts")
+				t.Error("the portal's clock counts")
 			}
 		})
 	}
@@ -171,7 +171,7 @@ func TestPortalThatSpeaksJSON(t *testing.T) {
 	})
 	c := client(t, s.URL)
 	if e := write(t, c); e != nil {
-		t.Errorf("a server of one's own: %v", e)
+		t.Errorf("a server other than AWS: %v", e)
 	}
 	c.http.official = true
 	if e := write(t, c); e == nil || e.Class != intent.Unknown || !errors.Is(e, errStranger) {
@@ -442,10 +442,10 @@ func TestTransactionReasons(t *testing.T) {
 		}
 	}
 	if old := e.Reasons[1].Old; !attr.EqualItems(old, item("a", "n", num("1.5"))) {
-		t.Errorf("the item in the way: %v", old)
+		t.Errorf("the conflicting item: %v", old)
 	}
 	if e.Reasons[2].Old != nil {
-		t.Errorf("no item in the way: %v", e.Reasons[2].Old)
+		t.Errorf("an item although the condition did not fail: %v", e.Reasons[2].Old)
 	}
 
 	s = serve(t, refuse("TransactionCanceledException", "canceled, and nobody knows why"))

@@ -74,7 +74,7 @@ func roundTrip(t rapid.TB, it attr.Item) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(theirs, sdk) {
-		t.Fatalf("the SDK makes another form of %s", wire)
+		t.Fatalf("the SDK converts %s differently", wire)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestEmpty(t *testing.T) {
 		}
 	}
 	if toItem(nil) != nil {
-		t.Error("no item is an empty one")
+		t.Error("no item becomes an empty one")
 	}
 }
 

@@ -46,7 +46,7 @@ func getItem(t testing.TB, c *Client, pk string) attr.Item {
 	return it
 }
 
-// What the real server answers, as far as DynamoDB Local is like it.
+// The answers of the real server, as far as DynamoDB Local imitates it.
 func TestAgainstLocal(t *testing.T) {
 	c := local(t)
 	define(t, c, spec("events"))
@@ -166,7 +166,7 @@ func testTransactions(t *testing.T, c *Client) {
 		t.Fatal(err)
 	}
 	if err := c.Transact(t.Context(), calls, "token-1"); err != nil {
-		t.Errorf("the same token: %v", err)
+		t.Errorf("the same token again: %v", err)
 	}
 	if it := getItem(t, c, "t1"); !attr.EqualItems(it, item("t1", "n", num("2"))) {
 		t.Errorf("%v", it)
@@ -189,17 +189,17 @@ func testTransactions(t *testing.T, c *Client) {
 	}
 	if !attr.EqualItems(e.Reasons[0].Old, item("t2", "n", num("7"))) || e.Reasons[1].Old != nil ||
 		!attr.EqualItems(e.Reasons[3].Old, item("t1", "n", num("2"))) {
-		t.Errorf("the items in the way: %v", e.Reasons)
+		t.Errorf("the conflicting items: %v", e.Reasons)
 	}
 	calls = []intent.Call{{Op: store.OpUpdate, Table: "events", Key: item("t1"), Update: "SET a.b = :two", Params: only}}
 	e = sorted(t, c.Transact(t.Context(), calls, "token-3"))
 	if e.Class != intent.Canceled && e.Class != intent.Validation || e.Class == intent.Canceled && e.Reasons[0].Class != intent.Validation {
-		t.Errorf("what cannot be applied: %v %v", e, e.Reasons)
+		t.Errorf("an inapplicable update: %v %v", e, e.Reasons)
 	}
 }
 
-// What docs/cloud.md says that single writes cost. DynamoDB Local counts a transaction as one write of double price, however
-// many it has; DynamoDB counts each of its members double, checks too (Developer Guide, "Transactions: capacity management").
+// The cost of single writes as docs/cloud.md states it. DynamoDB Local counts a transaction as one write at double price, however many
+// members it has; DynamoDB counts each member double, checks too (Developer Guide, "Transactions: capacity management").
 func testUnits(t *testing.T, c *Client) {
 	member := func(pk string) intent.Call { return intent.Call{Op: store.OpPut, Table: "events", Item: item(pk)} }
 	one := func(w intent.Call) func() error {
@@ -283,13 +283,13 @@ func TestTables(t *testing.T) {
 		},
 	}
 	if _, ok, err := c.Describe(t.Context(), "matches"); ok || err != nil {
-		t.Fatalf("before it is made: %v, %v", ok, err)
+		t.Fatalf("before it is created: %v, %v", ok, err)
 	}
 	if err := c.Create(t.Context(), want, true); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Create(t.Context(), want, true); !fault.Is(err, fault.Throttled) {
-		t.Errorf("made twice: %v", err)
+		t.Errorf("created twice: %v", err)
 	}
 	if err := c.SetExpiry(t.Context(), "matches", "ttl"); err != nil {
 		t.Fatal(err)
@@ -304,7 +304,7 @@ func TestTables(t *testing.T) {
 	byName := func(a, b store.IndexSpec) int { return strings.Compare(a.Name, b.Name) }
 	slices.SortFunc(got.Indexes, byName)
 	if g, w := fmt.Sprintf("%+v", got.TableSpec), fmt.Sprintf("%+v", want); g != w {
-		t.Errorf("it is\n%s\nand should be\n%s", g, w)
+		t.Errorf("got\n%s\nwant\n%s", g, w)
 	}
 	if got.Status != "ACTIVE" || !got.OnDemand || got.Stream != "NEW_AND_OLD_IMAGES" || got.ID == "" || got.RestoredFrom != "" {
 		t.Errorf("%+v", got)
@@ -331,7 +331,7 @@ func TestTableState(t *testing.T) {
 	}
 	define(t, c, spec("events"))
 	if second, err := c.Table(t.Context(), "events"); err != nil || second.ID == first.ID {
-		t.Errorf("the table that was made again is %+v, as before: %v", second, err)
+		t.Errorf("the recreated table is %+v, as before: %v", second, err)
 	}
 }
 

@@ -98,7 +98,7 @@ func TestLocksAreThoseOfTheStore(t *testing.T) {
 	})
 }
 
-// keyed gives each round its own locks: the cloud's table remains.
+// keyed gives each round its own locks, because the cloud's table remains.
 type keyed struct {
 	lease.Table
 	round int
@@ -172,7 +172,7 @@ func (w *lockWorld) both(call intent.Call, here func(*store.Tx) error) {
 	}
 }
 
-// Errors on the way to a lock are not about the lock, and say whether to retry.
+// Errors that prevent access to a lock say nothing about the lock, and whether to retry.
 func TestLocksWithoutTable(t *testing.T) {
 	c := local(t)
 	locks := c.Locks("cricket-locks")

@@ -180,7 +180,7 @@ func TestWrongClock(t *testing.T) {
 		t.Fatalf("%v", e)
 	}
 	if e := write(t, c); e != nil {
-		t.Errorf("after the answer has told the time: %v", e)
+		t.Errorf("after the answer has shown the time: %v", e)
 	}
 	if off := c.Skew() + 3*time.Hour; off.Abs() > 5*time.Second {
 		t.Errorf("skew %v", c.Skew())

@@ -104,9 +104,9 @@ func TestPolicies(t *testing.T) {
 		t.Fatalf("the operations of a node were not found: %v", node)
 	}
 	if got, want := documented(t, "node policy"), actions(node); !slices.Equal(got, want) {
-		t.Errorf("a node may\n%v\nand sends\n%v", got, want)
+		t.Errorf("the policy of a node allows\n%v\nbut it sends\n%v", got, want)
 	}
 	if got, want := documented(t, "operator policy"), actions(operator); !slices.Equal(got, want) {
-		t.Errorf("an operator may\n%v\nand sends\n%v", got, want)
+		t.Errorf("the policy of an operator allows\n%v\nbut the commands send\n%v", got, want)
 	}
 }

@@ -49,7 +49,7 @@ func client(t testing.TB, endpoint string, options ...func(*Config)) *Client {
 
 func deadline(d time.Duration) func(*Config) { return func(c *Config) { c.Deadline = d } }
 
-// piped serves each connection in memory by a function of its own, in a synctest bubble, where deadlines use the bubble's time.
+// piped serves each connection in memory by its own call of serve, in a synctest bubble, where deadlines use the bubble's time.
 func piped(handle func(net.Conn)) func(*Config) {
 	return func(c *Config) {
 		c.Dial = func(context.Context, string, string) (net.Conn, error) {
@@ -63,7 +63,7 @@ func piped(handle func(net.Conn)) func(*Config) {
 	}
 }
 
-// silent reads everything until its client has gone, and never answers.
+// silent reads everything until its client closes, and never answers.
 func silent(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 
 func logTo(l *slog.Logger) func(*Config) { return func(c *Config) { c.Log = l } }
@@ -90,7 +90,7 @@ func define(t testing.TB, c *Client, s store.TableSpec) {
 	for {
 		d, ok, err := c.Describe(t.Context(), s.Name)
 		if err != nil || !ok {
-			t.Fatalf("%s after it was made: %v, %v", s.Name, ok, err)
+			t.Fatalf("%s after it was created: %v, %v", s.Name, ok, err)
 		}
 		if d.Status == "ACTIVE" {
 			return

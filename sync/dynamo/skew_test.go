@@ -48,7 +48,7 @@ func TestSkew(t *testing.T) {
 	t.Run("before the first answer", func(t *testing.T) {
 		s, _, _ := start()
 		if s.now() != 0 || s.known() {
-			t.Error("it knows something")
+			t.Error("the offset is known")
 		}
 	})
 	t.Run("one answer", func(t *testing.T) {
@@ -56,7 +56,7 @@ func TestSkew(t *testing.T) {
 		answers(s, c, server, 1)
 		near(t, s, -time.Hour)
 		if !s.known() {
-			t.Error("it knows nothing")
+			t.Error("the offset is not known")
 		}
 	})
 	t.Run("one that lies", func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestSkew(t *testing.T) {
 		answers(s, c, server, 1)
 		near(t, s, -time.Hour)
 		if len(s.samples) != 1 {
-			t.Errorf("%d samples, of which all but one are old", len(s.samples))
+			t.Errorf("%d samples, all but one of them old", len(s.samples))
 		}
 	})
 	t.Run("what cannot be", func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestSkew(t *testing.T) {
 		c.pass(6 * time.Second)
 		s.observe(noon().Format(http.TimeFormat), sent, c.Now())
 		if s.known() {
-			t.Error("it believes them")
+			t.Error("implausible samples are believed")
 		}
 	})
 }
@@ -153,7 +153,7 @@ func TestConnectionsAfterAnError(t *testing.T) {
 		}
 		slow.Store(true)
 		if e := write(t, c); e == nil {
-			t.Fatal("no answer is a success")
+			t.Fatal("a request without an answer succeeded")
 		}
 		slow.Store(false)
 		if e := write(t, c); e != nil {

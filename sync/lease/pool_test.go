@@ -34,7 +34,7 @@ func TestPool(t *testing.T) {
 		t.Errorf("held by %q, %v", node, err)
 	}
 	if !p.Has(match) || other.Has(match) {
-		t.Errorf("it has it: %t, the other: %t", p.Has(match), other.Has(match))
+		t.Errorf("Has: %t, on the other node %t", p.Has(match), other.Has(match))
 	}
 	for range 2 { // giving back twice counts once
 		if err := first.Release(t.Context()); err != nil || second.Check() != nil {
@@ -42,16 +42,16 @@ func TestPool(t *testing.T) {
 		}
 	}
 	if err := one.Give(t.Context(), match); err != nil || !p.Has(match) {
-		t.Fatalf("%v: it gave what it had not", err)
+		t.Fatalf("%v: it returned a share that it did not have", err)
 	}
 	if err := two.Give(t.Context(), match); err != nil || second.Check() == nil || p.Has(match) {
-		t.Fatalf("%v: the lease goes on", err)
+		t.Fatalf("%v: the lease has not ended", err)
 	}
 	if node, err := other.Holder(t.Context(), match); node != "" || err != nil {
 		t.Errorf("held by %q, %v", node, err)
 	}
 	if s, err := other.User().Hold(t.Context(), match); s == nil || err != nil {
-		t.Errorf("it is not free: %v", err)
+		t.Errorf("the lock is not free: %v", err)
 	}
 }
 
@@ -67,7 +67,7 @@ func TestPoolOfLostLease(t *testing.T) {
 	kept := two.Has(match)
 	w.pass(ttl)
 	if s := one.Has(match); s != nil {
-		t.Fatal("the lease has run out")
+		t.Fatal("the share outlives its lease")
 	}
 	next, err := two.Hold(t.Context(), match)
 	if err != nil || next == nil || next.Fence() <= old.Fence() {
@@ -83,7 +83,7 @@ func TestPoolOfLostLease(t *testing.T) {
 	}
 }
 
-// The holder of a lock can be seen without taking it: a record that stands still for its TTL has no holder, and not before.
+// The holder of a lock can be seen without taking it: a record that is unchanged for its TTL has no holder, and not before.
 func TestHolderStandsStill(t *testing.T) {
 	w := newWorld(t)
 	w.node("a").acquire()
@@ -97,14 +97,14 @@ func TestHolderStandsStill(t *testing.T) {
 			t.Errorf("at %v: %q, %v", w.at(), node, err)
 		}
 	}
-	b.acquire() // it has stood still that long, which counts
+	b.acquire() // the time it was unchanged before counts
 	w.put(attr.Item{attrHolder: attr.S("i-0123"), attrExpiresAt: attr.Int(epoch().Add(w.at() + time.Hour).UnixMilli())})
 	if node, _ := b.Holder(t.Context(), match); node != "i-0123" {
 		t.Errorf("held by %q", node)
 	}
 }
 
-// What a lock guards is read again, under the lease, before anybody works under it. If that fails, the lock is released.
+// The state that a lock guards is read again, under the lease, before anybody works under it. If that fails, the lock is released.
 func TestTook(t *testing.T) {
 	w := newWorld(t)
 	var fences []int64
@@ -140,8 +140,8 @@ func TestTookTooLong(t *testing.T) {
 	}
 }
 
-// The original application takes a record of ours over in place, so that our rvn stays in it, and renews it through its expiry alone.
-// It can be taken over only once the expiry has passed and stood still.
+// The original application takes over a record of ours in place, so that our rvn stays in it, and renews it only through its expiry. It
+// can be taken over only once the expiry has passed and the record has been unchanged for its TTL.
 func TestTakenOverInPlace(t *testing.T) {
 	w := newWorld(t)
 	w.node("a").acquire()

@@ -310,7 +310,7 @@ func TestRunUnfit(t *testing.T) {
 		}
 		_, err = m.Acquire(t.Context(), match)
 		if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "unfit" {
-			t.Errorf("it takes the lock all the same: %v", err)
+			t.Errorf("an unfit node takes the lock: %v", err)
 		}
 		unfit.Store(false)
 		if _, err := m.Acquire(t.Context(), match); err != nil {

@@ -184,7 +184,7 @@ func TestRecordDeletedByHand(t *testing.T) {
 		t.Error("the first holder went on")
 	}
 	if err := l.Release(t.Context()); err != nil || second.renew(t.Context()) != nil {
-		t.Errorf("the deposed one released the lock of the other: %v", err)
+		t.Errorf("the former holder released the new holder's lock: %v", err)
 	}
 }
 
@@ -232,7 +232,7 @@ func TestRecordReplacedByTheOriginal(t *testing.T) {
 	w.pass(time.Second)
 	w.put(attr.Item{attrHolder: attr.S("orig"), attrExpiresAt: attr.Int(epoch().Add(time.Second).UnixMilli())})
 	if err := l.renew(t.Context()); err == nil {
-		t.Fatal("renewed what is another's")
+		t.Fatal("another node's lock was renewed")
 	}
 	second, waited := a.waits()
 	if waited < ttl || second.Fence() <= l.Fence() {
@@ -269,7 +269,7 @@ func TestRaiseFence(t *testing.T) {
 	a.suspend(ttl)
 	second := b.acquire()
 	if err := l.RaiseFence(t.Context(), second.Fence()); err == nil {
-		t.Error("the deposed one raised the fence")
+		t.Error("the former holder raised the fence")
 	}
 	if err := second.renew(t.Context()); err != nil || second.Fence() != above+12 {
 		t.Errorf("%v, fence %d", err, second.Fence())
@@ -283,7 +283,7 @@ func TestRaise(t *testing.T) {
 	l := a.acquire()
 	fence := l.Fence()
 	if got, err := b.Raise(t.Context(), l.Key(), fence+5); got != 0 || err != nil || l.renew(t.Context()) != nil || l.Fence() != fence {
-		t.Errorf("of another's lock: %d, %v, its fence %d, was %d", got, err, l.Fence(), fence)
+		t.Errorf("Raise of another's lock: %d, %v, its fence %d, was %d", got, err, l.Fence(), fence)
 	}
 	if got, err := a.Raise(t.Context(), l.Key(), fence+5); got != fence+6 || err != nil || l.Fence() != got {
 		t.Errorf("fence %d, %v, want %d", got, err, fence+6)
@@ -301,7 +301,7 @@ func TestRaiseFenceOfATakenLock(t *testing.T) {
 	w.drop()
 	w.node("b").acquire()
 	if err := l.RaiseFence(t.Context(), l.Fence()+5); err == nil || l.Check() == nil {
-		t.Errorf("raised what is another's: %v", err)
+		t.Errorf("another node's lock was raised: %v", err)
 	}
 }
 
@@ -353,7 +353,7 @@ func TestEarlierBoot(t *testing.T) {
 	w := newWorld(t)
 	w.node("a").acquire()
 	if other := w.node("ab", alone); other.refused().Holder != "a#b1" {
-		t.Error("another node's lock is not that of an earlier run")
+		t.Error("another node's lock counts as one of an earlier run")
 	}
 }
 
