@@ -17,7 +17,7 @@ import (
 
 // Outcomes that the protocol accepts, so the book must not complain about them.
 
-// seen is the state of the checks made while faults last.
+// seen is the state of the checks made during the faults.
 type seen struct {
 	anew      *anew                          // the recreated table; nil: none
 	ofItem    map[string][]*act              // "node table key"
@@ -32,13 +32,13 @@ type seen struct {
 	meant     map[string][]string            // "node seq item": the lives a delete was sent for
 	carried   map[string]uint64              // "node table key": highest mark that another's Put brought into a restored cloud
 	noticed   map[string]bool                // nodes that know of the cloud's last restore
-	pruned    map[string]uint64              // "node table key": the highest mark that was taken away by another that did not
+	pruned    map[string]uint64              // "node table key": the highest mark removed by a node that had not noticed the restore
 	dead      map[string]bool                // lives with a tombstone
-	lastWord  map[string]string              // by setting: the last word on it; nil: not said yet
-	brought   map[string]uint64              // "item id": the effect of an update that brought it
+	lastWord  map[string]string              // by setting: its last value; nil: not written yet
+	brought   map[string]uint64              // "item id": the effect of an update that added it
 	settledBy map[string][]toldAt            // node: how far it reported settled
 	closed    map[string]closedAt            // "node table key": the last mark closed
-	goesOn    map[string]uint64              // "node seq item": the next effect when it was last sent, but to close its mark
+	goesOn    map[string]uint64              // "node seq item": the next effect when it was last sent for more than closing its mark
 }
 
 func newSeen() seen {
@@ -255,11 +255,10 @@ func begun(c *intent.Call) string {
 	return cmp.Or(c.Item[intent.AttrLife].Str(), c.Values[":d"].Str())
 }
 
-// copied tells of a create that its node was put back to a snapshot with it in its queue, and that the lost timeline had
-// brought it into the cloud already, it may be folded into a later write: the life that both copies name tells. Accepted: a
-// foreign writer or the TTL has ended that life, so that there is no tombstone, and nothing else to know it by.
-// Where another life has begun since, the copy moves to it, and says so before; where a lost timeline had said so,
-// it is known by that.
+// copied reports whether an effect is a second copy of a create whose node was restored to a snapshot with it in its queue, after the
+// lost timeline had brought it into the cloud, perhaps folded into a later write: both copies name the same life. Accepted: a foreign
+// writer or the TTL has ended that life, so there is no tombstone, and nothing else identifies the create. If another life has begun
+// since, the copy moves to it and records that first; a move recorded by the lost timeline would identify it.
 func (b *book) copied(e *simcloud.Effect, entry, item string) bool {
 	if e.New == nil || b.proofs() {
 		return false
@@ -309,9 +308,9 @@ func (b *book) lostBelow(l *simLife, key attr.Item, id string) bool {
 	return slices.ContainsFunc(b.states[item], func(s stateAt) bool { return !s.there && !s.at.Before(restored) })
 }
 
-// readThenLost tells of an item of a transaction that another's later one was on it when the cloud was restored. Accepted: a node
-// that had read that one's half by then shows it until its writer has sent it again, and of its own transaction, which is put
-// back, the half whose item it had not read again (DESIGN, Limits).
+// readThenLost reports whether an item of a transaction had another node's later transaction on it when the cloud was restored. Accepted:
+// a node that had read that one's half shows it until its writer has sent it again, and shows its own transaction, which is put back,
+// only on the item that it had not read again (DESIGN, Limits).
 func (b *book) readThenLost(key attr.Item, id string, shown attr.Item) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -62,8 +62,8 @@ func TestAccountOfAWriteThatCameBack(t *testing.T) {
 	}
 }
 
-// A node must keep what it showed of a recreated table if the cloud had it, but not its own write that never reached the cloud and was
-// refused since.
+// A node must keep what it showed of a recreated table if the cloud had it, but not a write of its own that never reached the cloud and
+// was refused since.
 func TestShownOfATableMadeAnew(t *testing.T) {
 	for _, c := range []struct {
 		name               string
@@ -100,8 +100,8 @@ func TestShownOfATableMadeAnew(t *testing.T) {
 	}
 }
 
-// lostTime is a node that was put back: the number 7 was given to one write in the time that was lost, and to another one
-// now. What the first has had is an effect in the cloud.
+// lostTime returns a restored node that gave number 7 to one write in the lost timeline and to another one now. The first write has had
+// an effect in the cloud.
 func lostTime(t *testing.T, first, now *act, counts int64) *sim {
 	t.Helper()
 	s := &sim{plain: true}
@@ -131,8 +131,8 @@ func refusedWrite(a *act) map[string]*conflict.Record {
 	}}
 }
 
-// A counter may have what was counted in a lost time, whatever is recorded of the write that has its number now; and what
-// is counted now has no effect by one that its number had there.
+// A counter may include what was counted in a lost timeline, whatever is recorded of the write that has its number now. What is counted
+// now is not covered by an effect that its number had in the lost timeline.
 func TestCountersOfALostTime(t *testing.T) {
 	for name, c := range map[string]struct {
 		countsNow bool
@@ -154,7 +154,7 @@ func TestCountersOfALostTime(t *testing.T) {
 			}
 			s := lostTime(t, first, now, c.counter)
 			if !c.countsNow {
-				delete(s.book.effects, "n1 7") // it was folded into a later one there
+				delete(s.book.effects, "n1 7") // it was folded into a later write there
 			}
 			s.book.counters(refusedWrite(now))
 			if s.broken() != c.broken {
@@ -164,7 +164,7 @@ func TestCountersOfALostTime(t *testing.T) {
 	}
 }
 
-// The fate of a write is not shown by an effect that another write had under its number in a lost timeline.
+// An effect that another write had under the same number in a lost timeline does not settle the fate of this write.
 func TestAccountOfALostTime(t *testing.T) {
 	for name, item := range map[string]string{"of the same item": "i4", "of another item": "i3"} {
 		t.Run(name, func(t *testing.T) {
@@ -172,13 +172,13 @@ func TestAccountOfALostTime(t *testing.T) {
 			now := &act{table: "items", key: pk("i4"), op: store.OpUpdate, what: "set", id: "n1.2"}
 			s := lostTime(t, first, now, 0)
 			if s.book.account(nil); !s.broken() {
-				t.Error("it had no effect and is in no record, and nobody has missed it")
+				t.Error("a write without an effect and a record was not missed")
 			}
 		})
 	}
 }
 
-// A key won in a lost timeline was won once, whatever asked for it again under the same number.
+// A key won in a lost timeline was won once, whichever write asked for it again under the same number.
 func TestFirstsOfALostTime(t *testing.T) {
 	first := &act{table: "firsts", key: pk("f2"), op: store.OpPut, what: "first", id: "n1.1"}
 	now := &act{table: "firsts", key: pk("f2"), op: store.OpPut, what: "first", id: "n1.2"}
@@ -190,6 +190,6 @@ func TestFirstsOfALostTime(t *testing.T) {
 	s.book.acknowledge(other)
 	s.book.effects["n2 8"] = []effectAt{{n: 2, at: time.Unix(2, 0), item: "firsts f2"}}
 	if s.book.firsts(nil); !s.broken() {
-		t.Error("it was won by two")
+		t.Error("two winners were accepted")
 	}
 }

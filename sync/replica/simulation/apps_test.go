@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/flow"
 )
 
-// act is one write that was acknowledged to an application.
+// act is one write acknowledged to an application.
 type act struct {
 	node   string
 	run    int
@@ -31,8 +31,8 @@ type act struct {
 	at     time.Time // when it was acknowledged
 	txn    int       // the same for all of one TransactWrite; 0: alone
 	after  uint64    // the last effect in the cloud when it was acknowledged
-	maybe  bool      // the process died during it: it may exist or not
-	gone   bool      // on a disk that was restored to an earlier state: nothing is promised
+	maybe  bool      // the process died during it: it may be applied or not
+	gone   bool      // on a disk that was restored to an earlier state, so nothing is promised
 	undone bool      // gone, with everything the node had recorded since
 }
 
@@ -121,7 +121,7 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 	case refused, canceled, l.dead.Load():
 	case l.store.Err() != nil:
 		s.net.Count("write refused by a store that has failed")
-		if w != nil { // it is in the commit that failed
+		if w != nil { // it was part of the failed commit
 			for _, a := range w.acts {
 				a.maybe = true
 				s.book.acknowledge(a)
@@ -142,7 +142,7 @@ func (l *simLife) write(what string, fn func(*writing) error) bool {
 	return false
 }
 
-// noRoom reports whether the replicator accepts no more for now.
+// noRoom reports whether the replicator accepts no more writes for now.
 func noRoom(err error) bool {
 	_, is := errors.AsType[*flow.RefusedError](err)
 	return is
@@ -252,8 +252,8 @@ func operations() []operation {
 	}
 }
 
-// writePoison writes something the cloud never accepts: a number where an index has a string key, or more than an item can hold.
-// Sometimes on a shared item.
+// writePoison writes something the cloud never accepts: a number where an index has a string key, or an item that is too large. Sometimes
+// on a shared item.
 func writePoison(w *writing, s *sim) error {
 	if !s.once(3) {
 		return nil
@@ -293,7 +293,7 @@ func putRead(w *writing, s *sim) error {
 	return w.put("items", next, id, "", nil)
 }
 
-// pair writes two items that must never be seen apart, conditional on a third.
+// pair writes two items that must never be seen apart, on condition of a third.
 func pair(w *writing, s *sim) error {
 	if s.seed%10 == 9 {
 		return nil // a cloud without transactions
@@ -331,7 +331,7 @@ func pair(w *writing, s *sim) error {
 	return nil
 }
 
-// operate makes an application of the node do something.
+// operate makes an application of the node perform one operation.
 func (l *simLife) operate() {
 	s := l.n.s
 	ops := operations()

@@ -166,8 +166,8 @@ func (b *book) stands(at time.Time) bool {
 	return !at.After(seen)
 }
 
-// had reports whether a write has had an effect that stands. Its number may have been given before, in a timeline that
-// was lost, to another write: an effect on another item, or from before it was written, was of that.
+// had reports whether a write has had an effect that stands. A lost timeline may have given its number to another write: effects on other
+// items, or from before it was written, belong to that one.
 func (b *book) had(a *act) bool {
 	item := a.table + " " + keyText(a.key)
 	return slices.ContainsFunc(b.effects[fmt.Sprintf("%s %d", a.node, a.seq)], func(e effectAt) bool {
@@ -175,7 +175,7 @@ func (b *book) had(a *act) bool {
 	})
 }
 
-// markParts takes a mark apart: "<node> <seq>.<nine digits>", and a tenth digit where it closes.
+// markParts splits a mark: "<node> <seq>.<nine digits>", and a tenth digit if it closes.
 func markParts(mark string) (entry, digits string, seq uint64, closes bool) {
 	node, number, _ := strings.Cut(mark, " ")
 	whole, fraction, _ := strings.Cut(number, ".")
@@ -186,7 +186,7 @@ func markParts(mark string) (entry, digits string, seq uint64, closes bool) {
 	return fmt.Sprintf("%s %d", node, seq), fraction[:9], seq, len(fraction) > 9
 }
 
-// sends is called for each write about to leave a node.
+// sends is called for each write about to be sent.
 func (s *sim) sends(mark string, c *intent.Call) {
 	s.book.sends(mark, c)
 	for _, n := range s.nodes {
@@ -256,7 +256,7 @@ func (b *book) effect(e *simcloud.Effect) {
 		b.rewind(e, item)
 		return
 	}
-	cuts := e.By == "foreign" && (e.Op != store.OpUpdate || e.Old == nil) || e.By == "ttl" // what is made anew has no marks either
+	cuts := e.By == "foreign" && (e.Op != store.OpUpdate || e.Old == nil) || e.By == "ttl" // a recreated item has no marks either
 	b.lived(e, item, cuts)
 	if turn := e.New[intent.AttrTurn]; !turn.IsZero() && !turn.Equal(e.Old[intent.AttrTurn]) {
 		b.s.net.Count("a Put asked for its turn")
@@ -270,7 +270,7 @@ func (b *book) effect(e *simcloud.Effect) {
 	}
 	mark := e.Mark
 	if there := e.New[intent.AttrMark+e.By]; strings.HasPrefix(e.By+" "+there.Str(), mark) {
-		mark = e.By + " " + there.Str() // a closed one has a digit more than what its condition says
+		mark = e.By + " " + there.Str() // a closing mark has a digit more than its condition names
 	}
 	entry, digits, seq, closes := markParts(mark)
 	if d, ok := b.digits[entry]; ok && d != digits && !b.cloned[e.By] {
@@ -292,15 +292,15 @@ func (b *book) effect(e *simcloud.Effect) {
 // marked judges an effect under an entry's mark: at most once, in the item's order, never after the mark was closed.
 func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes bool) {
 	lane := e.By + " " + item
-	// After a restore of the cloud, what had been sent is sent again and may meet another life.
+	// After a restore of the cloud, writes are sent again and may meet another life.
 	strict := b.epoch == 0 && !b.cloned[e.By]
 	if sent := b.firstSent(entry, item); b.cut[item] > b.lastN[lane] || e.Old == nil && sent > 0 && b.cut[item] >= sent {
-		// Accepted: the marks go with what a foreign writer or the TTL deletes or replaces, so that nothing identifies the repeat
-		// of an unanswered write; also before a delete, between two copies of one create.
+		// Accepted: a foreign writer's delete or replacement removes the marks, as the TTL does, so nothing identifies the repeat of an
+		// unanswered write; also before a delete, between two copies of one create.
 		strict = false
 	}
 	last := b.last[lane]
-	accepted := closes || // it shows nobody anything: the queue of a restored snapshot may do so late
+	accepted := closes || // no reader sees it, so the queue of a restored snapshot may close late
 		b.ofLostTime(e, entry, item) || b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, entry, item) || b.forgotten(e, entry, item, lane, seq)
 	if strict && last > seq && !accepted {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
@@ -311,21 +311,21 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	case closes:
 		b.s.net.Count("mark closed")
 		b.closed[lane] = closedAt{e.N, seq, e.New[intent.AttrLife].Str()}
-		b.last[lane] = seq + 1 // nothing of it may come any more
+		b.last[lane] = seq + 1 // its entry may have no further effect
 		if strict {
 			b.last[lane] = max(last, seq+1)
 		}
 		return
 	case e.Op == store.OpDelete && renumbered(seq):
-		// It was written before all that waits behind it, of which a create up to the fork keeps its number: the lost timeline
-		// may have sent it, and its tombstone is by that number.
+		// It was written before everything that waits behind it, and a create up to the fork keeps its number there: the lost timeline
+		// may have sent it, and its tombstone has that number.
 		b.last[lane], b.lastN[lane] = b.plain[lane], b.plainN[lane]
 	case !renumbered(seq) && seq > b.plain[lane]:
 		b.plain[lane], b.plainN[lane] = seq, e.N
 	}
 	for _, was := range b.effects[entry] {
-		// Accepted: on a foreign life that nobody had named an unanswered update is sent again where what it touches is as it was
-		// before. That life may have ended, and a foreign writer have begun another.
+		// Accepted: on a foreign life without a name, an unanswered update is sent again if what it touches is as it was before. That
+		// life may have ended, and a foreign writer may have begun another.
 		if b.proofs() && !b.cloned[e.By] && was.made && was.item == item {
 			b.s.violate("came back: %s has made %s with #%d, and has the effect #%d there", entry, item, was.n, e.N)
 		}
@@ -349,11 +349,11 @@ func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes
 	}
 }
 
-// renumbered reports whether a sequence is one of those reserved for what waited when a timeline was lost: the upper half of an
-// incarnation.
+// renumbered reports whether a sequence is in the upper half of an incarnation, which is reserved for what waited when a timeline was
+// lost.
 func renumbered(seq uint64) bool { return seq>>39&1 == 1 }
 
-// begins reports whether a write, or one folded into it, was made where there was no item.
+// begins reports whether a write, or one folded into it, was made where no item existed.
 func (b *book) begins(a *act) bool {
 	for _, other := range b.acts {
 		if other == a || other.node == a.node && other.table == a.table && other.seq < a.seq && attr.EqualItems(other.key, a.key) &&
@@ -366,7 +366,7 @@ func (b *book) begins(a *act) bool {
 	return false
 }
 
-// rewind resets an item's order to what its restored image knows.
+// rewind resets an item's order to the marks of its restored image.
 func (b *book) rewind(e *simcloud.Effect, item string) {
 	for _, n := range b.s.nodes {
 		lane := n.name + " " + item
@@ -378,7 +378,7 @@ func (b *book) rewind(e *simcloud.Effect, item string) {
 	}
 }
 
-// values checks that everything in the cloud was written by somebody.
+// values checks that somebody wrote every value in the cloud.
 func (b *book) values(e *simcloud.Effect) {
 	for name, v := range e.New {
 		if name == "m" {

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// settle takes the account once all is quiet.
+// settle checks the account once nothing is in flight any more.
 func (b *book) settle() {
 	recorded := b.recorded()
 	b.account(recorded)
@@ -67,7 +67,7 @@ func (b *book) recorded() map[string]*conflict.Record {
 	return out
 }
 
-// account finds every acknowledged write: in effect, in the conflict log, or folded into a later one.
+// account finds every acknowledged write: it has had an effect, is in the conflict log, or was folded into a later one.
 func (b *book) account(recorded map[string]*conflict.Record) {
 	later := map[string]bool{} // node and item: a later write of it is accounted for
 	for _, a := range slices.Backward(b.acts) {
@@ -78,10 +78,10 @@ func (b *book) account(recorded map[string]*conflict.Record) {
 		item := a.node + " " + a.table + " " + keyText(a.key)
 		switch {
 		case b.had(a), recorded[entry] != nil, a.id != "" && slices.ContainsFunc(b.shown[a.id], b.stands), a.table == "matches" && b.epoch > 0,
-			(a.op == store.OpDelete || a.id == "") && b.proved(a), // sums are compared by themselves
+			(a.op == store.OpDelete || a.id == "") && b.proved(a), // sums are compared separately
 			a.seq <= b.carried[item]:
 			later[item] = true
-		case a.maybe: // nobody was told that it is done; where it is all the same, what was folded into it is too
+		case a.maybe: // it was never acknowledged; if it was applied after all, so is what was folded into it
 		case !b.hasSent(a) && later[item]: // folded
 		default:
 			b.s.violate("lost: %s %s on %s seq %d id %s (sent %v)", a.node, a.what, item, a.seq, a.id, b.hasSent(a))
@@ -99,7 +99,7 @@ func (b *book) proved(a *act) bool {
 	return false
 }
 
-// counters compares the sums with what was acknowledged.
+// counters compares the sums with the acknowledged additions.
 func (b *book) counters(recorded map[string]*conflict.Record) {
 	for c := range 3 {
 		key := fmt.Sprintf("c%d", c)
@@ -113,7 +113,7 @@ func (b *book) counters(recorded map[string]*conflict.Record) {
 			}
 			record := recorded[fmt.Sprintf("%s %d", a.node, a.seq)]
 			switch {
-			case a.gone: // what is recorded under its number is of a write that was given that since
+			case a.gone: // the record is of a later write with its number
 				high += a.inc
 			case record != nil && !b.had(a):
 				if record.Kind == conflict.KindUnknown || record.Kind == conflict.KindLost {
@@ -121,7 +121,7 @@ func (b *book) counters(recorded map[string]*conflict.Record) {
 				}
 			case a.maybe || b.cloned[a.node]:
 				high += a.inc
-				if b.cloned[a.node] && b.had(a) { // one copy has sent it, and the other may have folded it on (DESIGN, Limits)
+				if b.cloned[a.node] && b.had(a) { // one copy has sent it, and the other may have folded it into a later one (DESIGN, Limits)
 					high += a.inc
 				}
 			default:
@@ -232,8 +232,8 @@ func (b *book) whole() {
 	}
 }
 
-// events checks that no state came before its events, unless these ended in a conflict log, or may have ended in one that was lost
-// when its machine was put back to a snapshot.
+// events checks that no state arrived before its events, unless these ended in a conflict log, or may have ended in one that was lost
+// when the machine was restored to a snapshot.
 func (b *book) events(recorded map[string]*conflict.Record) {
 	told := map[string]bool{}
 	for _, a := range b.acts {

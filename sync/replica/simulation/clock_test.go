@@ -28,7 +28,7 @@ func (n *simNode) Now() lease.Instant {
 	return lease.Instant{Wall: n.wall().Round(0), Mono: boot - n.slept, Boot: boot}
 }
 
-// gate stops a goroutine of a paused machine.
+// gate blocks a goroutine of a paused machine.
 func (n *simNode) gate() {
 	for {
 		n.mu.Lock()
@@ -48,8 +48,8 @@ func (n *simNode) stands() bool {
 	return time.Now().Before(n.paused)
 }
 
-// pause stops the machine for a while, beginning now; one that is paused already goes on no sooner. If it is suspended, its monotonic
-// clock stands still for the time that this adds.
+// pause stops the machine for a while from now on; a machine already paused stays paused at least as long. If it is suspended, its
+// monotonic clock stands still for the time that this adds.
 func (n *simNode) pause(d time.Duration, suspended bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -66,7 +66,7 @@ func (n *simNode) pause(d time.Duration, suspended bool) {
 	}
 }
 
-// setClock sets the machine's wall clock ahead of the true time; ahead returns by how much it is.
+// setClock sets how far the machine's wall clock is ahead of true time; ahead returns it.
 func (n *simNode) setClock(ahead time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -79,14 +79,14 @@ func (n *simNode) ahead() time.Duration {
 	return n.offset
 }
 
-// simClock is the clock of one process. Which of two things that could wake it did is never left to chance.
+// simClock is the clock of one process. The order of two things that could wake it is never left to chance.
 type simClock struct{ l *simLife }
 
-// Now implements clock.Clock. Instants of a process carry Go's monotonic reading, so a step of the wall clock moves none
-// of its waits: the process goes on by the clock that it began with, and sees the step in what the store and leases read.
+// Now implements clock.Clock. Times of a process carry Go's monotonic reading, so a step of the wall clock moves none of its waits: the
+// process continues by the clock that it started with, and sees the step only in the times that the store and leases read.
 func (c simClock) Now() time.Time { return c.l.now() }
 
-// writes is the clock of the store, which reads it when a transaction begins.
+// writes is the store's clock, which is read when a transaction begins.
 func (l *simLife) writes() time.Time {
 	l.n.s.writer.Store(l)
 	return l.n.now()
@@ -134,7 +134,7 @@ func (c simClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) 
 	return nil
 }
 
-// turn waits for the turn of a loop that was signalled: several may have been at one instant, each goes on at its own.
+// turn waits for the turn of a signalled loop: several may have been signalled at once, and each continues at a time of its own.
 func (c simClock) turn(ctx context.Context, sig *clock.Signal) error {
 	no := c.order(sig)
 	err := c.l.n.s.timer.Sleep(ctx, time.Duration(no)*time.Microsecond+time.Duration(c.l.n.no)*time.Nanosecond)
@@ -153,7 +153,7 @@ func (c simClock) order(sig *clock.Signal) int {
 	return no
 }
 
-// Join implements clock.Clock. Loops begin one after the other, each at its own instant.
+// Join implements clock.Clock. Loops begin one after the other, each at a time of its own.
 func (c simClock) Join() (leave func()) {
 	c.l.n.s.sleep(time.Microsecond)
 	return func() {}

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// plots are clusters with an aim: each brings about, within seconds, the situation that one guard of the protocol exists for.
+// plots are clusters with a purpose: each brings about, within seconds, the situation that one guard of the protocol exists for.
 func plots() []mishap {
 	return []mishap{
 		{"a lock is taken over", 40, 2, (*sim).takeover},
@@ -40,8 +40,8 @@ func (s *sim) dwells(what string) bool {
 	return false
 }
 
-// takeover lets another node take a lock while its holder's state is on its way: what the holder sends is lost, and sometimes it pauses
-// when its renewal is answered.
+// takeover lets another node take a lock while its holder's state is in flight: what the holder sends is lost, and sometimes its machine
+// pauses once its renewal is answered.
 func (s *sim) takeover(*simNode) bool {
 	for _, n := range s.nodes {
 		l := n.up()
@@ -57,7 +57,7 @@ func (s *sim) takeover(*simNode) bool {
 		case 0, 1:
 			s.slowRenewal(l)
 			return true
-		case 2: // often by itself
+		case 2: // often its machine does not pause
 			l.link.Next(simcloud.LateLost, simcloud.LateLost)
 			l.poll(match, held.Fence())
 			s.sleep(s.luck.span(time.Millisecond, 100*time.Millisecond))
@@ -77,7 +77,7 @@ func (s *sim) takeover(*simNode) bool {
 	return false
 }
 
-// slowRenewal pauses a machine when the cloud has accepted a renewal, and cuts its network when it goes on.
+// slowRenewal pauses a machine when the cloud has accepted a renewal, and cuts its network when it resumes.
 func (s *sim) slowRenewal(l *simLife) {
 	l.n.pausesRenewed.Store(true)
 	for range 60 {
@@ -118,7 +118,7 @@ func (l *simLife) holding() (match string, held *lease.Lease) {
 	return "", nil
 }
 
-// comesBack makes the condition of writes hold, fail, and hold again, while copies of them are on their way.
+// comesBack makes the condition of writes hold, fail, and hold again, while copies of the writes are in flight.
 func (s *sim) comesBack(l *simLife) {
 	if s.plain && s.luck.once(2) {
 		s.copyComesLate(l)
@@ -160,7 +160,7 @@ func (s *sim) comesBack(l *simLife) {
 	}
 }
 
-// copyComesLate keeps the first copy of a create on its way while its repeat is applied and another node deletes the item: without a
+// copyComesLate keeps the first copy of a create in flight while its repeat is applied and another node deletes the item: without a
 // proof, only the hold refuses the copy.
 func (s *sim) copyComesLate(l *simLife) {
 	key := pk(fmt.Sprintf("i%d", 1+s.luck.n(5)))
@@ -201,7 +201,7 @@ func (s *sim) losesPage(l *simLife) {
 	}
 }
 
-// putBackSoon restores a machine to a state in which it had not sent what is now on its way.
+// putBackSoon restores a machine to a state in which it had not sent what is now in flight.
 func (s *sim) putBackSoon(n *simNode) bool {
 	if s.cloudGoesBack() || n.up() == nil {
 		return false
@@ -258,7 +258,7 @@ func (s *sim) expiresOnItsWay(l *simLife) {
 	touch := func() {
 		l.write("row touched", func(w *writing) error {
 			if it, err := w.tx.Get("rows", key); err != nil || it == nil {
-				return err // another node has given it less time: what is written to it now nobody reads, as in DynamoDB
+				return err // another node has shortened its TTL: readers no longer see what is written to it, as in DynamoDB
 			}
 			id := s.id(w.l.n.name)
 			return w.update("rows", key, id, 0, "SET v = :v", "", attr.Item{":v": attr.S(id)})
@@ -267,7 +267,7 @@ func (s *sim) expiresOnItsWay(l *simLife) {
 	}
 	touch()
 	s.sleep(40 * time.Second)
-	if s.luck.once(3) && n.up() == l { // in the place of the one that has expired
+	if s.luck.once(3) && n.up() == l { // in place of the expired one
 		row(l, s.luck.span(5*time.Minute, 10*time.Minute))
 	}
 	if s.luck.n(3) > 0 {
@@ -315,7 +315,7 @@ func (s *sim) fallsWithOthers(l *simLife) {
 			id := s.id(w.l.n.name)
 			return w.update("items", key, id, 0, "SET v = :v, g = :g", "", attr.Item{":v": attr.S(id), ":g": attr.Int(1)})
 		})
-		set("SET c = :v", "attribute_exists(w)") // which is not folded into it
+		set("SET c = :v", "attribute_exists(w)") // so that it is not folded into the first
 	} else {
 		set("SET b = :v", "attribute_exists(w)")
 		l.write("put what was read", func(w *writing) error { return putAgain(w, s, key) })
@@ -347,7 +347,7 @@ func (s *sim) stampAhead(*simNode) {
 	})
 }
 
-// gainsTransactions updates a cloud that had no transactions: what was sent without a proof before is repeated by nodes that have
+// gainsTransactions gives transactions to a cloud that had none: what was sent without a proof before is repeated by nodes that use
 // transactions now, and others have deleted it meanwhile.
 func (s *sim) gainsTransactions(*simNode) bool {
 	if !s.plain || s.gained || !picked(s.seed/10, "gains", 2) || s.count() < simEvents()/3 {
@@ -385,7 +385,7 @@ func (s *sim) gainsTransactions(*simNode) bool {
 	return true
 }
 
-// does makes an application do one thing.
+// does makes an application perform one operation.
 func (l *simLife) does(name string) {
 	for _, o := range operations() {
 		if o.name == name {

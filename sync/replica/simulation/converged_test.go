@@ -69,7 +69,7 @@ func TestAPausedMachineIsJudgedWhenItRuns(t *testing.T) {
 				n.start()
 				s.sleep(time.Minute)
 				pauses(n)
-				s.sleep(time.Minute) // its loops have come to where they are held up
+				s.sleep(time.Minute) // its loops have reached the points where they are blocked
 				if err := s.foreign().Put("items", attr.Item{"pk": attr.S("i1"), "a": attr.S(s.id("foreign"))}); err != nil {
 					t.Fatal(err)
 				}

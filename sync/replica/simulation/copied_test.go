@@ -11,18 +11,17 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// copiedCreate is a create that is in a snapshot's queue, and that the lost timeline has brought into the cloud. When its copy comes from
-// the snapshot, the life that it began there has ended, and another one has begun.
+// copiedCreate is a create that is in a snapshot's queue and that the lost timeline has brought into the cloud. When the snapshot's copy
+// arrives, the life that it began there has ended, and another one has begun.
 type copiedCreate struct {
-	foreign   bool // who has ended it
-	asks      bool // the copy has asked for the life that the first one has begun
-	movedThen bool // the row that tells of the move is of the lost timeline
-	moved     bool // it is of this one
+	foreign   bool // a foreign writer has ended it
+	asks      bool // the copy has asked for the life that the first one began
+	movedThen bool // a row of the lost timeline records the move
+	moved     bool // a row of this timeline does
 }
 
 // A create that waited in a snapshot, and that the lost timeline had brought into the cloud, applies again if a foreign writer has ended
-// its life, also on the life that another node has begun since: nothing is left to recognize it by, except the row that an earlier
-// move has left.
+// its life, also on a life that another node has begun since: only the row left by an earlier move would identify it.
 func TestOrderOfACopiedCreateThatMoves(t *testing.T) {
 	for name, c := range map[string]struct {
 		copiedCreate

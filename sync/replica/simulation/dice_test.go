@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// dice is a generator of which several goroutines may draw.
+// dice is a random generator that several goroutines may use.
 type dice struct {
 	mu  sync.Mutex
 	rng *rand.Rand

@@ -17,22 +17,22 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// anew is what is known of the table that was dropped and recreated empty. Nodes stop sending to it, say so, and delete nothing. An
-// operator who intended that restarts them, and then they send what they know.
+// anew describes a table that was dropped and recreated empty. Nodes stop sending to it, report that, and delete nothing. An operator who
+// intended it restarts them, and then they send what they know.
 type anew struct {
 	table string
-	since uint64                       // effect: it was made behind it
+	since uint64                       // the last effect before it was recreated
 	had   map[string]map[string]string // node, item: what it showed then
 }
 
-// recreate recreates a table, in one seed of eight and once, because less can be judged there.
+// recreate recreates a table, once in one seed of eight, because less can be judged there.
 func (s *sim) recreate(*simNode) bool {
 	if s.seed%8 != 6 || s.book.anew != nil || s.count() < simEvents()/4 {
 		return false
 	}
 	tables := []string{"items", "firsts", "pairs", "settings", "rows"}
 	a := &anew{table: tables[s.n(len(tables))], had: map[string]map[string]string{}}
-	there := map[string]bool{} // what a node alone has may be refused yet
+	there := map[string]bool{} // what only one node has may still be refused
 	for _, it := range s.cloud.Items(a.table) {
 		there[keyText(keyIn(it))] = true
 	}
@@ -61,8 +61,8 @@ func (s *sim) diesOfRestore() {
 	}
 }
 
-// lookedAt reports whether a node has looked at a table of the cloud. To one that has not, and that the cloud has acknowledged
-// nothing in it to, or only within a minute, the table that is made anew is the one that it always was (DESIGN.md).
+// lookedAt reports whether a node has checked a table of the cloud. For a node that has not, and to which the cloud has acknowledged
+// nothing there, or only within the last minute, the recreated table is the one that always existed (DESIGN.md).
 func (l *simLife) lookedAt(table string) (has bool) {
 	err := l.store.View(context.Background(), func(tx *store.Tx) error {
 		book, err := tx.Side(identity.Side).Get([]byte("table/" + table))
@@ -75,14 +75,14 @@ func (l *simLife) lookedAt(table string) (has bool) {
 	return has
 }
 
-// acknowledged reports whether the cloud has taken a write of a node to a table before a time.
+// acknowledged reports whether the cloud has accepted a write of a node to a table before a time.
 func (s *sim) acknowledged(node, table string, before time.Time) bool {
 	return slices.ContainsFunc(s.cloud.Log(0), func(e simcloud.Effect) bool {
 		return e.By == node && e.Table == table && e.At.Before(before)
 	})
 }
 
-// rows lists the items of a table as applications see them; hidden: with those that are kept past their TTL.
+// rows lists the items of a table as applications see them; with hidden, also those kept past their TTL.
 func (l *simLife) rows(table string, hidden bool) map[string]string {
 	out := map[string]string{}
 	err := l.store.View(context.Background(), func(tx *store.Tx) error {
@@ -106,12 +106,12 @@ func (l *simLife) rows(table string, hidden bool) map[string]string {
 func (b *book) madeAnew(a *anew) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.epoch++ // what had been sent is sent again
+	b.epoch++ // everything sent before is sent again
 	a.since = b.latest
 	b.anew = a
 }
 
-// stopsAt records that a process says that it sends nothing to a table.
+// stopsAt records that a process reports that it sends nothing to a table.
 func (l *simLife) stopsAt(table, why string) {
 	if strings.HasPrefix(why, "it was created again") {
 		l.n.s.net.Count("a table made anew was told")
@@ -119,16 +119,16 @@ func (l *simLife) stopsAt(table, why string) {
 	}
 }
 
-// heedsStop checks that it sends nothing.
+// heedsStop checks that it indeed sends nothing.
 func (n *simNode) heedsStop(table string) {
 	if stopped := n.stopped.Load(); stopped != nil && *stopped == table {
-		n.s.violate("%s sends to table %s, and says that it does not", n.name, table)
+		n.s.violate("%s sends to table %s although it reports it stopped", n.name, table)
 	}
 }
 
-// restart is the operator who intended it: once the nodes have found out, they are restarted.
+// restart acts as the operator who intended it: it restarts the nodes once they have noticed.
 func (s *sim) restart() {
-	s.sleep(10 * time.Minute) // they look every five
+	s.sleep(10 * time.Minute) // they check every five
 	for _, n := range s.nodes {
 		if l := n.up(); l != nil {
 			s.book.checkpoint(l)
@@ -163,14 +163,14 @@ func (b *book) kept(recorded map[string]*conflict.Record) {
 		there := l.rows(a.table, false)
 		for key, it := range a.had[n.name] {
 			if there[key] == "" && !deleted[key] && !b.refusedSince(n.name, key, it, recorded) {
-				b.s.violate("%s had %s %s, and the table was made anew: %s is gone", n.name, a.table, key, it)
+				b.s.violate("%s had %s %s when the table was recreated: %s is gone", n.name, a.table, key, it)
 			}
 		}
 	}
 }
 
-// refusedSince reports whether what a node showed when the table was made anew was a write of its own that never came to the
-// cloud, and is recorded: it had not read what the cloud had there.
+// refusedSince reports whether what a node showed when the table was recreated was a write of its own that never reached the cloud and is
+// recorded: the node had not read what the cloud had there.
 func (b *book) refusedSince(node, key, it string, recorded map[string]*conflict.Record) bool {
 	return slices.ContainsFunc(b.ofItem[node+" "+b.anew.table+" "+key], func(a *act) bool {
 		return a.id != "" && a.after <= b.anew.since && len(b.shown[a.id]) == 0 && strings.Contains(it, strconv.Quote(a.id)) &&
@@ -178,7 +178,7 @@ func (b *book) refusedSince(node, key, it string, recorded map[string]*conflict.
 	})
 }
 
-// onNone reports whether a record is of a write to an item that was not there.
+// onNone reports whether a record is of a write to an item that did not exist.
 func onNone(c *conflict.Record, a *act) bool {
 	return c != nil && slices.ContainsFunc(c.Entries(), func(e *intent.Entry) bool {
 		return e.Table == a.table && attr.EqualItems(e.Key, a.key) && e.Life.Kind == intent.LifeNone

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// lockFaults come from writers that treat the locks as they like.
+// lockFaults come from writers that ignore the rules of the locks.
 func lockFaults() []mishap {
 	return []mishap{
 		{"lock row deleted by hand", 300, 0, always(func(s *sim, _ *simNode) {
@@ -46,12 +46,12 @@ func cloudFaults() []mishap {
 			return n > 0
 		}},
 		{"cloud restored to T-k", 1500, 0, func(s *sim, _ *simNode) bool {
-			if s.seed%8 != 4 { // what it takes from others is not judged in the others
+			if s.seed%8 != 4 { // what it takes from other nodes is judged only there
 				return false
 			}
 			to := time.Now().Add(-s.span(time.Second, 5*time.Minute))
 			if last, ok := s.book.lastRestore(); ok && to.After(last) && !s.allKnowTheTables() {
-				to = last // else somebody would not learn what the one before took: DESIGN, Limits
+				to = last // otherwise a node might not learn what the previous restore took: DESIGN, Limits
 			}
 			s.cloud.Restore(to, appTables()...)
 			s.book.restored(to)
@@ -74,8 +74,7 @@ func cloudFaults() []mishap {
 	}
 }
 
-// allKnowTheTables reports whether every node has seen which tables the cloud has now, and none can be put back to a time
-// when it had not.
+// allKnowTheTables reports whether every node has checked the cloud's present tables, and none can be restored to a time before that.
 func (s *sim) allKnowTheTables() bool {
 	for _, n := range s.nodes {
 		l := n.up()
@@ -91,7 +90,7 @@ func (s *sim) allKnowTheTables() bool {
 	return true
 }
 
-// anyTable draws one of those in the cloud, of rare faults.
+// anyTable draws one of the cloud's tables, for rare faults.
 func (s *sim) anyTable() string {
 	specs := cloudSpecs()
 	return specs[s.luck.n(len(specs))].Name
@@ -106,14 +105,14 @@ func appTables() (names []string) {
 	return names
 }
 
-// foreignFaults come from writers of shared items that know nothing of the nodes.
+// foreignFaults come from writers of shared items that do not know the nodes.
 func foreignFaults() []mishap {
 	return []mishap{{"foreign", 6, 0, always(func(s *sim, _ *simNode) { s.foreignWrite() })}}
 }
 
 func (s *sim) foreign() simcloud.Foreign { return simcloud.Foreign{Cloud: s.cloud, Name: "foreign"} }
 
-// foreignWrite is the original backend at work on what nodes share.
+// foreignWrite is the original backend writing to what nodes share.
 func (s *sim) foreignWrite() {
 	f, id := s.foreign(), s.id("foreign")
 	key := itemKey(s)
@@ -125,7 +124,7 @@ func (s *sim) foreignWrite() {
 	case 1:
 		s.net.Count("foreign DeleteItem")
 		err = f.Delete("items", key)
-	case 2: // what it read, sidecar and all, with one change
+	case 2: // what it read, sidecar included, with one change
 		s.net.Count("foreign read-modify-put")
 		if it := s.cloud.Item("items", key); it != nil {
 			it = maps.Clone(it)
@@ -147,10 +146,10 @@ func (s *sim) foreignWrite() {
 	}
 }
 
-// tableSeen is what a node has stored of a table of the cloud.
+// tableSeen is what a node has stored about a table of the cloud.
 type tableSeen struct {
 	ID    string    `json:"id"`
-	Until time.Time `json:"until"` // what is absent there stays here
+	Until time.Time `json:"until"` // what the table lacks stays here until then
 }
 
 func (l *simLife) seen(table string) (seen tableSeen) {

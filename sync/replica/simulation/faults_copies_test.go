@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// copyFaults are of machines that are put back to an earlier state, or run twice.
+// copyFaults restore machines to an earlier state, or run them twice.
 func copyFaults() []mishap {
 	return []mishap{
 		{"snapshot", 100, 0, (*sim).snapshot},
@@ -17,23 +17,23 @@ func copyFaults() []mishap {
 	}
 }
 
-// snap is a machine's disk at some moment.
+// snap is a snapshot of a machine's disk.
 type snap struct {
 	dir  string
 	disk disk
-	used bool // the machine was put back to it before
+	used bool // the machine was restored to it before
 
-	sent, rows int // how many requests had left the machine, and how often its row in the cloud had been written
+	sent, rows int // how many requests the machine had sent, and how often its row in the cloud had been written
 }
 
-// told counts what a node has sent, and how often it has written its row.
+// told counts what a node has sent, and how often its row was written.
 func (b *book) told(node string) (sent, rows int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.left[node], b.rows[node]
 }
 
-// snapshot keeps a machine's disk as it is.
+// snapshot saves a machine's disk.
 func (s *sim) snapshot(n *simNode) bool {
 	l := n.up()
 	if l == nil || len(n.snaps) > 1 || len(n.snaps) == 1 && (s.cloudGoesBack() || s.luck.once(2)) {
@@ -50,12 +50,12 @@ func (s *sim) snapshot(n *simNode) bool {
 	return true
 }
 
-// cloudGoesBack reports whether the seed's cloud is restored, or a table recreated. No machine may then be put back to before that, so
-// its snapshots go.
+// cloudGoesBack reports whether the seed's cloud is restored, or a table recreated. No machine may then be restored to a time before
+// that, so its snapshots are dropped.
 func (s *sim) cloudGoesBack() bool { return s.seed%8 == 4 || s.seed%8 == 6 }
 
-// chooses returns the snapshot that a machine is put back to, and keeps it for another time now and then: that may be one
-// of a time that was lost meanwhile. nil: there is none.
+// chooses returns the snapshot that a machine is restored to, and now and then keeps it for another time: it may then be from a timeline
+// that was lost meanwhile. nil: there is none.
 func (s *sim) chooses(n *simNode) *snap {
 	if len(n.snaps) == 0 {
 		return nil
@@ -63,7 +63,7 @@ func (s *sim) chooses(n *simNode) *snap {
 	i := s.luck.n(len(n.snaps))
 	sn := n.snaps[i]
 	if sent, rows := s.book.told(n.name); sent > sn.sent && rows == sn.rows {
-		return nil // what has sent for less than a minute, and not written its row, leaves nothing to be noticed by (DESIGN, Limits)
+		return nil // sending for less than a minute without writing the row leaves nothing to notice it by (DESIGN, Limits)
 	}
 	if sn.used {
 		s.net.Count("put back to a snapshot once more")
@@ -75,7 +75,7 @@ func (s *sim) chooses(n *simNode) *snap {
 	return sn
 }
 
-// restoreSnapshot puts the machine back to a snapshot: in whole, or its store alone as from a backup.
+// restoreSnapshot restores the machine to a snapshot: the whole disk, or only its store as from a backup.
 func (s *sim) restoreSnapshot(n *simNode) bool {
 	sn := s.chooses(n)
 	if sn == nil {
@@ -103,7 +103,7 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 	s.book.putBack(n.name, sn.disk)
 	n.restored = true
 	if points := []string{"identity-new", "identity-incarnation", "identity-flagged"}; s.luck.n(4) > 0 {
-		n.killAt.Store(&points[s.luck.n(len(points))]) // while it finds out
+		n.killAt.Store(&points[s.luck.n(len(points))]) // while it notices the restore
 	}
 	clear(n.reads)
 	n.forgets()
@@ -111,10 +111,10 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 	return true
 }
 
-// clone runs a copy of a machine beside it for a while, by mistake. Both find out.
+// clone runs a copy of a machine beside it for a while, by mistake. Both notice it.
 func (s *sim) clone(n *simNode) bool {
 	l := n.up()
-	if l == nil || s.seed%8 != 5 { // two that write under one name are told apart only when they have met
+	if l == nil || s.seed%8 != 5 { // two nodes of one name can be distinguished only once they have met
 		return false
 	}
 	s.book.clones(n.name)

@@ -11,11 +11,11 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// diskFaults concern the disk below the store, and the replacement of the program above it. Damage to single sectors is for the store's
-// own tests: here a commit is there or not, and all earlier ones are.
+// diskFaults concern the disk below the store, and the replacement of the program above it. Damage to single sectors is left to the
+// store's own tests: here a commit is complete or absent, and all earlier ones are there.
 func diskFaults() []mishap {
 	return []mishap{
-		{"disk full", 120, 4, running((*sim).fillDisk)}, // rarely: which commit meets the limit is up to bbolt's maps
+		{"disk full", 120, 4, running((*sim).fillDisk)}, // rarely: which commit reaches the limit depends on bbolt's maps
 		{"upgrade with a full queue", 400, 0, running(func(_ *sim, l *simLife) {
 			l.link.SetMode(simcloud.NoDNS)
 			for range 40 {
@@ -40,8 +40,8 @@ type diskFault struct {
 type diskKind int
 
 const (
-	syncFails  diskKind = iota + 1 // EIO: nobody knows what is on disk
-	powerFails                     // the machine goes off
+	syncFails  diskKind = iota + 1 // EIO: unknown what is on disk
+	powerFails                     // the machine loses power
 	syncCrawls                     // it takes seconds
 )
 
@@ -54,8 +54,8 @@ func (n *simNode) breaks(kind diskKind, s *sim) {
 	n.broken = diskFault{kind: kind, in: 1 + s.luck.n(12), late: kind == syncCrawls || s.luck.once(2)}
 }
 
-// watchCommits makes the store's failpoints ask the machines' disks. A store reads its machine's clock when a transaction begins, and no
-// time passes until it commits: the process that commits is the one that read it last.
+// watchCommits makes the store's failpoints consult the machines' disks. A store reads its machine's clock when a transaction begins, and
+// no time passes until it commits: the process that commits is the one that read it last.
 func (s *sim) watchCommits() (stop func()) {
 	return failpoint.Arm(func(p failpoint.Point) error {
 		if l := s.writer.Load(); l != nil && (p == failpoint.CommitReserved || p == failpoint.CommitWritten) {
@@ -65,7 +65,7 @@ func (s *sim) watchCommits() (stop func()) {
 	})
 }
 
-// commits is told of each commit of a process, before it is written and behind that.
+// commits is called for each commit of a process, before it is written and after.
 func (l *simLife) commits(written bool) {
 	n, s := l.n, l.n.s
 	n.mu.Lock()
@@ -87,7 +87,7 @@ func (l *simLife) commits(written bool) {
 	case syncFails:
 		s.trace("%s fsync fails, written %v", n.name, written)
 		s.net.Count(map[bool]string{false: "fsync EIO, the commit is lost", true: "fsync EIO, the commit is there"}[written])
-		panic(errDisk) // which the store takes for what it is
+		panic(errDisk) // the store treats it as an I/O failure
 	case powerFails:
 		s.net.Count(map[bool]string{false: "power cut, the commit is lost", true: "power cut, the commit is there"}[written])
 		l.dies("a power cut")
@@ -98,7 +98,7 @@ func (l *simLife) commits(written bool) {
 	}
 }
 
-// guard ends the process when its store has failed, as programs do.
+// guard ends the process when its store has failed, as the program does.
 func (l *simLife) guard() {
 	select {
 	case <-l.ctx.Done():
@@ -106,7 +106,7 @@ func (l *simLife) guard() {
 	case <-l.store.Failed():
 	}
 	s := l.n.s
-	s.sleep(s.luck.span(time.Microsecond, time.Second)) // what goes on meanwhile may tell nobody that it is done
+	s.sleep(s.luck.span(time.Microsecond, time.Second)) // nothing acknowledged in the meantime may count as done
 	if l.ctx.Err() == nil {
 		l.dies("its store has failed")
 	}
@@ -138,7 +138,7 @@ func (s *sim) fillDisk(l *simLife) {
 	n.start()
 }
 
-// readForLong keeps a View open for a while: no page that is freed meanwhile can be used again.
+// readForLong keeps a View open for a while, so that no freed page can be reused.
 func (l *simLife) readForLong() {
 	l.n.s.net.Count("ENOSPC with a long reader")
 	l.readers.Add(1)

@@ -8,32 +8,32 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 )
 
-// mishap is something that happens to the world. What befalls single requests is in simcloud.
+// mishap is something that happens to the world. The faults of single requests are in simcloud.
 type mishap struct {
 	name  string
-	rare  int                       // in one of how many turns it happens
-	seeds int                       // in one of how many seeds it happens at all; 0: in each
-	do    func(*sim, *simNode) bool // false: there was no occasion
+	rare  int                       // it happens in one of this many turns
+	seeds int                       // it happens at all in one of this many seeds; 0: in each
+	do    func(*sim, *simNode) bool // false: not possible at the moment
 }
 
-// mishaps are all of them, in the order in which they are drawn.
+// mishaps lists all of them, in the order in which they are drawn.
 func mishaps() []mishap {
 	return slices.Concat(processFaults(), clockFaults(), copyFaults(), lockFaults(), cloudFaults(), diskFaults(), foreignFaults(), clusterFaults(), plots())
 }
 
-// mishapsOf are those of a seed.
+// mishapsOf returns those of a seed.
 func mishapsOf(seed uint64) []mishap {
 	return slices.DeleteFunc(mishaps(), func(m mishap) bool { return m.seeds > 0 && !picked(seed, m.name, m.seeds) })
 }
 
-// picked reports whether a seed is among the one of so many that have something.
+// picked reports whether a seed is one of those, one in so many, that have something.
 func picked(seed uint64, what string, of int) bool {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(what))
 	return (h.Sum64()>>8+seed*0x9e3779b97f4a7c15>>8)%uint64(of) == 0
 }
 
-// due draws whether it happens now. Those that not all seeds have are drawn by themselves.
+// due draws whether it happens now. Those that not every seed has are drawn from a generator of their own.
 func (m *mishap) due(s *sim) bool {
 	rare := m.rare
 	if s.dwells(m.name) {
@@ -45,7 +45,7 @@ func (m *mishap) due(s *sim) bool {
 	return s.once(rare)
 }
 
-// always is a mishap for which there is always an occasion.
+// always makes a mishap that is always possible.
 func always(do func(*sim, *simNode)) func(*sim, *simNode) bool {
 	return func(s *sim, n *simNode) bool {
 		do(s, n)
@@ -53,7 +53,7 @@ func always(do func(*sim, *simNode)) func(*sim, *simNode) bool {
 	}
 }
 
-// running is one that befalls a process.
+// running makes a mishap that happens to a running process.
 func running(do func(*sim, *simLife)) func(*sim, *simNode) bool {
 	return func(s *sim, n *simNode) bool {
 		l := n.up()
@@ -64,7 +64,7 @@ func running(do func(*sim, *simLife)) func(*sim, *simNode) bool {
 	}
 }
 
-// processFaults are of networks and processes.
+// processFaults concern networks and processes.
 func processFaults() []mishap {
 	return []mishap{
 		{"lasting fault", 40, 0, running(func(s *sim, l *simLife) {
@@ -99,7 +99,7 @@ func processFaults() []mishap {
 	}
 }
 
-// clockFaults are of time, and of machines that stand still.
+// clockFaults concern clocks and paused machines.
 func clockFaults() []mishap {
 	return []mishap{
 		{"pause 25 s", 250, 0, running(func(_ *sim, l *simLife) { l.n.pause(25*time.Second, false) })},

@@ -7,15 +7,15 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// A feed goes on with a pass that an earlier process has begun, and has not seen again what that had taken in.
+// A feed continues a pass that an earlier process began, without reading again what that one had adopted.
 
 // passFrom is a pass over a whole table.
 type passFrom struct {
-	run int    // in which it was begun
-	n   uint64 // the last effect then
+	run int    // in which the pass began
+	n   uint64 // the last effect at that time
 }
 
-// reads is told of each page that is asked for, and of its answer.
+// reads is called for each page requested, before and after its answer.
 func (s *sim) reads(node string, r remote.Reading, page *remote.Page) {
 	for _, n := range s.nodes {
 		if n.name == node {
@@ -46,7 +46,7 @@ func (b *book) reading(n *simNode, r remote.Reading, page *remote.Page) {
 	}
 }
 
-// resumedPasses sees that a pass which one process began and another ended has missed nothing.
+// resumedPasses checks that a pass begun by one process and ended by another has missed nothing.
 func (b *book) resumedPasses(l *simLife) {
 	b.mu.Lock()
 	some := len(l.n.resumed) > 0
@@ -73,7 +73,7 @@ func (b *book) resumedPasses(l *simLife) {
 	}
 }
 
-// forgets has nothing be known of the passes of a machine that is put back.
+// forgets drops what is known of the passes of a restored machine.
 func (n *simNode) forgets() {
 	n.s.book.mu.Lock()
 	defer n.s.book.mu.Unlock()

@@ -11,16 +11,16 @@ import (
 
 // Checks of locks and of what is written under them.
 
-// lockBook is what is known of locks.
+// lockBook is what is known about locks.
 type lockBook struct {
 	fences  map[string]int64     // lock: the highest
 	renewed map[string]time.Time // lock: the last write of a holder
-	taken   map[string]time.Time // lock and fence: when the cloud gave it
+	taken   map[string]time.Time // lock and fence: when the cloud granted it
 	deleted map[string]time.Time // lock: when its record was last deleted, by hand
 	sent    map[string]time.Time // rvn of a change: when it left its node
 }
 
-// owing is an effect that waits for another, and who had it.
+// owing is an effect that waits for another, and its node.
 type owing struct {
 	n  uint64
 	by string
@@ -35,7 +35,7 @@ func newLockBook() lockBook {
 // lock judges a change of a lock's record.
 func (b *book) lock(e *simcloud.Effect) {
 	l, key := &b.locks, keyText(e.Key)
-	if e.New == nil { // by hand: the next fence begins at the second, which is all that a server's Date tells
+	if e.New == nil { // by hand: the next fence begins at the second, the resolution of a server's Date
 		l.fences[key] -= l.fences[key] % 1e6
 		l.deleted[key] = e.At
 	}
@@ -43,8 +43,8 @@ func (b *book) lock(e *simcloud.Effect) {
 	if !ok || e.By == "foreign" {
 		return
 	}
-	// What was asked for before the record was deleted by hand, and was done late, begins where it began then: no condition
-	// can tell (sync/lease/DESIGN.md).
+	// What was requested before the record was deleted by hand, and applied late, begins where it began then: no condition can detect
+	// that (sync/lease/DESIGN.md).
 	late := l.sent[e.New["rvn"].Str()].Before(l.deleted[key])
 	if fence < l.fences[key] && !late {
 		b.s.violate("the fence of %s fell from %d to %d", key, l.fences[key], fence)
@@ -61,7 +61,7 @@ func (b *book) lock(e *simcloud.Effect) {
 	}
 }
 
-// untaken is for how long a lock stands at least, however fast the clocks of the others run: the record lasts 10 s by theirs.
+// untaken is how long a lock cannot be taken over, however fast the clocks of the others run: the record lasts 10 s by their clocks.
 const untaken = 9 * time.Second
 
 // terms checks that no process considers a lock its own when others may have taken it.
@@ -74,7 +74,7 @@ func (b *book) terms(l *simLife) {
 	defer b.mu.Unlock()
 	lock := "match:" + match
 	if stood := time.Since(b.locks.renewed[lock]); b.locks.fences[lock] == held.Fence() && stood > untaken && !l.dead.Load() {
-		b.s.violate("%s counts on %s, whose record nobody has renewed for %v", l.n.name, lock, stood)
+		b.s.violate("%s relies on %s, whose record has not been renewed for %v", l.n.name, lock, stood)
 	}
 }
 
@@ -87,7 +87,7 @@ func (b *book) refusedLock(c *intent.Call, there attr.Item) {
 	}
 }
 
-// state judges a new state of a match: its fence is its writer's alone, and its events are there.
+// state judges a new state of a match: only its writer uses its fence, and its events are there.
 func (b *book) state(e *simcloud.Effect) {
 	match := e.Key["pk"].Str()
 	if e.New == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// judged is a world of two nodes and what the cloud is told.
+// judged is a world of two nodes, with the effects that the cloud reports.
 type judged struct {
 	*sim
 	at time.Time
@@ -30,7 +30,7 @@ func newJudged() *judged {
 	return &judged{s, time.Unix(1e9, 0)}
 }
 
-// effect is a change of an item under a node's mark; of sequence 0, a foreign one.
+// effect adds a change of an item under a node's mark; sequence 0 means a foreign writer.
 func (j *judged) effect(by string, seq uint64, op store.Op, was, is attr.Item) {
 	j.at = j.at.Add(time.Second)
 	e := &simcloud.Effect{N: j.book.latest + 1, At: j.at, Table: "items", Key: pk("i1"), Op: op, Old: was, New: is, By: by}
@@ -40,7 +40,7 @@ func (j *judged) effect(by string, seq uint64, op store.Op, was, is attr.Item) {
 	j.book.effect(e)
 }
 
-// What an effect leaves of others' marks is judged: they are not taken back, nor away before all copies are over.
+// The marks that an effect leaves are judged: none goes back, and none is removed while copies may arrive.
 func TestJudgesMarks(t *testing.T) {
 	item := func(life, mark string, updated int64) attr.Item {
 		it := attr.Item{"pk": attr.S("i1"), intent.AttrLife: attr.S(life)}
@@ -56,7 +56,7 @@ func TestJudgesMarks(t *testing.T) {
 	for name, c := range map[string]struct {
 		was, is attr.Item
 		op      store.Op
-		settled time.Duration // before the effect; 0: never
+		settled time.Duration // how long before the effect; 0: never
 		broken  bool
 	}{
 		"it stays":                        {was: item("n1.1.5", "7.5", 0), is: item("n1.1.5", "7.5", 0), op: store.OpPut},
@@ -82,7 +82,7 @@ func TestJudgesMarks(t *testing.T) {
 	}
 }
 
-// A Put on a life that a late copy without a proof has begun anew is not judged by the marks of the second: its base may be the first.
+// A Put on a life that a late copy without a proof has begun again is not judged by the marks of the second: its base may be the first.
 func TestJudgesMarksOfALifeBegunTwice(t *testing.T) {
 	item := func(mark int64) attr.Item {
 		return attr.Item{"pk": attr.S("i1"), intent.AttrLife: attr.S("n1.1.5"), intent.AttrMark + "n1": attr.Int(mark)}
@@ -110,16 +110,16 @@ func TestJudgesMarksOfALifeBegunTwice(t *testing.T) {
 	}
 }
 
-// An update is judged by the life that it was written on, and brings its value once, whatever its number.
+// An update is judged by the life on which it was written, and adds its value once, whatever its number.
 func TestJudgesLives(t *testing.T) {
 	image := func(life, v string) attr.Item {
 		return attr.Item{"pk": attr.S("i1"), "v": attr.S(v), intent.AttrLife: attr.S(life)}
 	}
 	for name, c := range map[string]struct {
-		life   string // on which the update is; n1.1.5 was there when it was written
-		upsert bool   // it was written where nothing was
-		again  bool   // it comes under another number once more
-		came   uint64 // it was written behind create 8 of its node; which write of that node came to the next life before it
+		life   string // the life that the update meets; n1.1.5 existed when it was written
+		upsert bool   // it was written where no item existed
+		again  bool   // it comes again under another number
+		came   uint64 // it was written behind create 8 of its node; the write of that node that came to the next life before it
 		broken bool
 	}{
 		"on its life":                      {life: "n1.1.5"},
@@ -162,7 +162,7 @@ func TestJudgesLives(t *testing.T) {
 	}
 }
 
-// A holder is refused its own lock only where its own renewal is: a clone of its node may be refused what it keeps.
+// A holder is refused its own lock only if its own renewal is: a clone of its node may be refused what the original keeps.
 func TestJudgesRefusedLocks(t *testing.T) {
 	const renewing = "SET expiresAt = :e, rvn = :rvn, ttlMs = :ttl"
 	const taking = "SET holder = :me, expiresAt = :e, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one"
@@ -208,10 +208,10 @@ func TestJudgesRefusedLocks(t *testing.T) {
 	}
 }
 
-// A record of a refusal stands beside what its entry has made if that was sent in a time that was lost, and only then.
+// A refusal may be recorded of an entry that has created its item if it was sent in a lost timeline, and only then.
 func TestJudgesRefusalsOfALostTime(t *testing.T) {
 	for name, c := range map[string]struct {
-		sentIn int // the timeline of the second sending
+		sentIn int // the timeline of the second send
 		broken bool
 	}{
 		"sent in the time that was lost": {sentIn: 1},

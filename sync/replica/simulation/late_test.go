@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What a late copy does just before the account is read by all before they are compared with the cloud.
+// The effect of a late copy just before the account is read by all nodes before they are compared with the cloud.
 func TestAccountBehindALateCopy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSim(t, 1)

@@ -8,16 +8,16 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// A machine that is put back to a snapshot begins another timeline. The book knows through which ones its disk has come: a
-// snapshot may be of a time that was lost before, so that what had happened in that stands again, and what came after does not.
+// A machine restored to a snapshot begins another timeline. The book records which timelines its disk has come through: a snapshot may be
+// from a timeline that was lost before, so that what happened in it stands again, and what came after does not.
 
-// sending is an entry that left its node, in one of its timelines.
+// sending is an entry sent by its node in one of its timelines.
 type sending struct {
 	entry, item string
 	line        int
 }
 
-// sendingOf is what a write with a mark is, as its node sends it now.
+// sendingOf identifies a write with a mark, as its node sends it now.
 func (b *book) sendingOf(mark string, c *intent.Call) (as sending, node string) {
 	entry, _, _, _ := markParts(mark)
 	node, _, _ = strings.Cut(entry, " ")
@@ -28,8 +28,8 @@ func (b *book) sendingOf(mark string, c *intent.Call) (as sending, node string) 
 	return sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}, node
 }
 
-// comesBack notes that a write has not come to the cloud, and that its node knows: with nothing of it sent but that, the next may
-// be folded with it.
+// comesBack records that a write has not reached the cloud, and that its node knows: if it was not sent otherwise, the next write may be
+// folded with it.
 func (b *book) comesBack(mark string, c *intent.Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -50,13 +50,13 @@ func (b *book) line(node string) int {
 	return 0
 }
 
-// disk is what is promised of a machine's disk.
+// disk is what a machine's disk promises.
 type disk struct {
-	acts  map[*act]bool // acknowledged writes that are on it
+	acts  map[*act]bool // acknowledged writes that it contains
 	lines []int
 }
 
-// disk returns what is on the disk of a node now.
+// disk returns what is on a node's disk now.
 func (b *book) disk(node string) disk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,8 +69,8 @@ func (b *book) disk(node string) disk {
 	return d
 }
 
-// putBack takes back the promise of all writes of a node but those on the disk that it was put back to. Those that had reached
-// the cloud are there once all the same. Where the disk is of a time that was lost before, what was promised in that is so again.
+// putBack withdraws the promises of all writes of a node except those on the disk that it was restored to. Writes that had reached the
+// cloud are still there once. If the disk is from a timeline that was lost before, the promises made in that one hold again.
 func (b *book) putBack(node string, d disk) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,9 +91,9 @@ func (b *book) putBack(node string, d disk) {
 	}
 }
 
-// hasSent reports whether a write was ever sent as itself, and not known to have come back, in a timeline that its node's disk has come through: in
-// another one it may have been, and have been folded here. A number of a lost timeline may have been given to another
-// item, or to another write of the same one: what was sent before it was written is of that.
+// hasSent reports whether a write was sent by itself, and not known to have come back, in a timeline that its node's disk has come
+// through: in another one it may have been sent and here have been folded. A number of a lost timeline may have been given to another
+// item, or to another write of the same one: what was sent before this one was written belongs to that.
 func (b *book) hasSent(a *act) bool {
 	as := sending{entry: fmt.Sprintf("%s %d", a.node, a.seq), item: a.table + " " + keyText(a.key)}
 	there := func(line int) bool {
@@ -103,7 +103,7 @@ func (b *book) hasSent(a *act) bool {
 	return there(0) || slices.ContainsFunc(b.lines[a.node], there)
 }
 
-// sentWhenLost reports whether a write had left, when an effect came, in a timeline that its node's disk has not come through.
+// sentWhenLost reports whether a write had been sent, when an effect came, in a timeline that its node's disk has not come through.
 func (b *book) sentWhenLost(a *act, effect uint64) bool {
 	as := sending{entry: fmt.Sprintf("%s %d", a.node, a.seq), item: a.table + " " + keyText(a.key)}
 	for as.line = range b.begun + 1 {
@@ -115,7 +115,7 @@ func (b *book) sentWhenLost(a *act, effect uint64) bool {
 	return false
 }
 
-// firstSent is the next effect when an entry was first sent, in any timeline; 0: it never was.
+// firstSent returns the next effect at the time when an entry was first sent, in any timeline; 0: never sent.
 func (b *book) firstSent(entry, item string) (first uint64) {
 	for line := range b.begun + 1 {
 		if n := b.sent[sending{entry, item, line}]; n > 0 && (first == 0 || n < first) {

@@ -12,11 +12,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// link is a write that stands behind another.
+// link is a write that waits behind another.
 type link struct{ node, id string }
 
-// links writes an item, others that name it or the last one of this process, and the item again, which stands behind those.
-// Now and then one goes ahead.
+// links writes an item, others that name it or the last one of this process, and the item again, which waits for those. Now and then one
+// goes ahead.
 func links(w *writing, s *sim) error {
 	chain := fmt.Sprintf("l%d", s.n(3))
 	put := func(after ...string) (string, error) {
@@ -59,14 +59,14 @@ func links(w *writing, s *sim) error {
 	return nil
 }
 
-// linked records that a write stands behind another.
+// linked records that a write waits behind another.
 func (b *book) linked(id string, l link) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.behind[id] = append(b.behind[id], l)
 }
 
-// follows is called for an id that has reached the cloud: what it stands behind must be there.
+// follows is called for an id that has reached the cloud: what it waits behind must be there.
 func (b *book) follows(id string) {
 	for _, l := range b.behind[id] {
 		if len(b.shown[l.id]) == 0 {
@@ -75,7 +75,7 @@ func (b *book) follows(id string) {
 	}
 }
 
-// links checks that nothing came before what it stands behind, unless that ended in a conflict log.
+// links checks that nothing came before what it waits behind, unless that ended in a conflict log.
 func (b *book) links(recorded map[string]*conflict.Record) {
 	told := map[string]bool{}
 	for _, a := range b.acts {
@@ -83,7 +83,7 @@ func (b *book) links(recorded map[string]*conflict.Record) {
 	}
 	for _, l := range slices.SortedFunc(maps.Keys(b.early), func(x, y link) int { return cmp.Compare(x.id, y.id) }) {
 		if !told[l.id] && b.epoch == 0 && !b.cloned[l.node] {
-			b.s.violate("%s came before %s, behind which it was written", b.early[l], l.id)
+			b.s.violate("%s came before %s, which it was to follow", b.early[l], l.id)
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Checks made while the faults last, on nodes as applications see them. Effects are judged when they happen (book_test.go), and the
-// account is taken when all is quiet (check_test.go).
+// Checks made during the faults, on nodes as applications see them. Effects are judged when they happen (book_test.go), and the account
+// is checked once nothing is in flight (check_test.go).
 
-// look reads as an application would, and checks that no read is open while no process works.
+// look reads as an application would, and checks that no reader is open while the process is idle.
 func (b *book) look(l *simLife) {
 	b.monotone(l)
 	b.resumedPasses(l)
@@ -30,12 +30,12 @@ func (b *book) look(l *simLife) {
 		b.tellsTrue(l)
 	}
 	if open := l.store.Stats().OpenReaders; open > int(l.readers.Load()) && !l.dead.Load() {
-		b.s.violate("%s has %d open readers and does nothing", l.n.name, open)
+		b.s.violate("%s is idle and has %d open readers", l.n.name, open)
 	}
 }
 
-// monotone reads an item and checks that it never goes back, neither to what the cloud had earlier nor to before what this node itself
-// learnt is there.
+// monotone reads an item and checks that it never goes back, neither to an earlier state of the cloud nor to before what this node itself
+// knows to be applied.
 func (b *book) monotone(l *simLife) {
 	table, key := "items", itemKey(b.s)
 	if b.s.once(3) {
@@ -66,9 +66,9 @@ func (b *book) monotone(l *simLife) {
 	}
 }
 
-// proven returns the last effect on an item of those writes of a node that it knows to have had one. Of a write that had
-// several there that is the first: the protocol accepts copies that come when a foreign writer or the TTL has ended the
-// life, and the node that was told of the first need not have read what has been since.
+// proven returns the last effect on an item among those writes of a node that it knows to be applied. For a write with several effects it
+// is the first: the protocol accepts copies that arrive after a foreign writer or the TTL has ended the life, and the node that was told
+// of the first need not have read what came since.
 func (b *book) proven(l *simLife, item string) (n uint64) {
 	b.mu.Lock()
 	acts := b.ofItem[l.n.name+" "+item]
@@ -87,8 +87,8 @@ func (b *book) proven(l *simLife, item string) (n uint64) {
 	return n
 }
 
-// firstOf returns the first effect of a write on an item, 0: none. One from before it was written was of another, which
-// had its number in a lost time.
+// firstOf returns the first effect of a write on an item, 0: none. An effect from before it was written belongs to another write, which
+// had its number in a lost timeline.
 func (b *book) firstOf(a *act, item string) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -113,7 +113,7 @@ func (b *book) unsettled(l *simLife, item string) bool {
 	return false
 }
 
-// reads checks that a process reads its own writes. Of policy newest, another's write may have a later time.
+// reads checks that a process reads its own writes. Under policy newest, another's write may have a later time.
 func (b *book) reads(l *simLife, acts []*act) {
 	last := map[string]*act{}
 	for _, a := range acts {
@@ -128,7 +128,7 @@ func (b *book) reads(l *simLife, acts []*act) {
 			return
 		}
 		if (a.op == store.OpDelete && it != nil || a.id != "" && !holds(it, a.id)) && !b.overtaken(l, a) {
-			b.s.violate("%s does not read its own write: %s %s id %s, there is %s", l.n.name, a.table, keyText(a.key), a.id, tell(it))
+			b.s.violate("%s does not read its own write: %s %s id %s, but %s", l.n.name, a.table, keyText(a.key), a.id, tell(it))
 		}
 	}
 }
@@ -143,9 +143,9 @@ func holds(it attr.Item, id string) bool {
 	return false
 }
 
-// pairs sees that a node shows its own transactions whole while they wait. Accepted: of those in the cloud each item is read
-// by itself, as DynamoDB has it, so that one half of another's may be here before the other half. That the cloud never has
-// half of one is seen at the end (whole).
+// pairs checks that a node shows its own transactions whole while they wait. Accepted: of those in the cloud each item is read
+// separately, as in DynamoDB, so one half of another node's may be here before the other. That the cloud never has half of one is checked
+// at the end (whole).
 func (b *book) pairs(l *simLife) { b.pair(l, b.s.luck.n(3)) }
 
 func (b *book) pair(l *simLife, p int) {
@@ -163,8 +163,8 @@ func (b *book) pair(l *simLife, p int) {
 	b.s.net.Count("two halves were read apart")
 	for _, half := range []struct {
 		here attr.Item
-		not  attr.Item // the key of the other
-		over attr.Item // and what is shown of that
+		not  attr.Item // the key of the other half
+		over attr.Item // what is shown there
 	}{{one, right, other}, {other, left, one}} {
 		id := half.here["v"].Str()
 		if b.waits(l, "pairs "+half.here["pk"].Str(), id) && !b.lostBelow(l, half.not, id) && !b.readThenLost(half.not, id, half.over) {
@@ -187,8 +187,8 @@ func (b *book) waits(l *simLife, item, id string) bool {
 	return false
 }
 
-// checkpoint sees that a feed has taken in what it says it has read: when two passes have ended since an instant, the
-// second began after it, and the node has all that the cloud had then.
+// checkpoint checks that a feed has adopted what it reports as read: once two passes have ended since a time, the second began after it,
+// and the node has all that the cloud had then.
 func (b *book) checkpoint(l *simLife) {
 	st, err := l.rep.Status(context.Background())
 	if err != nil || l.dead.Load() {
@@ -215,16 +215,16 @@ func (b *book) checkpoint(l *simLife) {
 	}
 }
 
-// passedAt is how far a feed of a node had come when the cloud had had so many effects.
+// passedAt is how far a node's feed had come at a number of effects in the cloud.
 type passedAt struct {
 	run    int
 	passes uint64
 	n      uint64
 }
 
-// taken compares the items of a table that have not changed in the cloud since an effect; there: those alone that are there.
+// taken compares the items of a table that have not changed in the cloud since an effect; with there, only those that exist.
 func (b *book) taken(l *simLife, table string, n uint64, there bool) {
-	if table == "rows" { // an expired item is here one moment and there another
+	if table == "rows" { // an expired item may already be gone at one of the two
 		return
 	}
 	b.mu.Lock()
@@ -248,7 +248,7 @@ func (b *book) taken(l *simLife, table string, n uint64, there bool) {
 		}
 		here := l.view(table, key)
 		if imageText(here) != imageText(is) && !l.dead.Load() && !b.unsettled(l, table+" "+keyText(key)) {
-			b.s.violate("%s has read all of %s, and %s is %s here and %s in the cloud", l.n.name, table, keyText(key), tell(here), tell(is))
+			b.s.violate("%s has read all of %s, but %s is %s here and %s in the cloud", l.n.name, table, keyText(key), tell(here), tell(is))
 		}
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// Without the race detector many seeds are played in every run of the tests, others than TestSimulation has; more by make sim.
+// Without the race detector every run of the tests plays many seeds, others than TestSimulation's; make sim plays more.
 func TestSimulationOfManySeeds(t *testing.T) { playSeeds(t, 101, 100, 1) }
 
-// The same seed is the same history: on one processor, as all seeds are played. On several, and with the race detector, whose
-// scheduler shuffles what could go on at one instant, a few have another one at times. So have those in which a disk is full:
-// which commit meets the limit is up to the order of the maps in which bbolt keeps its free pages. On a busy machine the runtime may
-// take the processor from a goroutine that has had it for 10 ms, and another goes on: that is rare, so a seed has more tries.
+// The same seed gives the same history on one processor, on which all seeds are played. On several, and with the race detector, whose
+// scheduler shuffles goroutines that are ready at one instant, a few sometimes differ. So do those with a full disk: which commit reaches
+// the limit depends on the order of the maps in which bbolt keeps its free pages. On a busy machine the runtime may take the processor
+// from a goroutine after 10 ms and run another: that is rare, so a seed has several tries.
 func TestSimulationRepeats(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for seed, compared := uint64(1), 0; compared < 5; seed++ {

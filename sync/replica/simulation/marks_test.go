@@ -21,7 +21,7 @@ type toldAt struct {
 	at  time.Time
 }
 
-// leaves judges an effect of a node on an item that goes on living.
+// leaves judges an effect of a node on an item that continues to exist.
 func (b *book) leaves(e *simcloud.Effect) {
 	life := e.Old[intent.AttrLife]
 	if b.epoch > 0 || e.New == nil || life.IsZero() || !slices.ContainsFunc(b.s.nodes, func(n *simNode) bool { return n.name == e.By }) {
@@ -45,8 +45,8 @@ func (b *book) leaves(e *simcloud.Effect) {
 	}
 }
 
-// againThere reports whether a life that a foreign writer or the TTL ended may have been begun again by a late copy of its create, without
-// a proof. Accepted: by its name and count it may be the first one, so that a Put computed on that replaces it (DESIGN, Limits).
+// againThere reports whether a life that a foreign writer or the TTL ended may have been begun again by a late copy of its create,
+// without a proof. Accepted: by its name and count it may be the first one, so a Put computed on that replaces it (DESIGN, Limits).
 func (b *book) againThere(item, life string) bool { return !b.proofs() && b.lives[item+" "+life].cut }
 
 // markStays checks that another node's mark survives an effect, unless no copy of its entry can arrive any more.
@@ -54,14 +54,14 @@ func (b *book) markStays(e *simcloud.Effect, node string, was attr.Value) {
 	is := e.New[intent.AttrMark+node]
 	if !is.IsZero() {
 		if order, _ := attr.Compare(is, was); order < 0 {
-			b.s.violate("#%d took the mark of %s on %s %s back from %s to %s", e.N, node, e.Table, keyText(e.Key), was.Str(), is.Str())
+			b.s.violate("#%d set the mark of %s on %s %s back from %s to %s", e.N, node, e.Table, keyText(e.Key), was.Str(), is.Str())
 		}
 		return
 	}
 	_, _, seq, _ := markParts(node + " " + was.Str())
 	since := e.At.Add(-b.s.limits().Signed * 97 / 100)
 	if !slices.ContainsFunc(b.settledBy[node], func(t toldAt) bool { return t.seq >= seq && t.at.Before(since) }) {
-		b.s.violate("#%d took away the mark %s of %s on %s %s, whose copies may come", e.N, was.Str(), node, e.Table, keyText(e.Key))
+		b.s.violate("#%d removed the mark %s of %s on %s %s, although copies may arrive", e.N, was.Str(), node, e.Table, keyText(e.Key))
 	}
 }
 
@@ -89,7 +89,7 @@ func (b *book) tellsTrue(l *simLife) {
 	b.mu.Unlock()
 	for _, a := range last {
 		if p, err := l.rep.Proved(context.Background(), a.seq); err == nil && p == replica.ProofPending && !l.dead.Load() {
-			b.s.violate("%s has told that %d is settled, and %d waits", l.n.name, told[len(told)-1].seq, a.seq)
+			b.s.violate("%s has reported %d settled, but %d waits", l.n.name, told[len(told)-1].seq, a.seq)
 		}
 	}
 }

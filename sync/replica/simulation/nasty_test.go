@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// What makes histories nasty: most seeds have their own constants of the protocol, and faults come in clusters, on one item and on the
-// nodes that work on it.
+// What makes histories difficult: most seeds have their own constants of the protocol, and faults come in clusters, on one item and on
+// the nodes that work on it.
 
 // usual reports whether a seed's world has the constants of production.
 func usual(seed uint64) bool { return picked(seed, "usual limits", 4) }
@@ -35,7 +35,7 @@ func (s *sim) limits() replica.Limits {
 	l.Folds = d.n(4)
 	l.Heads = 1 + d.n(2)
 	if s.seed%8 == 4 {
-		l.Marks = replica.UsualLimits().Marks // what a restore puts back reaches further back than a mark is kept here
+		l.Marks = replica.UsualLimits().Marks // a restore puts back writes from further back than marks are kept here
 	}
 	return l
 }
@@ -56,13 +56,13 @@ func answersLost() []simcloud.Fault {
 	}
 }
 
-// cluster is some seconds in which two nodes and a foreign writer work on one item, answers are lost, and processes die between an
-// answer and its record.
+// cluster is some seconds in which two nodes and a foreign writer work on one item, answers are lost, and processes die between an answer
+// and its record.
 func (s *sim) cluster(n *simNode) bool {
 	if usual(s.seed) {
 		return false
 	}
-	s.hot = 1 + max(0, s.luck.n(10)-4) // the first is what transactions have a condition on
+	s.hot = 1 + max(0, s.luck.n(10)-4) // the first is the one that transactions have a condition on
 	defer func() { s.hot = 0 }()
 	other := s.nodes[s.luck.n(len(s.nodes))]
 	faults := answersLost()
@@ -105,7 +105,7 @@ func (s *sim) cluster(n *simNode) bool {
 	return true
 }
 
-// crowd has an application do what two of them quarrel about, on the item that all write just now.
+// crowd makes an application write the item that everybody writes at the moment.
 func (l *simLife) crowd() {
 	s := l.n.s
 	names := []string{
@@ -119,8 +119,8 @@ func (l *simLife) crowd() {
 	}
 }
 
-// unreadable damages a node's record of a counter while an answer to a write on it comes in: that write cannot be settled, others are, and
-// the process dies before it can be.
+// unreadable damages a node's record of a counter while the answer to a write on it arrives: that write cannot be settled while others
+// are, and the process dies before it can be.
 func (s *sim) unreadable(l *simLife) {
 	key := pk([]string{"c0", "c1", "c2"}[s.luck.n(3)])
 	count := func(l *simLife) {
@@ -162,7 +162,7 @@ func (s *sim) unreadable(l *simLife) {
 	}
 }
 
-// damage has the node's record of a counter be unreadable; nil: there is none.
+// damage makes the node's record of a counter unreadable; nil: there is none.
 func (l *simLife) damage(key attr.Item) (at, was []byte) {
 	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
 		raw, err := tx.RawKey("counters", key)

@@ -23,7 +23,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/flow"
 )
 
-// simNode is a machine: its clocks, its disk, and the process that runs on it, if one does.
+// simNode is a machine: its clocks, its disk, and the process running on it, if any.
 type simNode struct {
 	s    *sim
 	name string
@@ -33,39 +33,39 @@ type simNode struct {
 	life *simLife
 
 	mu     sync.Mutex
-	offset time.Duration // the wall clock is ahead of the truth by
+	offset time.Duration // how far the wall clock is ahead of true time
 	rate   float64       // of all its clocks
-	slept  time.Duration // the monotonic clock has stood still for
-	paused time.Time     // nothing of it runs until then
+	slept  time.Duration // how long the monotonic clock has stood still
+	paused time.Time     // the machine is paused until then
 
 	broken  diskFault   // guarded by mu
-	damaged atomic.Bool // something that it keeps cannot be read
+	damaged atomic.Bool // one of its records cannot be read
 
-	killIn        atomic.Int32           // failpoints until the process dies; 0: it does not
+	killIn        atomic.Int32           // failpoints until the process dies; 0: it does not die
 	killAt        atomic.Pointer[string] // failpoint at which the process dies
 	pausesNext    atomic.Bool            // for 25 s when it is about to send
-	pausesRenewed atomic.Bool            // for seconds when the cloud has taken its renewal of a lock
+	pausesRenewed atomic.Bool            // for seconds when the cloud has accepted its renewal of a lock
 	maxSize       int                    // of its file; 0: simDisk
 	snaps         []*snap                // of its disk
-	restored      bool                   // to it
+	restored      bool                   // to one of them
 
-	stopped atomic.Pointer[string] // table to which its process says that it sends nothing
+	stopped atomic.Pointer[string] // table to which its process reports that it sends nothing
 
-	reads  map[string]uint64   // item: the last effect that an application has seen of it
+	reads  map[string]uint64   // item: the last effect that an application has seen
 	passed map[string]passedAt // table
 
-	begun   map[string]passFrom // table: the pass that goes on; guarded by the book, as the next
-	resumed map[string]passFrom // table: one that was gone on with by another process, to be judged
+	begun   map[string]passFrom // table: the present pass; guarded by the book's lock, like resumed
+	resumed map[string]passFrom // table: a pass continued by another process, to be judged
 }
 
-// simDisk is how much room a machine has: how much there really is changes from run to run.
+// simDisk is a machine's disk space: the real one differs from run to run.
 const simDisk = 256 << 20
 
 // simLife is one process.
 type simLife struct {
 	n       *simNode
 	dir     string
-	shift   time.Duration // of the wall clock when it began
+	shift   time.Duration // shift of the wall clock since it began
 	store   *store.Store
 	rep     *replica.Replica
 	link    *simcloud.Link
@@ -75,10 +75,10 @@ type simLife struct {
 	work    sync.WaitGroup
 	ended   chan struct{}
 	dead    atomic.Bool  // killed: nothing that it does counts any more
-	doomed  atomic.Bool  // it died at a failpoint, its disk is kept
-	readers atomic.Int32 // that are to be open
+	doomed  atomic.Bool  // it died at a failpoint, and its disk is saved
+	readers atomic.Int32 // readers that are meant to be open
 
-	links map[string]string // chain: the last write that others name
+	links map[string]string // chain: the last write that others may name
 
 	turnsMu sync.Mutex
 	turns   map[*clock.Signal]int   // of loops, in the order in which they first waited
@@ -101,7 +101,7 @@ func (n *simNode) start() {
 	if l.store != nil && l.store.Err() != nil && !l.dead.Load() {
 		l.dies("its store has failed")
 	}
-	if l.dead.Load() { // at a failpoint of its start
+	if l.dead.Load() { // at a failpoint during the start
 		close(l.ended)
 		return
 	}
@@ -112,7 +112,7 @@ func (n *simNode) start() {
 	n.life = l
 	n.s.trace("%s starts, run %d, incarnation %d, seq %d", n.name, n.runs, l.store.Incarnation(), l.store.Seq())
 	l.run()
-	synctest.Wait() // until all of it waits for something
+	synctest.Wait() // until everything waits for something
 }
 
 func (l *simLife) open() (err error) {
@@ -159,7 +159,7 @@ func (l *simLife) open() (err error) {
 	}
 	l.leases, err = lease.New(lease.Config{
 		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n, Fit: l.rep.Usable,
-		Skew: func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // of the read before each change
+		Skew: func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // as of the read before each change
 		RVN:  func() string { return fmt.Sprintf("%016x", draw()) },
 	})
 	if err != nil {
@@ -168,8 +168,8 @@ func (l *simLife) open() (err error) {
 	return l.rep.Open(l.ctx)
 }
 
-// budget of some seeds is little, so that it is met. Not where the cloud is restored: the replay log goes first where there
-// is no room, and with it what could be sent again.
+// budget of some seeds is small, so that its limits are reached. Not if the cloud is restored: a full budget drops the replay log first,
+// and with it what could be sent again.
 func (s *sim) budget() (b flow.Budget) {
 	if s.seed%8 != 4 && picked(s.seed, "little room", 5) {
 		b.Entries = 80
@@ -198,7 +198,7 @@ func (l *simLife) run() {
 		loops = append(loops, func() { l.follow(fmt.Sprintf("m%d", match)) })
 	}
 	for _, loop := range loops {
-		synctest.Wait() // until the one before waits for something
+		synctest.Wait() // until the previous one waits for something
 		l.work.Go(loop)
 	}
 	go func() {
@@ -207,7 +207,7 @@ func (l *simLife) run() {
 	}()
 }
 
-// housekeep is what every node has running beside its store.
+// housekeep is the background work that every node runs on its store.
 func (l *simLife) housekeep() {
 	for l.sleep(20*time.Second) == nil {
 		for {
@@ -226,7 +226,7 @@ func (l *simLife) sleep(d time.Duration) error {
 	return clock.Sleep(l.ctx, simClock{l}, d+time.Duration(l.n.s.n(int(d/4)+1)))
 }
 
-// failpoint is called between the steps that a crash may tear apart.
+// failpoint is called between steps that a crash may separate.
 func (l *simLife) failpoint(point string) {
 	n := l.n
 	if l.dead.Load() {
@@ -249,7 +249,7 @@ func (l *simLife) dies(of string) {
 	l.end()
 }
 
-// keepDisk takes the disk as it is: what the next process finds.
+// keepDisk saves the disk as it is, for the next process.
 func (l *simLife) keepDisk() {
 	n := l.n
 	dir := filepath.Join(n.s.dir, fmt.Sprintf("%s.%d.disk", n.name, n.runs))
@@ -259,7 +259,7 @@ func (l *simLife) keepDisk() {
 	n.disk = dir
 }
 
-// end ends the process without its doing: it finds its context over and its link dead, and nobody looks at its file again.
+// end ends the process from outside: its context is over and its link dead, and its file is not used again.
 func (l *simLife) end() {
 	l.dead.Store(true)
 	l.link.Kill()
@@ -287,7 +287,7 @@ func (n *simNode) kill() {
 	synctest.Wait()
 }
 
-// up returns the process that runs; nil: none does.
+// up returns the running process; nil: none.
 func (n *simNode) up() *simLife {
 	if n.life != nil && n.life.dead.Load() {
 		n.life = nil

@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// A node that is offline for ten hours and writes 200,000 times meanwhile: all arrives, in the order of each item, the
-// lag was there to be seen, and memory knows nothing of them.
+// A node that is offline for ten hours makes 200,000 writes: all of them arrive, in order for each item, the status shows the lag, and
+// memory does not grow with them.
 func TestTenHoursOffline(t *testing.T) {
 	const writes, batch, items = 200_000, 500, 20_000
 	synctest.Test(t, func(t *testing.T) {

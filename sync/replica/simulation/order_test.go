@@ -20,9 +20,9 @@ func TestOrderBehindWhatWasRenumbered(t *testing.T) {
 		anew    = uint64(14)<<40 + 1<<39 + 1
 	)
 	for name, c := range map[string]struct {
-		written uint64 // the number that the renumbered one was written under
-		closed  uint64 // the mark of this one is closed in between; 0: none is
-		life    string // on which the create is
+		written uint64 // the original number of the renumbered one
+		closed  uint64 // the mark of this one is closed in between; 0: none
+		life    string // the life that the create is on
 		broken  bool
 	}{
 		"written before, on another life": {written: earlier, life: "n0.9.8"},
@@ -75,7 +75,7 @@ func TestOrderOfACreateCopiedByASnapshot(t *testing.T) {
 	for name, c := range map[string]struct {
 		life    string // of the item that the foreign writer replaces
 		back    bool   // the machine is put back to the snapshot
-		foreign bool   // who replaces it
+		foreign bool   // a foreign writer replaces it
 		broken  bool
 	}{
 		"taken by a foreign writer":       {life: life, back: true, foreign: true},
@@ -120,8 +120,8 @@ func TestOrderOfACreateCopiedByASnapshot(t *testing.T) {
 	}
 }
 
-// A create without a proof whose mark was closed, of which its node was not told, is decided anew where another node has deleted
-// what the mark was on: it is made. A copy from before the closing is not to come, nor is it to apply where the mark still is.
+// A create without a proof whose mark was closed without its node being told is decided again if another node has deleted the item with
+// the mark: it is applied. A copy from before the closing must not arrive any more, and a copy must not apply while the mark is there.
 func TestOrderOfACreateWhoseClosingIsForgotten(t *testing.T) {
 	const (
 		create = uint64(1)<<40 + 14
@@ -131,8 +131,8 @@ func TestOrderOfACreateWhoseClosingIsForgotten(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		again   bool // it is sent after the closing
-		closes  bool // only to close it once more
-		deleted bool // what the mark was on
+		closes  bool // it is sent only to close the mark again
+		deleted bool // the item with the mark
 		behind  bool // what its node wrote later has had an effect
 		broken  bool
 	}{
@@ -199,10 +199,10 @@ func TestOrderOfACopyFromALostTime(t *testing.T) {
 		life  = "n4.5.5497558138982"
 	)
 	for name, c := range map[string]struct {
-		kept   bool // the disk that its machine is put back to has it
-		twice  bool // it had its effect before, and a foreign writer knows nothing of it
-		again  bool // it is sent once more after that
-		marked bool // the item has the later mark of its node
+		kept   bool // the disk that its machine is restored to contains it
+		twice  bool // it had its effect before, and a foreign writer has ended that life
+		again  bool // it is sent again after that
+		marked bool // the item has a later mark of its node
 		broken bool
 	}{
 		"a copy":                        {},

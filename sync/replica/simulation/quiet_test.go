@@ -14,10 +14,10 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// quiet waits until nothing is on its way. Quarantined batches are discarded only after everything else has drained: they hold up only
-// what stands behind them on their items.
+// quiet waits until nothing is in flight. Quarantined batches are discarded only after everything else has drained: they hold up only
+// what waits behind them on their items.
 func (s *sim) quiet() {
-	const limit = 3 * time.Hour // holds of deletes, and the parked of a restored cloud, end before
+	const limit = 3 * time.Hour // holds of deletes, and the waits after a restore of the cloud, end before
 	if s.book.anew != nil {
 		s.restart()
 	}
@@ -44,8 +44,8 @@ func (s *sim) quiet() {
 			s.idle.Store(true)
 			s.cloud.Expire(time.Now().Add(-time.Minute))
 			before, fit := s.book.changes(), s.fit()
-			s.sleep(time.Minute) // the feeds come round, and locks are taken
-			// Else a late copy has come, as the protocol accepts it where its life has ended, and is to be read by all too.
+			s.sleep(time.Minute) // time for the feeds to pass, and for locks to be taken
+			// Otherwise a late copy has arrived, as the protocol accepts it once its life has ended, and everybody must read that too.
 			if fit && s.pendingAll() == 0 && s.book.changes() == before {
 				return
 			}
@@ -54,21 +54,21 @@ func (s *sim) quiet() {
 	for _, n := range s.nodes {
 		if l := n.up(); l != nil {
 			if waiting, others := l.pending(); waiting > 0 {
-				s.violate("%s: %d units still wait %v after healing, %d of them not for poison: %s", n.name, waiting,
+				s.violate("%s: %d batches still wait %v after healing, %d of them not for poison: %s", n.name, waiting,
 					time.Since(began), others, l.waiting())
 			}
 		}
 	}
 }
 
-// lastWords makes an application change each setting while nothing else is on its way: that is the last word, whatever time the stored
+// lastWords makes an application change each setting while nothing else is in flight: that is its last value, whatever time the stored
 // one carries. It does so once, and reports whether it did now.
 func (s *sim) lastWords() bool {
 	if s.book.lastWord != nil {
 		return false
 	}
 	s.book.lastWord = map[string]string{}
-	s.sleep(time.Minute) // what was deleted last is known to all
+	s.sleep(time.Minute) // so that all know what was deleted last
 	for i := range 3 {
 		l := s.nodes[s.luck.n(len(s.nodes))].up()
 		if l == nil {
@@ -84,7 +84,7 @@ func (s *sim) lastWords() bool {
 	return true
 }
 
-// settled checks that the last words are there. A recreated table has lost the items below them.
+// settled checks that the last values are there. A recreated table has lost the items below them.
 func (b *book) settled() {
 	if b.epoch > 0 {
 		return
@@ -107,7 +107,7 @@ func (s *sim) fit() bool {
 	return true
 }
 
-// changes counts the effects on what nodes have of the cloud.
+// changes counts the images that items have had in the cloud.
 func (b *book) changes() (all int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -127,7 +127,7 @@ func (s *sim) pendingAll() (all int) {
 	return all
 }
 
-// pending counts the batches of the outbox, and those of them that have nothing to do with what is quarantined.
+// pending counts the batches of the outbox, and those of them that do not depend on what is quarantined.
 func (l *simLife) pending() (waiting, others int) {
 	poisoned := l.poisoned()
 	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
@@ -136,7 +136,7 @@ func (l *simLife) pending() (waiting, others int) {
 			seq := binary.BigEndian.Uint64(k[1:])
 			switch a := l.n.s.book.actOf(l.n.name, seq); {
 			case a != nil && poisoned[a.table+" "+keyText(a.key)]:
-			case a == nil && renumbered(seq) && len(poisoned) > 0: // of which item it is nobody here knows
+			case a == nil && renumbered(seq) && len(poisoned) > 0: // the item of this entry is not known here
 			default:
 				others++
 			}
@@ -182,7 +182,7 @@ func (s *sim) release() {
 	}
 }
 
-// waiting returns what waits, and why.
+// waiting describes what waits, and why.
 func (l *simLife) waiting() string {
 	st, err := l.rep.Status(context.Background())
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 )
 
 // A write and a cloud image adopted after it may share a commit, so that the writer reads the image at once: the write is in the view if
-// it holds on the image, and doubtful if not. The simulation accepts the second, and nothing else.
+// it holds on the image, and doubtful if not. The simulation accepts only the second.
 func TestReadsItsWriteBesideAnImageOfTheSameCommit(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
 		field, condition string
-		id               string // of what the book says it has written
-		foreign          bool   // somebody else has written meanwhile
+		id               string // the write according to the book
+		foreign          bool   // another writer has written meanwhile
 		doubtful         int64
 		violated         bool
 	}{
@@ -68,7 +68,7 @@ func TestHalfOfATransactionOnWhatIsLost(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		restored bool
-		lost     time.Duration // behind the restore
+		lost     time.Duration // after the restore
 		doubtful bool
 		violated bool
 	}{
@@ -84,7 +84,7 @@ func TestHalfOfATransactionOnWhatIsLost(t *testing.T) {
 				sc.foreignPut("pairs", row("p0-left", "v", "old"))
 				sc.foreignPut("pairs", row("p0-right", "v", "old"))
 				sc.round()
-				n.tap.with(func(tap *tap) { tap.deaf, tap.shut = true, simSync }) // nor is it closed
+				n.tap.with(func(tap *tap) { tap.deaf, tap.shut = true, simSync }) // nor can it be closed
 				set := func(key, v string) store.WriteItem {
 					return store.WriteItem{Update: &store.UpdateItem{
 						Table: "pairs", Key: pk(key), Update: "SET v = :v", Condition: "v = :seen", Params: values(":v", v, ":seen", "old"),
@@ -119,14 +119,14 @@ func TestHalfOfATransactionOnWhatIsLost(t *testing.T) {
 	}
 }
 
-// Another's later half is seen beside the own other half where a restore took both away after it was read, and nowhere else.
+// Another node's later half is seen beside this node's other half if a restore removed both after it was read, and nowhere else.
 func TestHalfOfATransactionThatWasReadThenLost(t *testing.T) {
 	restored := time.Unix(1e9, 0)
 	for _, tt := range []struct {
 		name     string
 		restored bool
-		later    time.Duration // of the other's, before the restore
-		first    bool          // the other's came before the own
+		later    time.Duration // of the other's transaction, before the restore
+		first    bool          // the other's came before this node's own
 		want     bool
 	}{
 		{name: "read, then lost", restored: true, later: time.Second, want: true},
@@ -154,8 +154,8 @@ func TestHalfOfATransactionThatWasReadThenLost(t *testing.T) {
 	}
 }
 
-// inOneCommit has a write on items x wait for its turn until the feed has read what others have written meanwhile and waits
-// behind it, and returns its sequence when it is done.
+// inOneCommit makes a write on items x wait for its turn until the feed has read what others have written meanwhile and waits behind it.
+// It returns the write's sequence once it is done.
 func inOneCommit(n *player, others func(), update, condition string, params expr.Params) (seq uint64) {
 	var both sync.WaitGroup
 	turn := make(chan struct{})

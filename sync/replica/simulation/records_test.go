@@ -16,7 +16,7 @@ import (
 // The records of a write must say neither too little, which the account detects, nor too much: a write recorded as failed has no effect,
 // nothing is recorded twice, and what counts as done is done.
 
-// stateAt is what an item was behind an effect.
+// stateAt is the state of an item after an effect.
 type stateAt struct {
 	n     uint64
 	at    time.Time
@@ -33,8 +33,8 @@ func notDone(code string) bool {
 	return false
 }
 
-// records compares the conflict logs with the effects. A machine that was put back, or has run twice, is left out: its numbers belong
-// to several writes.
+// records compares the conflict logs with the effects. A machine that was restored, or has run twice, is left out: its numbers belong to
+// several writes.
 func (b *book) records() {
 	if b.epoch > 0 {
 		return
@@ -60,8 +60,8 @@ func (b *book) records() {
 	}
 }
 
-// undone checks that nothing of a record has an effect. Accepted: on a foreign life without a name, begun after one on which the mark
-// was closed had ended.
+// undone checks that no recorded write has an effect. Accepted: on a foreign life without a name, begun after one on which the mark was
+// closed had ended.
 func (b *book) undone(node string, c *conflict.Record) {
 	for _, e := range c.Entries() {
 		item := e.Table + " " + keyText(e.Key)
@@ -76,7 +76,7 @@ func (b *book) undone(node string, c *conflict.Record) {
 	}
 }
 
-// passesPoison checks that nothing is sent that stood behind a batch waiting for an operator: what was written before that batch was last
+// passesPoison checks that nothing is sent that waited behind a batch held for an operator: what was written before that batch was last
 // sent. Later writes do not wait for it.
 func (b *book) passesPoison(l *simLife, c *conflict.Record) {
 	if b.epoch > 0 || l.n.restored || b.cloned[l.n.name] {
@@ -91,7 +91,7 @@ func (b *book) passesPoison(l *simLife, c *conflict.Record) {
 			}
 			for _, e := range b.effects[fmt.Sprintf("%s %d", a.node, a.seq)] {
 				if e.item == item && e.n > a.after && e.at.After(left) {
-					b.s.violate("%s %d had the effect #%d on %s, and stood behind %s", a.node, a.seq, e.n, item, c)
+					b.s.violate("%s %d had the effect #%d on %s, although it waited behind %s", a.node, a.seq, e.n, item, c)
 				}
 			}
 		}
@@ -117,8 +117,8 @@ func (b *book) ended(node string, c *conflict.Record) {
 	}
 }
 
-// onlyExpired sees that a change of a row is not said to have met a deletion, where the row has done nothing since but come to
-// its end: then it is made anew. A create that has gone to the item that another node had made is not (DESIGN.md).
+// onlyExpired checks that an update of a row is not recorded as having met a deletion if the row has only expired since: then the update
+// creates it again. That does not hold for a create that moved to an item which another node had created (DESIGN.md).
 func (b *book) onlyExpired(node string, d conflict.Decided, c *conflict.Record) {
 	a := b.bySeq[fmt.Sprintf("%s %d", node, d.Entry.Seq)]
 	if a == nil || a.gone || a.maybe || a.upsert || a.op != store.OpUpdate || a.table != "rows" || len(d.Entry.Folds) > 0 || d.Entry.Moved {
@@ -135,12 +135,12 @@ func (b *book) onlyExpired(node string, d conflict.Decided, c *conflict.Record) 
 		}
 	}
 	late := len(since) == 1 && since[0].By == "ttl" && since[0].At.Unix()-ends > 2
-	if ok && late && since[0].At.Unix()-ends < 86400 { // a TTL of years ago, as a clock of 1970 gives it, is none
-		b.s.violate("recorded falsely: %s %d has met the end of a TTL and nothing else (%s)", node, d.Entry.Seq, c)
+	if ok && late && since[0].At.Unix()-ends < 86400 { // a TTL of years ago, as from a clock in 1970, does not count
+		b.s.violate("recorded falsely: %s %d has met only the end of a TTL (%s)", node, d.Entry.Seq, c)
 	}
 }
 
-// stateAt is what an item was behind an effect, of whichever item that was.
+// stateAt returns the state of an item after an effect on any item.
 func (b *book) stateAt(item string, n uint64) (was stateAt) {
 	for _, s := range b.states[item] {
 		if s.n <= n {
@@ -163,7 +163,7 @@ func (b *book) onItsLife(e *simcloud.Effect, a *act, item string) {
 	}
 }
 
-// behindOwn reports whether a write may stand behind a create of its node, and go where that goes: one that had no effect when the
+// behindOwn reports whether a write may follow a create of its node to the life to which that moves: a create that had no effect when the
 // write was made, or one without a proof whose answer was lost, and which has had another effect since.
 func (b *book) behindOwn(a *act) bool {
 	return slices.ContainsFunc(b.ofItem[a.node+" "+a.table+" "+keyText(a.key)], func(other *act) bool {
@@ -176,7 +176,7 @@ func (b *book) behindOwn(a *act) bool {
 	})
 }
 
-// broughtOnce checks that an update does not bring its value twice, under whatever number.
+// broughtOnce checks that an update does not add its value twice, under any number.
 func (b *book) broughtOnce(e *simcloud.Effect, item string) {
 	if e.Op != store.OpUpdate || e.Old == nil {
 		return
@@ -187,7 +187,7 @@ func (b *book) broughtOnce(e *simcloud.Effect, item string) {
 		}
 		at := item + " " + a.id
 		if n := b.brought[at]; n > 0 && b.cut[item] < n {
-			b.s.violate("twice: %s was brought to %s with #%d and #%d", a.id, item, n, e.N)
+			b.s.violate("twice: %s was added to %s with #%d and #%d", a.id, item, n, e.N)
 		}
 		b.brought[at] = e.N
 	}
@@ -198,15 +198,15 @@ func (b *book) becomes(e *simcloud.Effect, item string) {
 	b.states[item] = append(b.states[item], stateAt{n: e.N, at: e.At, there: e.New != nil, life: e.New[intent.AttrLife].Str()})
 }
 
-// guarded records the life that a delete is sent for.
+// guarded records the life that a delete is meant for.
 func (b *book) guarded(as sending, c *intent.Call) {
 	if life := c.Values[":c"].Str(); c.Op == store.OpDelete && life != "" {
 		b.meant[as.entry+" "+as.item] = append(b.meant[as.entry+" "+as.item], life)
 	}
 }
 
-// wasGone reports whether a delete that has had no effect may count as done: what it was to delete was gone, by whomever, after it
-// was written. What a foreign writer has put in its place is there, and is not what the writer of the delete had seen.
+// wasGone reports whether a delete that has had no effect may count as done: what it was to delete was gone, whoever removed it, after it
+// was written. A foreign writer's replacement exists, and is not what the writer of the delete had seen.
 func (b *book) wasGone(a *act) bool {
 	item := a.table + " " + keyText(a.key)
 	meant := b.meant[fmt.Sprintf("%s %d %s", a.node, a.seq, item)]
@@ -226,7 +226,7 @@ func (b *book) wasGone(a *act) bool {
 	})
 }
 
-// deletes checks that what counts as deleted was deleted.
+// deletes checks that every delete that counts as done has deleted its item.
 func (b *book) deletes(recorded map[string]*conflict.Record) {
 	if b.epoch > 0 {
 		return
@@ -234,7 +234,7 @@ func (b *book) deletes(recorded map[string]*conflict.Record) {
 	for _, a := range b.acts {
 		if a.op == store.OpDelete && !a.gone && !a.maybe && !b.cloned[a.node] && recorded[fmt.Sprintf("%s %d", a.node, a.seq)] == nil &&
 			!b.had(a) && b.proved(a) && !b.wasGone(a) {
-			b.s.violate("not deleted: %s %s %s %s seq %d is done, and what it was to delete was there", a.node, a.what, a.table, keyText(a.key), a.seq)
+			b.s.violate("not deleted: %s %s %s %s seq %d counts as done, but its item was there", a.node, a.what, a.table, keyText(a.key), a.seq)
 		}
 	}
 }
@@ -252,27 +252,27 @@ func (b *book) putWhole(e *simcloud.Effect, a *act) {
 			continue
 		}
 		if !strings.HasPrefix(v.Str(), a.node+".") {
-			b.s.violate("mixed: %s %d put %s, and #%d has %s of %s beside it", a.node, a.seq, tell(a.whole), e.N, name, v.Str())
+			b.s.violate("mixed: %s %d put %s, but #%d also has %s of %s", a.node, a.seq, tell(a.whole), e.N, name, v.Str())
 		}
 	}
 }
 
-// hasRead checks that a new holder of a lock knows the state that it guards, as of then.
+// hasRead checks that a new holder of a lock knows the state that the lock guards, as of that time.
 func (b *book) hasRead(l *simLife, match string, there attr.Item) {
 	if b.epoch > 0 || b.cloned[l.n.name] || l.dead.Load() {
 		return
 	}
 	was, _ := there["upto"].Int()
 	if is, _ := l.view("matches", pk(match))["upto"].Int(); is < was {
-		b.s.violate("%s has taken match:%s, whose state is at %d, and has it at %d", l.n.name, match, was, is)
+		b.s.violate("%s has taken match:%s, whose state is at %d, but knows it at %d", l.n.name, match, was, is)
 	}
 }
 
-// worksUnder checks that whoever works under a lock is its last taker, unless its record was deleted by hand since.
+// worksUnder checks that a process works under a lock only if it was the last to take it, unless the record was deleted by hand since.
 func (b *book) worksUnder(l *simLife, lock string, fence int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if now := b.locks.fences[lock]; now > fence && b.locks.deleted[lock].Before(b.locks.taken[fmt.Sprint(lock, " ", fence)]) {
-		b.s.violate("%s works under fence %d of %s, which was taken with %d since", l.n.name, fence, lock, now)
+		b.s.violate("%s works under fence %d of %s, which was taken with fence %d since", l.n.name, fence, lock, now)
 	}
 }

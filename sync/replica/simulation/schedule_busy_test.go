@@ -58,7 +58,7 @@ func plainCreate(sc *scene) {
 	}
 }
 
-// othersGoOn does a write that is held up, and wants others behind it, of which some are in its lane, to arrive all the same.
+// othersGoOn makes a write that is held up, and requires that other writes, some of them in its queue, still arrive.
 func (p *player) othersGoOn(write func(tx *store.Tx) error) {
 	p.sc.Helper()
 	var keys []string
@@ -124,7 +124,7 @@ func heldDelete(sc *scene) {
 	sc.cloudHas("items", "held", row("held", "v", 2))
 }
 
-// tellsOfHold wants the status to say which delete is held, until when, why, and how many writes stand behind it.
+// tellsOfHold requires the status to show which delete is held, until when, why, and how many writes wait behind it.
 func (p *player) tellsOfHold(key string, behind int) {
 	p.sc.Helper()
 	p.sc.pass(time.Second)
@@ -136,15 +136,15 @@ func (p *player) tellsOfHold(key string, behind int) {
 				continue
 			}
 			if wait := parked.Until.Sub(st.At); wait <= 0 || wait > 15*time.Minute {
-				p.sc.Errorf("it is held for %s", wait)
+				p.sc.Errorf("the delete is held for %s", wait)
 			}
 			of, err := attr.ParseJSON(parked.Key)
 			must(p.sc, err)
 			if !same(of, pk(key)) || parked.Behind != behind {
-				p.sc.Errorf("%s is held, and %d writes behind it", parked.Key, parked.Behind)
+				p.sc.Errorf("%s is held with %d writes behind it", parked.Key, parked.Behind)
 			}
 			return
 		}
 	}
-	p.sc.Errorf("nothing is said to be held: %+v", st.Lanes)
+	p.sc.Errorf("the status shows no hold: %+v", st.Lanes)
 }

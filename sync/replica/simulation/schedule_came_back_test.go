@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// made has a node make an item of which it is not told, and then cuts it off.
+// made makes a node create an item without learning that it did, and then cuts it off.
 func (p *player) made(table string, item attr.Item) (seq uint64) {
 	p.sc.Helper()
 	p.tap.cutOff()
@@ -20,7 +20,7 @@ func (p *player) made(table string, item attr.Item) (seq uint64) {
 	return seq
 }
 
-// wasApplied wants a write to be proved, and in no record.
+// wasApplied requires a write to be proved, and in no record.
 func (p *player) wasApplied(seq uint64) {
 	p.sc.Helper()
 	p.unrecorded(seq)
@@ -29,8 +29,8 @@ func (p *player) wasApplied(seq uint64) {
 	}
 }
 
-// createCameBack: a create is applied and not answered, and somebody who knows nothing of tombstones deletes what it made; other
-// lives of the key may come and go. The repetition makes nothing.
+// createCameBack: a create is applied and not answered, and a writer who ignores tombstones deletes its item; other lives of the key may
+// come and go. The repeat creates nothing.
 func createCameBack(sc *scene, lives int) {
 	a := sc.node("A")
 	sc.round()
@@ -47,7 +47,7 @@ func createCameBack(sc *scene, lives int) {
 	sc.oneWith("items", "f")
 }
 
-// upsertCameBack: what has been counted in a life that is over is not counted again in the next one.
+// upsertCameBack: what was counted in a life that is over is not counted again in the next one.
 func upsertCameBack(sc *scene) {
 	a, b := both(sc, "counters", nil)
 	sc.round()
@@ -67,7 +67,7 @@ func upsertCameBack(sc *scene) {
 	sc.oneWith("counters", "c")
 }
 
-// copyOfCreate: a copy of a create arrives when the repetition was answered and what it made was deleted.
+// copyOfCreate: a copy of a create arrives after its repeat was answered and its item was deleted.
 func copyOfCreate(sc *scene) {
 	a := sc.node("A")
 	sc.round()
@@ -81,8 +81,8 @@ func copyOfCreate(sc *scene) {
 	sc.oneWith("items", "f")
 }
 
-// createMadeAgain: what a node has made and was not told of is removed, and made again by another one. It is not refused: it was
-// applied, or, where nothing can tell, nobody knows.
+// createMadeAgain: an item that a node has created without learning that it did is removed and created again by another node. The create
+// is not refused: it was applied or, if nothing can tell, its outcome is unknown.
 func createMadeAgain(sc *scene, plain bool) {
 	a, b := both(sc, "items", nil)
 	sc.round()
@@ -105,7 +105,7 @@ func createMadeAgain(sc *scene, plain bool) {
 	sc.oneWith("items", "f")
 }
 
-// deleteBehindCreate: a create whose answer was lost keeps nobody from deleting what it made.
+// deleteBehindCreate: a create whose answer was lost keeps nobody from deleting its item.
 func deleteBehindCreate(sc *scene) {
 	a, b := both(sc, "items", nil)
 	sc.round()
@@ -127,7 +127,7 @@ func deleteBehindCreate(sc *scene) {
 	sc.oneWith("items", "g")
 }
 
-// longUnanswered: what may prove a create is kept for 30 days. After 29 it is not sent again.
+// longUnanswered: what may prove a create is kept for 30 days. After 29 days it is not sent again.
 func longUnanswered(sc *scene) {
 	a := sc.node("A")
 	sc.round()

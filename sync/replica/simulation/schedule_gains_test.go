@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A cloud without transactions has them after an update. What was made before without a proof, and not answered, is repeated as
-// that: another node has deleted it meanwhile, and it does not come back, whether its node runs on or starts anew.
+// A cloud without transactions gains them with an update. A create sent before without a proof, and not answered, is repeated without
+// one: another node has deleted its item meanwhile, and the item does not come back, whether the creating node runs on or restarts.
 func TestCreateFromBeforeTheCloudHadTransactions(t *testing.T) {
 	for name, asked := range map[string]bool{"the node had asked": true, "written before it had ever asked": false} {
 		t.Run(name, func(t *testing.T) {
@@ -19,13 +19,13 @@ func TestCreateFromBeforeTheCloudHadTransactions(t *testing.T) {
 					sc.round()
 				}
 				a.tap.with(func(tap *tap) {
-					tap.behind = func() { must(t, copyDir(a.dir, a.dir+".crashed")) } // with the request done, and not answered
+					tap.behind = func() { must(t, copyDir(a.dir, a.dir+".crashed")) } // once the request is done, and before it is answered
 				})
 				a.put("items", row("f", "v", "follow"), ifAbsent, values())
 				for sc.image("items", pk("f")) == nil {
 					sc.pass(100 * time.Millisecond)
 				}
-				a.tap.offline() // what it says at its end is not said by a process that dies
+				a.tap.offline() // a process that dies does not write its row at the end
 				a.end()
 				a.dir += ".crashed"
 				stage.c.GainTransactions()

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// holderDiesWithEvent: the event has no way to the cloud, and the state of the same fence that was computed from it has one. The
-// holder dies; who takes over must not find a state that says that the event was told.
+// holderDiesWithEvent: an event cannot reach the cloud, but the state of the same fence that was computed from it could. The holder dies.
+// The next holder must not find a state that implies the event.
 func holderDiesWithEvent(sc *scene) {
 	a, b := sc.node("A"), sc.node("B")
 	write := func(p *player, fence int64) (event uint64) {
@@ -41,20 +41,20 @@ func holderDiesWithEvent(sc *scene) {
 	sc.lock("m", "B", 6)
 	sc.round()
 	if got := b.see("matches", pk("m")); got != nil {
-		sc.Errorf("B goes on from %s", tell(got))
+		sc.Errorf("B continues from %s", tell(got))
 	}
 	second := write(b, 6)
 	b.settle()
 	proved(b, second, replica.ProofApplied)
 
-	a.start() // and its way is open again
+	a.start() // with its connection restored
 	a.settle()
 	proved(a, first, replica.ProofRefused)
 	sc.cloudHas("matches", "m", row("m", "upto", 1, "_f", 6))
 	sc.oneWith("matches", "m")
 }
 
-// createdBehindPage: a page of the feed does not have what is created, and acknowledged, while it is on its way.
+// createdBehindPage: a page of the feed lacks an item that is created, and acknowledged, while the page is in flight.
 func createdBehindPage(sc *scene) {
 	a, b := both(sc, "items", row("x", "v", 1))
 	a.tap.with(func(t *tap) { t.slow = true })
@@ -80,7 +80,7 @@ func createdBehindPage(sc *scene) {
 	}
 }
 
-// newestRecorded: the later of two updates stays, whichever arrives last, and the other one is in the log of its node.
+// newestRecorded: the later of two updates stays, whichever arrives last, and the other one is in its node's log.
 func newestRecorded(sc *scene) {
 	a, b := both(sc, "settings", row("s", "v", "one"))
 	a.tap.offline()
@@ -98,7 +98,7 @@ func newestRecorded(sc *scene) {
 	sc.oneWith("settings", "s")
 }
 
-// newestDeleteRecorded: a delete beats an update that is later than it, which is in the log of its node.
+// newestDeleteRecorded: a delete beats an update that is later than it, and the update is in its node's log.
 func newestDeleteRecorded(sc *scene) {
 	a, b := both(sc, "settings", row("s", "v", "one"))
 	b.tap.offline()
@@ -115,8 +115,8 @@ func newestDeleteRecorded(sc *scene) {
 	sc.oneWith("settings", "s")
 }
 
-// lifeOfBeforeBehindCreate: a page has an item of a life that has ended when a create makes the item again, and comes between
-// the create and its answer. Who reads sees what is created, and at no instant the life of before.
+// lifeOfBeforeBehindCreate: a page shows an item of a life that had ended when a create makes the item again, and arrives between the
+// create and its answer. Readers see the created item, and never the earlier life.
 func lifeOfBeforeBehindCreate(sc *scene) {
 	a, b := both(sc, "items", nil)
 	sc.round()
@@ -145,7 +145,7 @@ func lifeOfBeforeBehindCreate(sc *scene) {
 	must(sc, err)
 	for i := range records {
 		if records[i].New["v"].Str() == "before" {
-			sc.Errorf("readers saw the life of before, in record %d", records[i].Seq)
+			sc.Errorf("readers saw the earlier life, in record %d", records[i].Seq)
 		}
 	}
 }

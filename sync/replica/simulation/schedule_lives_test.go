@@ -121,8 +121,8 @@ func snapshotWithQueue(sc *scene, after bool) {
 	sc.oneWith("counters", "c")
 }
 
-// The create in the snapshot's queue was applied, and the node itself has deleted what it made: at once, or after it had
-// told the cloud that the create is settled, which costs no tombstone.
+// The create in the snapshot's queue was applied, and the node itself has deleted its item: at once, or after it had reported the create
+// settled, which requires no tombstone.
 func snapshotWithCreate(sc *scene, later, plain bool) {
 	a := sc.node("A")
 	a.put("items", row("other", "v", 1), "", values())
@@ -142,10 +142,10 @@ func snapshotWithCreate(sc *scene, later, plain bool) {
 	sc.cloudHas("items", "x", nil)
 	dead := sc.image(simSync, attr.Item{intent.SyncKey: attr.S(intent.DeadID(life))})
 	if later && dead != nil {
-		sc.Errorf("a create that was told to be settled cost the tombstone %v", dead)
+		sc.Errorf("a create reported settled left the tombstone %v", dead)
 	}
-	if _, virtual := sc.stage.(*simStage); !later && virtual && dead == nil { // in real time the node may have told it by now
-		sc.Error("the delete of what was just created left no tombstone")
+	if _, virtual := sc.stage.(*simStage); !later && virtual && dead == nil { // in real time the node may have reported it by now
+		sc.Error("the delete of a new item left no tombstone")
 	}
 	a.restore(snapshot)
 	a.settle()
@@ -191,8 +191,8 @@ func restoreLeavesDeleted(sc *scene) {
 	sc.oneWith("items", "y")
 }
 
-// holderAhead: the holder's clock is an hour ahead when it dies. Leases measure in real time, of the bubble or of the
-// machine, so their TTL here is short.
+// holderAhead: the holder's clock is an hour ahead when it dies. Leases measure real time, of the bubble or of the machine, so their TTL
+// here is short.
 func holderAhead(sc *scene) {
 	ttl := hang.Limit(5 * time.Second)
 	manager := func(node string, ahead time.Duration) *lease.Manager {
@@ -230,7 +230,7 @@ func holderAhead(sc *scene) {
 	_ = dead.Release(context.Background())
 }
 
-// aheadTimes are clocks of which the wall clock is wrong.
+// aheadTimes is clocks with a wrong wall clock.
 type aheadTimes struct {
 	start time.Time
 	by    time.Duration

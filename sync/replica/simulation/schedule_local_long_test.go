@@ -35,16 +35,16 @@ func TestSchedulesOnDynamoDBLocal(t *testing.T) {
 	must(t, err)
 	for i, s := range schedules() {
 		if s.sim || s.moved {
-			continue // what it needs, only the simulated cloud or virtual time has
+			continue // it needs the simulated cloud or virtual time
 		}
 		t.Run(s.name, func(t *testing.T) {
-			t.Parallel() // they wait more than they work
+			t.Parallel() // they spend most of their time waiting
 			s.on(t, newLocalStage(t, server, i))
 		})
 	}
 }
 
-// localStage is DynamoDB Local with tables of its own, under a clock that jumps.
+// localStage is DynamoDB Local with its own tables, under a clock that jumps.
 type localStage struct {
 	t      *testing.T
 	server *ddblocal.Server
@@ -88,8 +88,8 @@ func (s *localStage) client() *dynamo.Client {
 func (s *localStage) cloud(string) remote.Cloud { return s.client() }
 func (s *localStage) clock() clock.Clock        { return s.time }
 
-// pass moves the clock on in steps, and gives what each step wakes a moment of real time, and the cloud all it needs to
-// answer: a slow machine is no slow cloud.
+// pass advances the clock in steps, and gives whatever each step wakes a moment of real time, and the cloud all the time it needs to
+// answer: a slow machine must not look like a slow cloud.
 func (s *localStage) pass(d time.Duration) {
 	const step = 250 * time.Millisecond
 	for left := d; left > 0; left -= step {
@@ -137,7 +137,7 @@ func (c *askingConn) answered() {
 	}
 }
 
-// jumpClock is real time and what was jumped over.
+// jumpClock is real time plus what was skipped.
 type jumpClock struct {
 	mu     sync.Mutex
 	ahead  time.Duration

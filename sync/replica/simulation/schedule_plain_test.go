@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// plainStage is a stage whose cloud has no transactions, says so, and counts those that it is asked for all the same.
+// plainStage is a stage whose cloud has no transactions and says so. It counts the ones requested nevertheless.
 type plainStage struct {
 	stage
 	asked *atomic.Int32
@@ -37,8 +37,8 @@ func (c plainCloud) Table(ctx context.Context, name string) (remote.TableState, 
 	return c.Cloud.(remote.Catalogue).Table(ctx, name)
 }
 
-// on plays a schedule on a stage. Where the cloud has no transactions the nodes have to know it: one that asked for some would
-// find out what became of its write by the way that poison goes, and the schedule would show nothing of what it is about.
+// on plays a schedule on a stage. If the cloud has no transactions, the nodes must know it: one that sent a transaction would learn the
+// fate of its write the way it does for poison, and the schedule would not test what it is about.
 func (s schedule) on(t *testing.T, st stage) {
 	if !s.plain {
 		s.play(newScene(t, st))
@@ -47,6 +47,6 @@ func (s schedule) on(t *testing.T, st stage) {
 	asked := new(atomic.Int32)
 	s.play(newScene(t, plainStage{st, asked}))
 	if n := asked.Load(); n > 0 {
-		t.Errorf("a cloud that has no transactions was asked for %d", n)
+		t.Errorf("a cloud without transactions was sent %d", n)
 	}
 }

@@ -31,7 +31,7 @@ func (s *simStage) pass(d time.Duration) {
 	synctest.Wait()
 }
 
-// bubbleClock is the clock of a bubble, which ends waits in an order of its own.
+// bubbleClock is a bubble's clock, which ends waits in an order of its own.
 type bubbleClock struct{}
 
 func (bubbleClock) Now() time.Time       { return time.Now().UTC() }
@@ -41,8 +41,8 @@ func (bubbleClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal)
 	return clock.Real().Wait(ctx, until, sig)
 }
 
-// The schedules that broke earlier versions of the protocol, against the simulated cloud. The same against DynamoDB Local
-// is TestSchedulesOnDynamoDBLocal.
+// The schedules that broke earlier versions of the protocol, against the simulated cloud. TestSchedulesOnDynamoDBLocal runs them against
+// DynamoDB Local.
 func TestSchedules(t *testing.T) {
 	for _, s := range schedules() {
 		t.Run(s.name, func(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 
 const (
 	busyEvery = time.Second / 7        // each of two nodes updates the item
-	slowWay   = 300 * time.Millisecond // of a Put to the cloud: what it was computed from has changed when it arrives
+	slowWay   = 300 * time.Millisecond // of a Put to the cloud: its base has changed when it arrives
 	putWithin = 10 * time.Second
 )
 
-// busyItem is an item that B and C update seven times a second each, and that A puts by a slow way.
+// busyItem is an item that B and C update seven times a second each, and that A puts over a slow connection.
 type busyItem struct {
 	sc      *scene
 	a, b, c *player
@@ -36,7 +36,7 @@ func newBusyItem(sc *scene) *busyItem {
 	return busy
 }
 
-// goOn has B and C update the item for a while, or until done.
+// goOn makes B and C update the item for a while, or until done.
 func (s *busyItem) goOn(d time.Duration, done func() bool) (took time.Duration) {
 	s.sc.Helper()
 	for took < d && !done() {
@@ -49,10 +49,10 @@ func (s *busyItem) goOn(d time.Duration, done func() bool) (took time.Duration) 
 	return took
 }
 
-// never has goOn go on to the end.
+// never makes goOn run for its full time.
 func never() bool { return false }
 
-// settled has all nodes send what they have, and wants no record of it.
+// settled makes all nodes send what they have, and requires that nothing is recorded.
 func (s *busyItem) settled() {
 	s.sc.Helper()
 	for _, p := range s.sc.nodes {
@@ -66,7 +66,7 @@ func (s *busyItem) settled() {
 	}
 }
 
-// A Put of an item that others update all the time is sent, and is a Put: what was there before is gone.
+// A Put of an item that others update all the time is sent and remains a Put: what was there before is gone.
 func starvedPut(sc *scene) {
 	s := newBusyItem(sc)
 	s.goOn(2*time.Second, never)
@@ -80,7 +80,7 @@ func starvedPut(sc *scene) {
 	sc.oneWith("items", "hot")
 }
 
-// A node asks for its turn and dies: the others go on when it is over, and the Put is sent when its node is back.
+// A node asks for its turn and dies: the others continue when the turn is over, and the Put is sent when its node is back.
 func deadInItsTurn(sc *scene) {
 	s := newBusyItem(sc)
 	s.goOn(2*time.Second, never)
@@ -95,7 +95,7 @@ func deadInItsTurn(sc *scene) {
 	s.b.update("items", "hot", "SET late = :n", "", values(":n", s.n))
 	arrived := func() bool { return !sc.image("items", pk("hot"))["late"].IsZero() }
 	if took := s.goOn(time.Minute, arrived); took > putWithin {
-		sc.Errorf("the others wait for %s", took)
+		sc.Errorf("the others waited for %s", took)
 	}
 	s.a.start()
 	s.a.settle()
@@ -105,7 +105,7 @@ func deadInItsTurn(sc *scene) {
 	sc.oneWith("items", "hot")
 }
 
-// A Put that one write overtakes is sent a second time, computed from that one, and does not rest.
+// A Put overtaken by one write is sent a second time, based on that write, and does not rest.
 func overtakenPut(sc *scene) {
 	a := sc.node("A")
 	a.put("items", row("hot", "old", 1), "", values())

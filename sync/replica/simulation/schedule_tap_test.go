@@ -11,22 +11,22 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// tap is a remote.Cloud with a hand on it: what it does to a node's requests is a schedule's wish.
+// tap is a remote.Cloud through which a schedule controls a node's requests.
 type tap struct {
 	remote.Cloud
 
 	mu      sync.Mutex
-	away    bool   // nothing passes, either way
+	away    bool   // nothing passes in either direction
 	deaf    bool   // writes have no effect and no answer; reads pass
-	shut    string // a table of which it is deaf
-	lose    int    // answers of the next writes that are lost
-	cut     bool   // behind the first of them that is done nothing passes
-	hold    int    // of the next writes that are held, and arrive late
+	shut    string // a table to which writes are lost
+	lose    int    // number of next writes whose answers are lost
+	cut     bool   // nothing passes after the first of them that is applied
+	hold    int    // number of next writes that are held and arrive late
 	held    []func()
 	reads   []func() // reads whose answers are held
 	slow    bool     // the next read's answer is held
 	between func(c *intent.Call)
-	behind  func() // between a write and its answer
+	behind  func() // called between a write and its answer
 	tokens  []string
 }
 
@@ -34,7 +34,7 @@ var errNoAnswer = errors.New("no answer")
 
 func lost() error { return &intent.Error{Class: intent.Unknown, Err: errNoAnswer} }
 
-// with changes what happens to requests.
+// with changes how requests are treated.
 func (t *tap) with(f func(t *tap)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,16 +52,16 @@ func (t *tap) online() {
 	})
 }
 
-// loseAnswers has the next writes answered by nobody; they are done.
+// loseAnswers loses the answers of the next writes; they are applied.
 func (t *tap) loseAnswers(n int) { t.with(func(t *tap) { t.lose = n }) }
 
-// cutOff has the next write be done, and the way to the cloud be gone before it is answered.
+// cutOff applies the next write and cuts the connection before it is answered.
 func (t *tap) cutOff() { t.with(func(t *tap) { t.lose, t.cut = math.MaxInt, true }) }
 
-// holdWrites has the next writes arrive when arrive is called, and not answered.
+// holdWrites holds the next writes until arrive is called, without answering them.
 func (t *tap) holdWrites(n int) { t.with(func(t *tap) { t.hold = n }) }
 
-// arrive delivers what is held.
+// arrive delivers the held writes.
 func (t *tap) arrive() {
 	var held []func()
 	t.with(func(t *tap) { held, t.held = t.held, nil })
@@ -70,7 +70,7 @@ func (t *tap) arrive() {
 	}
 }
 
-// around does one write as the schedule wants it.
+// around treats one write as the schedule requires.
 func (t *tap) around(calls []intent.Call, do func(context.Context) error) func(context.Context) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

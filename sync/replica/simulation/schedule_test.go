@@ -15,8 +15,8 @@ type schedule struct {
 	name  string
 	play  func(*scene)
 	plain bool // the cloud has no transactions
-	moved bool // it needs more time than the real clock has: only under virtual time
-	sim   bool // it needs what only the simulated cloud can do
+	moved bool // needs more time than the real clock allows: only under virtual time
+	sim   bool // needs what only the simulated cloud can do
 }
 
 // schedules lists them by their numbers in the protocol.
@@ -145,7 +145,7 @@ func updateOfDeleted(sc *scene) {
 	sc.oneWith("items", "x")
 }
 
-// lock makes the lock's record say who holds it.
+// lock sets the lock's record to a holder.
 func (sc *scene) lock(match, holder string, fence int64) {
 	sc.Helper()
 	sc.foreign(intent.Call{Op: store.OpPut, Table: simLocks, Item: attr.Item{
@@ -219,7 +219,7 @@ func tailOfRejected(sc *scene) {
 	a.settle()
 	sc.cloudHas("items", "s", row("s", "version", 2, "score", 0))
 	if one, two := a.recorded(e5), a.recorded(e6); one.ID != two.ID {
-		sc.Errorf("the rejected and its tail are two records: %v and %v", one, two)
+		sc.Errorf("the rejected write and its tail are in two records: %v and %v", one, two)
 	}
 	sc.oneWith("items", "s")
 }
@@ -255,7 +255,7 @@ func stateOvertakesEvent(sc *scene) {
 	sc.cloudHas("matches", "m", row("m", "upto", 1, "_f", 5))
 }
 
-// The holder queues an event, takes its lock again, and goes on from a view that has the event.
+// The holder queues an event, takes its lock again, and continues from a view with the event.
 func newerFenceOvertakesEvent(sc *scene) {
 	a := sc.node("A")
 	sc.lock("m", "A", 5)
@@ -284,7 +284,7 @@ func retriedByOperator(sc *scene) {
 	c := a.recorded(e5)
 	sc.oneWith("items", "x")
 	if _, err := a.Conflicts().Retry(context.Background(), c.ID); err == nil {
-		sc.Error("a retry whose condition does not hold was taken")
+		sc.Error("a retry with a failing condition was accepted")
 	}
 	sc.foreignUpdate("items", "x", "SET s = :zero", values(":zero", 0))
 	sc.oneWith("items", "x")
@@ -407,6 +407,6 @@ func oneClaim(sc *scene) {
 		}
 	}
 	if applied != 1 {
-		sc.Errorf("%d nodes may tell of the wicket", applied)
+		sc.Errorf("%d nodes may report the wicket", applied)
 	}
 }

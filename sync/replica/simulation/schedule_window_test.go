@@ -41,7 +41,7 @@ func transactionHalf(sc *scene) {
 	sc.cloudHas("pairs", "right", row("right", "v", 2))
 	sc.oneWith("pairs", "left")
 	if len(a.records()) > 0 {
-		sc.Errorf("a transaction that was applied is recorded: %v", a.records())
+		sc.Errorf("an applied transaction is recorded: %v", a.records())
 	}
 }
 
@@ -128,8 +128,8 @@ func lockRowDeleted(sc *scene) {
 	_ = first.Release(context.Background())
 }
 
-// A match carries a higher fence than its lock, whose record was deleted and began anew below. The holder is not shut out by
-// it: its refused write has the lock raised, and the next one goes through. Who does not hold the lock raises nothing.
+// A match has a higher fence than its lock, whose record was deleted and began again below it. That does not shut the holder out: its
+// refused write raises the lock's fence, and the next one succeeds. A node without the lock raises nothing.
 func holderBelow(sc *scene) {
 	a, b := sc.node("A"), sc.node("B")
 	manager := func(p *player) *lease.Manager {
@@ -181,7 +181,7 @@ func holderBelow(sc *scene) {
 	must(sc, held.Release(context.Background()))
 }
 
-// unfit is an update that was good here and does not fit what somebody made of the item: a conflict, no poison.
+// unfit makes an update that was valid here but does not fit the item that a foreign writer has put: a conflict, not poison.
 func unfit(sc *scene, item attr.Item, update string, foreign attr.Item) {
 	a, _ := both(sc, "items", item)
 	a.tap.offline()
@@ -192,7 +192,7 @@ func unfit(sc *scene, item attr.Item, update string, foreign attr.Item) {
 	a.settle()
 	sc.cloudHas("items", "x", foreign)
 	if c := a.recorded(seq); c.Kind == conflict.KindQuarantine {
-		sc.Errorf("it is held to be poison: %v", c)
+		sc.Errorf("it is treated as poison: %v", c)
 	}
 	a.unrecorded(other)
 	sc.cloudHas("items", "y", row("y", "v", 1))
@@ -217,19 +217,19 @@ func olderPage(sc *scene) {
 	sc.oneWith("items", "x")
 }
 
-// expired puts a row whose time is over here, and not yet deleted in the cloud.
+// expired returns a node with a row that is past its TTL and not yet deleted in the cloud.
 func expired(sc *scene) *player {
 	a := sc.node("A")
-	a.reaches() // else it may be too late for the row when it is sent: a disk is slow, and the clock of a stage jumps
+	a.reaches() // otherwise the row may expire before it is sent: a disk is slow, and the clock of a stage jumps
 	ttl := sc.clock().Now().Unix() + 60
 	a.put("rows", row("r", "v", "old", "ttl", ttl), "", values())
 	a.settle()
 	sc.pass(65 * time.Second)
 	if a.see("rows", pk("r")) != nil {
-		sc.Fatal("it is seen past its time")
+		sc.Fatal("the row is visible past its TTL")
 	}
 	if a.holds("rows", pk("r")) == nil || sc.image("rows", pk("r")) == nil {
-		sc.Fatalf("it is gone before anybody deleted it: here %s, in the cloud %s; %v",
+		sc.Fatalf("the row is gone before its deletion: here %s, in the cloud %s; %v",
 			tell(a.holds("rows", pk("r"))), tell(sc.image("rows", pk("r"))), a.records())
 	}
 	return a
@@ -247,9 +247,9 @@ func expiredCreate(sc *scene) {
 		return err
 	}
 	if err := create(); !kinds.Is(err, kinds.Conflict) {
-		sc.Fatalf("a condition does not see what is there until it is deleted: %v", err)
+		sc.Fatalf("a condition does not see the expired row before its deletion: %v", err)
 	}
-	sc.foreignDelete("rows", "r") // its TTL, at last
+	sc.foreignDelete("rows", "r") // as its TTL does at last
 	sc.round()
 	must(sc, create())
 	a.settle()
@@ -270,7 +270,7 @@ func expiredUpsert(sc *scene) {
 		sc.Errorf("the cloud has %s", tell(got))
 	}
 	if image[intent.AttrLife].Str() == life {
-		sc.Error("it is the life that had ended")
+		sc.Error("the row still has the life that had ended")
 	}
 	sc.oneWith("rows", "r")
 }
@@ -392,7 +392,7 @@ func queryOverDelete(sc *scene) {
 	for range 3 {
 		sc.round()
 		if got := a.see("items", pk("x")); got != nil {
-			sc.Fatalf("a page of the feed brought it back: %s", tell(got))
+			sc.Fatalf("a page of the feed brought the item back: %s", tell(got))
 		}
 	}
 	a.tap.online()

@@ -24,20 +24,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// stage is where a schedule plays: the simulated cloud under virtual time, or DynamoDB Local under the real one.
+// stage is where a schedule is played: the simulated cloud under virtual time, or DynamoDB Local in real time.
 type stage interface {
-	// cloud is the way of a node to the cloud, or of whoever else.
+	// cloud returns a connection to the cloud, for a node or another client.
 	cloud(node string) remote.Cloud
-	// clock is everybody's; pass lets time go by on it, and whoever is woken do what there is to do.
+	// clock is shared by all; pass lets time go by on it, and lets everything woken by that finish.
 	clock() clock.Clock
 	pass(d time.Duration)
 }
 
-// scene is a schedule that plays: its nodes, and the hands of foreign writers.
+// scene is a schedule being played: its nodes, and access for foreign writers.
 type scene struct {
 	testing.TB
 	stage
-	raw   remote.Cloud // without guards and without faults
+	raw   remote.Cloud // without guards and faults
 	nodes []*player
 }
 
@@ -119,7 +119,7 @@ func schedulePolls() (out []feed.Rule) {
 	return out
 }
 
-// end stops the process in good order; what is queued stays on disk.
+// end stops the process cleanly; what is queued stays on disk.
 func (p *player) end() {
 	if p.stop == nil {
 		return
@@ -130,7 +130,7 @@ func (p *player) end() {
 	p.stop = nil
 }
 
-// snapshot keeps the node's disk, restore goes back to it with a process that is new.
+// snapshot saves the node's disk; restore goes back to it with a new process.
 func (p *player) snapshot() (dir string) {
 	dir = filepath.Join(p.sc.TempDir(), "snapshot")
 	must(p.sc, copyDir(p.dir, dir))
@@ -151,7 +151,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// values makes the values of an expression: pairs of a name and what it stands for.
+// values makes the values of an expression from pairs of name and value.
 func values(pairs ...any) expr.Params {
 	p := expr.Params{}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -185,7 +185,7 @@ func value(v any) attr.Value {
 	panic(fmt.Sprintf("%T", v))
 }
 
-// row makes an item: its key and pairs.
+// row makes an item from its key and pairs of name and value.
 func row(key string, pairs ...any) attr.Item {
 	it := attr.Item{"pk": attr.S(key)}
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -211,7 +211,7 @@ func (p *player) must(fn func(*store.Tx) error) uint64 {
 	return seq
 }
 
-// put, update and remove are writes that are accepted here.
+// put, update and remove make writes that must be accepted here.
 func (p *player) put(table string, item attr.Item, condition string, params expr.Params) uint64 {
 	p.sc.Helper()
 	return p.must(func(tx *store.Tx) error {
@@ -236,7 +236,7 @@ func (p *player) remove(table, key, condition string, params expr.Params) uint64
 	})
 }
 
-// see returns what readers of the node see; holds, also what is past its TTL.
+// see returns what readers of the node see; holds also returns items past their TTL.
 func (p *player) see(table string, key attr.Item) attr.Item   { return p.get(table, key, false) }
 func (p *player) holds(table string, key attr.Item) attr.Item { return p.get(table, key, true) }
 
@@ -264,7 +264,7 @@ func (p *player) queued() (n int) {
 	return n
 }
 
-// settle waits until the node has nothing to send any more.
+// settle waits until the node has nothing left to send.
 func (p *player) settle() {
 	p.sc.Helper()
 	for range 3 * 60 * 60 {
@@ -277,7 +277,7 @@ func (p *player) settle() {
 	p.sc.Fatalf("%s does not drain: %+v %v", p.name, st, err)
 }
 
-// reaches waits until the node has the cloud, which another one may have had first.
+// reaches waits until the node is connected to the cloud, to which another node may have connected first.
 func (p *player) reaches() {
 	p.sc.Helper()
 	for range 3 * 60 {
@@ -291,13 +291,13 @@ func (p *player) reaches() {
 	p.sc.Fatalf("%s does not reach the cloud", p.name)
 }
 
-// tries lets a while pass in which the node tries what it can.
+// tries lets some time pass in which the node tries what it can.
 func (p *player) tries() { p.sc.pass(20 * time.Second) }
 
-// round lets every feed come round.
+// round lets every feed complete a round.
 func (sc *scene) round() { sc.pass(15 * time.Second) }
 
-// records lists what is in the conflict log, the oldest first.
+// records lists the conflict log, oldest first.
 func (p *player) records() []*conflict.Record {
 	p.sc.Helper()
 	found, _, err := p.Conflicts().List(context.Background(), conflict.Query{Limit: 1000})
@@ -308,7 +308,7 @@ func (p *player) records() []*conflict.Record {
 	return found
 }
 
-// recorded wants the conflict log to tell of an entry, and returns its record.
+// recorded requires a record of an entry in the conflict log, and returns it.
 func (p *player) recorded(seq uint64) *conflict.Record {
 	p.sc.Helper()
 	for _, c := range p.records() {
@@ -341,7 +341,7 @@ func (p *player) unrecorded(seq uint64) {
 	}
 }
 
-// foreign writes without guards, as somebody who knows nothing of us.
+// foreign writes without guards, as a program does that does not know the nodes.
 func (sc *scene) foreign(c intent.Call) {
 	sc.Helper()
 	_, err := sc.raw.Write(context.Background(), c)
@@ -363,7 +363,7 @@ func (sc *scene) foreignDelete(table, key string) {
 	sc.foreign(intent.Call{Op: store.OpDelete, Table: table, Key: pk(key)})
 }
 
-// image is what the cloud has of an item, sidecar included.
+// image returns an item in the cloud, sidecar included.
 func (sc *scene) image(table string, key attr.Item) attr.Item {
 	sc.Helper()
 	it, err := sc.raw.Get(context.Background(), table, key)
@@ -371,7 +371,7 @@ func (sc *scene) image(table string, key attr.Item) attr.Item {
 	return it
 }
 
-// cloudHas wants the cloud's item to be this one, without its sidecar; nil: none.
+// cloudHas requires the cloud's item to be this one, without its sidecar; nil: none.
 func (sc *scene) cloudHas(table, key string, want attr.Item) {
 	sc.Helper()
 	got, _ := intent.Split(sc.image(table, pk(key)))
@@ -382,8 +382,8 @@ func (sc *scene) cloudHas(table, key string, want attr.Item) {
 
 func same(a, b attr.Item) bool { return (a == nil) == (b == nil) && attr.EqualItems(a, b) }
 
-// oneWith wants every node to come to see what the cloud has. One that was cut off may wait for its link's next probe
-// before its feeds come round.
+// oneWith requires every node to see, in the end, what the cloud has. One that was cut off may wait for its link's next probe before its
+// feeds run.
 func (sc *scene) oneWith(table, key string) {
 	sc.Helper()
 	var differ string
@@ -396,7 +396,7 @@ func (sc *scene) oneWith(table, key string) {
 	sc.Fatal(differ)
 }
 
-// differ tells of a node that does not see what the cloud has.
+// differ describes a node that does not see what the cloud has.
 func (sc *scene) differ(table, key string) string {
 	sc.Helper()
 	want, _ := intent.Split(sc.image(table, pk(key)))

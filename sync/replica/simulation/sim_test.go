@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// simEvents is how long a seed is: writes, requests, effects and mishaps together. A short run plays a part of the history.
+// simEvents is the length of a seed: writes, requests, effects and mishaps together. A short run plays part of the history.
 func simEvents() int {
 	if testing.Short() && os.Getenv(simAsked) == "" {
 		return 2000
@@ -21,25 +21,25 @@ func simEvents() int {
 	return 3500
 }
 
-// simAsked is set to the number of seeds by who asks for them.
+// simAsked names the variable that sets the number of seeds.
 const simAsked = "TOUCHLINE_SIM_SEEDS"
 
-// The simulation: nodes, a cloud, foreign writers and everything that may go wrong, for a number of seeds. Every seed is
-// one history, the same each time: make sim SEEDS=1 SEED0=n replays one, with its whole trace.
+// The simulation: nodes, a cloud, foreign writers and everything that may go wrong, for a number of seeds. Every seed is one history, the
+// same each time: make sim SEEDS=1 SEED0=n replays one with its whole trace.
 func TestSimulation(t *testing.T) {
 	first, seeds := simSeeds(t)
 	step := uint64(1)
-	if v := os.Getenv("TOUCHLINE_SIM_STEP"); v != "" { // only every step-th seed: those of one kind
+	if v := os.Getenv("TOUCHLINE_SIM_STEP"); v != "" { // only every step-th seed, for those of one kind
 		step = uint64(number(t, v))
 	}
 	playSeeds(t, first, seeds, step)
 }
 
-// playSeeds plays that many seeds from the first on, step apart.
+// playSeeds plays a number of seeds, step apart.
 func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 	t.Helper()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))    // goroutines that wake together run one after the other
-	defer debug.SetGCPercent(debug.SetGCPercent(2000)) // a seed leaves little, and has half a gigabyte at most
+	defer debug.SetGCPercent(debug.SetGCPercent(2000)) // a seed leaves little garbage, and uses half a gigabyte at most
 	fired, failed := map[string]int{}, 0
 	events, began := 0, time.Now()
 	for i := range seeds {
@@ -62,7 +62,7 @@ func playSeeds(t *testing.T, first uint64, seeds int, step uint64) {
 	checkFired(t, fired, seeds >= 200)
 }
 
-// simSeeds is which seeds to run: as many as asked for by make sim, else some.
+// simSeeds returns which seeds to run: the number that make sim asks for, otherwise some.
 func simSeeds(t *testing.T) (first uint64, seeds int) {
 	first, seeds = 1, 10
 	if testing.Short() {
@@ -107,7 +107,7 @@ func simulateHash(t *testing.T, seed uint64, whole bool) (hash uint64, events in
 	return hash, events, fired
 }
 
-// keepTrace writes the trace where it can be read.
+// keepTrace writes the trace to a file.
 func (s *sim) keepTrace() string {
 	path := filepath.Join(os.TempDir(), fmt.Sprintf("touchline-sim-%d.trace", s.seed))
 	var b strings.Builder
@@ -120,7 +120,7 @@ func (s *sim) keepTrace() string {
 	return path
 }
 
-// run is the life of one seed: trouble, then healing, then quiet, then the account.
+// run plays one seed: trouble, then healing, then quiet, then the account.
 func (s *sim) run() {
 	s.boot()
 	defer s.watchCommits()()
@@ -132,7 +132,7 @@ func (s *sim) run() {
 			if l := n.up(); l != nil {
 				l.operate()
 				s.book.look(l)
-				synctest.Wait() // nobody else is at work at an instant of ours: who would be first?
+				synctest.Wait() // nothing else may be running at an instant of ours: the order would be random
 			}
 		}
 		for _, m := range list {
@@ -186,8 +186,8 @@ func (s *sim) boot() {
 	}
 }
 
-// heal ends all trouble: machines run, clocks are right, the network is whole, and an operator has dealt with what waits
-// for one. A machine that stands still goes on at its time, all of it at once: healing ends when the last one does.
+// heal ends all trouble: machines run, clocks are right, the network works, and an operator has dealt with what waits for one. A paused
+// machine resumes at its time, as a whole: healing ends when the last one does.
 func (s *sim) heal() {
 	s.trace("-- healing")
 	s.healed, s.lastBall = true, s.ball()

@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 )
 
-// sometimes lists what has to happen in some seed or other, beside all mishaps and all faults of single requests: what
-// never happened was not tested.
+// sometimes lists what must happen in some seed, beside all mishaps and all faults of single requests: what never happened was not
+// tested.
 func sometimes() []string {
 	return slices.Concat(killPoints(), outcomes(), []string{
 		"TTL early", "TTL late", "older file beside its identity", "foreign PutItem", "foreign DeleteItem", "foreign UpdateItem",
@@ -32,7 +32,7 @@ func outcomes() []string {
 	}
 }
 
-// everything is all that has to happen.
+// everything lists all that must happen.
 func everything() []string {
 	out := sometimes()
 	for _, f := range slices.Concat(simcloud.Moments(), simcloud.Modes()) {
@@ -44,7 +44,7 @@ func everything() []string {
 	return out
 }
 
-// The page about the simulation names every fault that it knows.
+// The page about the simulation names every fault.
 func TestSimulationPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.FromSlash("../../../docs/simulation.md"))
 	if err != nil {
@@ -61,7 +61,7 @@ func TestSimulationPage(t *testing.T) {
 	}
 }
 
-// failpoints are the places at which processes die.
+// failpoints are the points at which processes die.
 func failpoints() []string {
 	return []string{
 		"answer", "attempted", "feed-page", "identity-boot", "identity-file", "identity-flagged", "identity-incarnation",
@@ -76,7 +76,7 @@ func killPoints() (out []string) {
 	return out
 }
 
-// checkFired fails a run of many seeds in which something never happened, and says how often all else did.
+// checkFired fails a run of many seeds in which something never happened, and logs how often everything else did.
 func checkFired(t *testing.T, fired map[string]int, many bool) {
 	t.Helper()
 	for _, what := range everything() {

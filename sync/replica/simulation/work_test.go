@@ -15,10 +15,10 @@ import (
 
 const (
 	simMatches = 2
-	ballEvery  = 15 * time.Second // the source has one event that often
+	ballEvery  = 15 * time.Second // how often the source has an event
 )
 
-// follow is the poller of a match: it tries for the lock, and works as long as it has it.
+// follow is a match's poller: it tries to take the lock, and works as long as it has it.
 func (l *simLife) follow(match string) {
 	for l.sleep(4*time.Second) == nil {
 		held, err := l.leases.Acquire(l.ctx, "match:"+match)
@@ -61,7 +61,7 @@ func (l *simLife) hold(match string, held *lease.Lease) {
 	}
 }
 
-// ball is how far the source of all matches has come.
+// ball returns the source's present event number, for all matches.
 func (s *sim) ball() int64 {
 	if s.lastBall > 0 {
 		return s.lastBall
@@ -69,7 +69,7 @@ func (s *sim) ball() int64 {
 	return int64(time.Since(s.began) / ballEvery)
 }
 
-// poll is one unit of work: what the source has that the state does not becomes events, and then the state.
+// poll is one unit of work: events that the source has and the state lacks are written, and then the state.
 func (l *simLife) poll(match string, fence int64) {
 	s := l.n.s
 	ball := s.ball()
@@ -110,7 +110,7 @@ func (l *simLife) poll(match string, fence int64) {
 	})
 }
 
-// log sends what the node logs to the trace.
+// log sends the node's log to the trace.
 func (s *sim) log(l *simLife) *slog.Logger { return slog.New(traceHandler{l: l}) }
 
 type traceHandler struct{ l *simLife }

@@ -20,22 +20,22 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// sim is one seed: nodes, a cloud, foreign writers and the network between them, under virtual time. It decides all that
-// is left to chance by one generator, and every wake-up has an instant of its own, so that a seed is one history.
+// sim is one seed: nodes, a cloud, foreign writers and the network between them, under virtual time. It decides everything random by one
+// generator, and every wake-up has an instant of its own, so that a seed is one history.
 type sim struct {
 	testing.TB
 	seed  uint64
-	plain bool // the cloud has no transactions, or had none in the beginning
+	plain bool // the cloud has no transactions, or had none at first
 	dir   string
 	cloud *simcloud.Cloud
 	net   *simcloud.Network
 	timer *simcloud.Timer
 	nodes []*simNode
 	book  *book
-	zoo   sync.WaitGroup // what killed processes leave behind
+	zoo   sync.WaitGroup // goroutines left by killed processes
 
-	*dice       // of all that is left to chance
-	luck  *dice // of the rare faults: those that a seed does not have change nothing in it
+	*dice       // of everything random
+	luck  *dice // of the rare faults: those that a seed does not have draw nothing from it
 
 	mu     sync.Mutex
 	began  time.Time
@@ -45,12 +45,12 @@ type sim struct {
 	failed []string
 	ids    int
 	healed bool
-	hot    int  // the item that all write just now, from 1; 0: none
-	gained bool // the cloud has transactions by now
+	hot    int  // the item that everybody writes at the moment, from 1; 0: none
+	gained bool // the cloud has gained transactions
 
-	writer   atomic.Pointer[simLife] // the last whose store began a transaction
+	writer   atomic.Pointer[simLife] // the last process whose store began a transaction
 	lastBall int64                   // of the source, which ends with the trouble
-	idle     atomic.Bool             // applications write no more
+	idle     atomic.Bool             // applications stop writing
 }
 
 func newSim(t testing.TB, seed uint64) *sim {
@@ -81,7 +81,7 @@ func newSim(t testing.TB, seed uint64) *sim {
 	return s
 }
 
-// simRoot is a folder in memory where there is one.
+// simRoot is a directory in memory, if there is one.
 func simRoot(t testing.TB) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "touchline-sim"); err == nil { //nolint:usetesting // t.TempDir is on a disk
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -92,7 +92,7 @@ func simRoot(t testing.TB) string {
 
 func (s *sim) sleep(d time.Duration) { _ = s.timer.Sleep(context.Background(), d) }
 
-// id names a value that nobody else ever writes.
+// id returns a value that nobody else ever writes.
 func (s *sim) id(who string) string {
 	s.book.mu.Lock()
 	defer s.book.mu.Unlock()
@@ -114,14 +114,14 @@ func (s *sim) trace(format string, args ...any) {
 	s.lines = append(s.lines, l)
 }
 
-// detail adds to the trace what is no event.
+// detail adds to the trace what is not an event.
 func (s *sim) detail(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lines = append(s.lines, line{at: time.Since(s.began), format: "    " + format, args: args})
 }
 
-// line is one of the trace. It is made a text where somebody reads it: most seeds are fine.
+// line is a line of the trace. It is formatted only when it is read, since most seeds succeed.
 type line struct {
 	at     time.Duration
 	format string
@@ -132,12 +132,12 @@ func (l line) String() string {
 	return fmt.Sprintf("%12.6f ", l.at.Seconds()) + fmt.Sprintf(l.format, l.args...)
 }
 
-// image has an item be told when it is read.
+// image defers the formatting of an item until it is read.
 type image attr.Item
 
 func (i image) String() string { return tell(attr.Item(i)) }
 
-// violate notes a broken invariant. The first one ends the run.
+// violate reports a broken invariant. The first one ends the run.
 func (s *sim) violate(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	s.trace("VIOLATED: %s", text)
@@ -188,10 +188,10 @@ const (
 	simLocks = "locks"
 	simSync  = "touchline-sync"
 
-	simMaxItem = 4 << 10 // of this cloud, so that what is too large need not be large
+	simMaxItem = 4 << 10 // of this cloud, so that an item too large for it need not be large
 )
 
-// cloudSpecs are the tables as the cloud has them: one index more than the nodes know of, whose key can be poison.
+// cloudSpecs are the tables as in the cloud: with one index that the nodes do not know, whose key can be poison.
 func cloudSpecs() []store.TableSpec {
 	specs := simSpecs()
 	specs[0].Indexes = []store.IndexSpec{{Name: "by-g", Key: keySpec("g", "")}}
@@ -203,7 +203,7 @@ func cloudSpecs() []store.TableSpec {
 
 func pk(key string) attr.Item { return attr.Item{"pk": attr.S(key)} }
 
-// keyText names an item for people.
+// keyText formats a key for people.
 func keyText(key attr.Item) string {
 	var parts []string
 	for _, name := range []string{"pk", "sk", "lockKey", intent.SyncKey} {
