@@ -54,7 +54,7 @@ func TestAdoptModel(t *testing.T) {
 // model is the expected state: counters that only grow.
 type model struct {
 	own, foreign map[string]int64
-	seen         map[string]int64 // of foreign ones, what was read last
+	seen         map[string]int64 // of the foreign writer's counters, the value read last
 }
 
 func adoptModel(t *testing.T, steps []adoptStep, lose int) (wrong string) {

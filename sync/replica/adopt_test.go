@@ -179,7 +179,7 @@ func TestAdoptedOrigin(t *testing.T) {
 	seq := n.st.Seq()
 	n.adoptNow(t, "teams", teamKey("x"), team("x", 1))
 	if n.st.Seq() != seq {
-		t.Error("an image that is the base already is journaled")
+		t.Error("an image equal to the base is journaled")
 	}
 }
 

@@ -88,7 +88,7 @@ func TestLastLevels(t *testing.T) {
 	for _, c := range []struct {
 		which string
 		kind  fault.Kind
-		fill  func(n *feedNode, share float64) // of what the budget has, and then the house is looked after
+		fill  func(n *feedNode, share float64) // fills a share of the budget, and then runs the housekeeping
 	}{
 		{"conflicts", fault.Unavailable, func(n *feedNode, share float64) { n.levels.Measure(2, 0, share) }},
 		{"disk", fault.Full, func(n *feedNode, share float64) { n.levels.Measure(2, share, 0) }},

@@ -33,7 +33,7 @@ func TestBudget(t *testing.T) {
 	fillTo := func(count int64) {
 		for n.status().Waiting < count {
 			if err := put("data", Item("p", string(rune('a'+i%26))+string(rune('a'+i/26)), "v", "long")); err != nil {
-				t.Fatalf("at %d of %d: %v", n.status().Waiting, count, err)
+				t.Fatalf("refused at %d of %d: %v", n.status().Waiting, count, err)
 			}
 			i++
 		}
@@ -55,7 +55,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("a delete at 98: %v", err)
 	}
 	if err := put("screen", Item("p", "s")); err != nil {
-		t.Errorf("what is not sent: %v", err)
+		t.Errorf("a write of a local table: %v", err)
 	}
 	st := n.status()
 	if st.Budget.Level != flow.LevelReadOnly || st.Budget.Refused != 3 || st.Budget.Which != "entries" {
@@ -75,8 +75,8 @@ func overBudget(err error) bool {
 	return errors.As(err, &r) && r.RetryAfter() > 0 && kinds.Is(err, kinds.Unavailable)
 }
 
-// A store that is full to the last page, and cannot store answers while somebody reads, loses none of them: what could not be settled is
-// found again, and everything drains once pages are free.
+// A store that is full to the last page, and cannot store answers while a reader is open, loses none of them: unsettled answers are found
+// again, and everything drains once pages are free.
 func TestFullStoreDrains(t *testing.T) {
 	s := memoryStore(t, store.Options{Node: "a", MaxSize: 16 << 20, ReadDeadline: time.Hour})
 	c := newCloud()
@@ -90,7 +90,7 @@ func TestFullStoreDrains(t *testing.T) {
 		}
 		return nil
 	})
-	err := s.View(t.Context(), func(*store.Tx) error { // which holds back all pages that are let go of
+	err := s.View(t.Context(), func(*store.Tx) error { // keeps all freed pages in use
 		var full error
 		for i := 0; full == nil; i++ {
 			full = s.Update(t.Context(), func(tx *store.Tx) error {

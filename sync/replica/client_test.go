@@ -51,7 +51,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 		way := &asked{wire: &wire{cloud: c, node: "a"}, has: has}
 		n := nodeOn(t, s, c, func(cfg *replica.Config) { cfg.Cloud = way })
 		if err := s.Update(t.Context(), putTwo); err != nil {
-			t.Errorf("has %v: a node that nobody has told refuses: %v", has, err)
+			t.Errorf("has %v: refused before the cloud was asked: %v", has, err)
 		}
 		n.run()
 		n.until("it is asked", func() bool { return way.times.Load() == 1 })
@@ -79,7 +79,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 			t.Errorf("has %v: the next run, offline, says %v", has, err)
 		}
 		if late.times.Load() != 0 {
-			t.Error("it was asked without being reached")
+			t.Error("it was asked although it was not reached")
 		}
 	}
 }
@@ -102,7 +102,7 @@ func TestCloudThatDoesNotSay(t *testing.T) {
 	n.run()
 	n.until("it was asked", func() bool { return way.times.Load() > 0 })
 	if len(n.wire.sent()) != 0 {
-		t.Error("it was sent something before it said")
+		t.Error("something was sent before it answered")
 	}
 	silent.Store(false)
 	n.drained()
@@ -164,11 +164,11 @@ func TestSyncedIsTheClients(t *testing.T) {
 	}).run()
 	n.until("the cloud is there", func() bool { return n.status().Up })
 	if n.r.Synced() {
-		t.Error("the time is known, and no server has told it")
+		t.Error("the time counts as known before a server has shown it")
 	}
 	way.told.Store(true)
 	if !n.r.Synced() {
-		t.Error("a server has told the time")
+		t.Error("the time is not known although a server has shown it")
 	}
 	plain := newNode(t, newCloud(), "b")
 	if plain.r.Synced() {
@@ -184,6 +184,6 @@ func TestStatusTellsUsage(t *testing.T) {
 		t.Errorf("used: %+v", got)
 	}
 	if got := newNode(t, newCloud(), "b").status().Usage; got != (remote.Usage{}) {
-		t.Errorf("a cloud that counts nothing: %+v", got)
+		t.Errorf("a cloud without usage counts: %+v", got)
 	}
 }

@@ -32,7 +32,7 @@ func ifIdle(tx *store.Tx, k attr.Item) error {
 	return err
 }
 
-// refused returns a node whose write was refused: an item was idle here, but a foreign writer had changed it in the cloud.
+// refused returns a node with a refused write: an item was idle here, but a foreign writer had changed it in the cloud.
 func refused(t *testing.T, change ...func(*replica.Config)) (n *node, foreign simcloud.Foreign, seq uint64) {
 	c := newCloud()
 	n = newNode(t, c, "a", change...)
@@ -77,18 +77,18 @@ func TestConflictIsRecorded(t *testing.T) {
 		t.Errorf("met %v, base %v", d.Met, d.Base)
 	}
 	if got := n.get("data", key("p", "s")); got["status"].Str() != "taken" {
-		t.Errorf("readers see %v, not what the cloud has", got)
+		t.Errorf("readers see %v instead of the cloud's item", got)
 	}
 	err = n.r.Wait(t.Context(), seq)
 	if settled, ok := errors.AsType[*replica.SettledError](err); !ok || settled.Conflict != c.ID {
-		t.Errorf("who waited is told %v, want conflict %d", err, c.ID)
+		t.Errorf("Wait returned %v, want conflict %d", err, c.ID)
 	}
 	if st := n.status(); st.Conflicts.Open != 1 || st.Conflicts.Kept != 1 || st.Waiting != 0 {
 		t.Errorf("%+v", st.Conflicts)
 	}
 }
 
-// A record is shown with its writes and images, in a list without them; what an application keeps secret is in neither.
+// A record is shown with its writes and images, and listed without them. What an application keeps secret appears in neither.
 func TestConflictAsItIsTold(t *testing.T) {
 	secret := false
 	n, _, seq := refused(t, func(c *replica.Config) {
@@ -121,7 +121,7 @@ func TestConflictAsItIsTold(t *testing.T) {
 	}
 	secret = true
 	if got := told(); !strings.Contains(got, "the values are not shown") || strings.Contains(got, "taken") || strings.Contains(got, "decided\"") {
-		t.Errorf("a secret is told: %s", got)
+		t.Errorf("a secret is shown: %s", got)
 	}
 	if c, err := n.r.Conflicts().Decide(t.Context(), 1, "discard"); err != nil || c.State != conflict.StateDiscarded || c.Decided != nil {
 		t.Errorf("%+v, %v", c, err)
@@ -137,7 +137,7 @@ func TestRetryConflict(t *testing.T) {
 	id := n.conflicts(conflict.StateOpen)[0].ID
 	_, err := n.r.Conflicts().Retry(t.Context(), id)
 	if f, ok := errors.AsType[*kinds.Error](err); !ok || f.Kind != kinds.Conflict || f.Code != "retry_refused" {
-		t.Fatalf("a retry whose condition does not hold: %v", err)
+		t.Fatalf("a retry with a failing condition: %v", err)
 	}
 	if open := n.conflicts(conflict.StateOpen); len(open) != 1 || n.status().Waiting != 0 {
 		t.Fatal("a refused retry changed something")
@@ -169,7 +169,7 @@ func TestRetryConflict(t *testing.T) {
 		}
 	}
 	if _, err := n.r.Conflicts().Retry(t.Context(), 99); !kinds.Is(err, kinds.NotFound) {
-		t.Errorf("an unknown one: %v", err)
+		t.Errorf("an unknown conflict: %v", err)
 	}
 }
 
@@ -182,14 +182,14 @@ func TestDiscardConflict(t *testing.T) {
 		t.Fatalf("%+v %v", c, err)
 	}
 	if kept, err := n.r.Conflicts().Find(t.Context(), id); err != nil || kept.State != conflict.StateDiscarded || kept.ClosedAt.IsZero() {
-		t.Errorf("%+v %v: the record has to stay", kept, err)
+		t.Errorf("%+v %v: the record must stay", kept, err)
 	}
 	if st := n.status(); st.Conflicts.Open != 0 || st.Conflicts.Kept != 1 || len(n.wire.sent()) != before {
 		t.Errorf("%+v", st.Conflicts)
 	}
 }
 
-// The application's own answer is written like any of its writes, and no person is asked.
+// The application's own decision is written like any of its writes, and no person is asked.
 func TestMergeHandler(t *testing.T) {
 	var seen conflict.MergeCase
 	n, _, _ := refused(t, func(c *replica.Config) {
@@ -202,7 +202,7 @@ func TestMergeHandler(t *testing.T) {
 	})
 	n.drained()
 	if len(n.conflicts(conflict.StateOpen)) != 0 {
-		t.Fatal("a person is asked all the same")
+		t.Fatal("a person is still asked")
 	}
 	merged := n.conflicts(conflict.StateResolved)
 	if len(merged) != 1 || len(merged[0].NewSeqs) != 1 {
@@ -219,8 +219,8 @@ func TestMergeHandler(t *testing.T) {
 	n.same("data")
 }
 
-// What the cloud has may be read here before the write is sent, which takes it out of the view: the handler sees the images from
-// before that all the same, of this write and of one behind it, and what both begin with the row as it is by now.
+// The cloud's item may be read here before the write is sent, which removes the write from the view. The handler still sees the images
+// from before that, for this write and for one behind it, with the present row as what both are decided on.
 func TestMergeHandlerBehindAReading(t *testing.T) {
 	var seen []conflict.MergeItem
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) {
@@ -250,7 +250,7 @@ func TestMergeHandlerBehindAReading(t *testing.T) {
 	})
 	set("idle", "active")
 	set("active", "done")
-	for _, status := range []string{"taken", "sold"} { // of several readings the first counts
+	for _, status := range []string{"taken", "sold"} { // of several reads the first counts
 		image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
 		image["status"] = attr.S(status)
 		if err := (simcloud.Foreign{Cloud: n.wire.cloud, Name: "console"}).Put("data", image); err != nil {
@@ -273,7 +273,7 @@ func TestMergeHandlerBehindAReading(t *testing.T) {
 			t.Errorf("decision %d: the handler saw %+v", i, it)
 		}
 		if merged := it.Remote["merged"].Str(); i == 0 && merged != "" || i > 0 && merged != "done" {
-			t.Errorf("decision %d is upon %v", i, it.Remote)
+			t.Errorf("decision %d is based on %v", i, it.Remote)
 		}
 	}
 	if got := n.wire.cloud.Item("data", key("p", "s")); len(seen) == 0 || len(n.conflicts(conflict.StateOpen)) > 0 || got["merged"].Str() != "done" {
@@ -281,7 +281,7 @@ func TestMergeHandlerBehindAReading(t *testing.T) {
 	}
 }
 
-// What a handler cannot do, or what is refused, is left to a person.
+// What a handler cannot decide, or writes that are refused, are left to a person.
 func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
 	for name, handler := range map[string]conflict.MergeFunc{
 		"none": func(conflict.MergeCase) ([]store.WriteItem, bool) { return nil, false },
@@ -372,7 +372,7 @@ func TestQuarantine(t *testing.T) {
 			}
 			n.drained()
 			if err := n.r.Wait(t.Context(), late); err != nil {
-				t.Errorf("what stood behind: %v", err)
+				t.Errorf("the write behind it: %v", err)
 			}
 			got := n.wire.cloud.Item("data", key("p", "s"))
 			if v, _ := got["n"].Int(); v != want || (got["bad"].Str() == "poison") != (verb == "retry") {

@@ -19,14 +19,13 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// The process dies at each step of sending, one after the other, and the next one continues from the file: every write takes effect
-// once.
+// The process dies at each step of sending in turn, and the next one continues from the file: every write takes effect once.
 func TestCrashAtEachStep(t *testing.T) { diesAtEach(t, 2, false) }
 
 // The same with lost answers, each of which is looked up again.
 func TestCrashAtEachStepWithLostAnswers(t *testing.T) { diesAtEach(t, 3, true) }
 
-// diesAtEach has the process die at each step, in a short run at every second or third from any of the first.
+// diesAtEach makes the process die at each step; a short run tries every second or third, from a random start.
 func diesAtEach(t *testing.T, short int, lossy bool) {
 	t.Helper()
 	first, every := 1, 1
@@ -38,7 +37,7 @@ func diesAtEach(t *testing.T, short int, lossy bool) {
 		dies++
 	}
 	if dies*every < 20 {
-		t.Errorf("the process died %d times only", dies)
+		t.Errorf("the process died only %d times", dies)
 	}
 }
 
@@ -49,7 +48,7 @@ func diesAt(t *testing.T, nth int, lossy bool) (died bool) {
 	return died && !t.Failed()
 }
 
-// crashAt lets the process die at the nth step; false: there were fewer steps.
+// crashAt makes the process die at the nth step; false means that there were fewer steps.
 func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -83,7 +82,7 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 			if !now {
 				return
 			}
-			close(dead) // nothing that happens from here on is in the copy, and nothing leaves
+			close(dead) // from here on nothing reaches the copy or the cloud
 			<-gone
 		}
 	})
@@ -173,7 +172,7 @@ func check(t *testing.T, n *node, nth int) {
 			t.Errorf("death %d: the counter %d is %v, want 111", nth, i, got["n"])
 		}
 		if got := n.wire.cloud.Item("data", key(fmt.Sprint("p", i), "gone")); got != nil {
-			t.Errorf("death %d: what was deleted is there: %v", nth, got)
+			t.Errorf("death %d: the deleted item is there: %v", nth, got)
 		}
 	}
 	got, _ := intent.Split(n.wire.cloud.Item("other", key("sum", "s")))

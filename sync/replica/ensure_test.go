@@ -18,7 +18,7 @@ func TestEnsure(t *testing.T) {
 		c.foreign(t, "follows", nil, follow("m", "v"))
 		c.foreign(t, "teams", nil, team("x", 1))
 		if err := n.feed.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("m")}); err != nil || n.row(t, "follows", follow("m", "u")) != nil {
-			t.Errorf("before there was a connection: %v", err)
+			t.Errorf("before the first connection: %v", err)
 		}
 		stop := n.run(t)
 		defer stop()
@@ -31,18 +31,18 @@ func TestEnsure(t *testing.T) {
 		}
 		ensure("follows", follow("m", "u"))
 		if n.row(t, "follows", follow("m", "u")) == nil || n.row(t, "follows", follow("m", "v")) != nil {
-			t.Error("an item is the item")
+			t.Error("Ensure of an item did not fetch exactly that item")
 		}
 		part := attr.Item{"match": attr.S("m")}
 		ensure("follows", part)
 		if n.row(t, "follows", follow("m", "v")) == nil {
-			t.Error("a partition is all its items")
+			t.Error("Ensure of a partition did not fetch all its items")
 		}
 		reads := c.count("read follows")
 		ensure("follows", part)
 		ensure("follows", follow("m", "v"))
 		if got := c.count("read follows") - reads + c.count("get follows") - 1; got != 0 {
-			t.Errorf("what is held is read again %d times", got)
+			t.Errorf("a subscribed item is read again %d times", got)
 		}
 		ensure("teams", teamKey("x"), teamKey("none"))
 		if n.row(t, "teams", teamKey("x")) == nil {
@@ -59,7 +59,7 @@ func TestEnsure(t *testing.T) {
 		reads = c.count("read follows")
 		letPass(10 * time.Minute) // for which a partition stays subscribed
 		if got := c.count("read follows") - reads; got != 0 {
-			t.Errorf("a partition that nobody wants is read %d times", got)
+			t.Errorf("a partition without a subscription is read %d times", got)
 		}
 	})
 }
@@ -124,7 +124,7 @@ func TestEnsureJoined(t *testing.T) {
 		}
 		c.set(func() { c.after, c.fail = nil, away })
 		if err := n.feed.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("third")}); err != nil {
-			t.Errorf("the cloud being away: %v", err)
+			t.Errorf("without the cloud: %v", err)
 		}
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// shelf is a cloud of one process: a store that is called like DynamoDB. If fail is set it is called before each request, and may answer in
-// its place; after is called afterwards, and may lose the answer.
+// shelf is an in-process cloud: a store called like DynamoDB. If fail is set it is called before each request and may answer in its
+// place; after is called afterwards and may lose the answer.
 type shelf struct {
 	st   *store.Store
 	skew time.Duration
@@ -27,7 +27,7 @@ type shelf struct {
 	after func(op, table string) error
 	state map[string]remote.TableState
 	asked []string
-	made  int // tables of the teams after the first
+	made  int // how many tables replaced the first teams table
 }
 
 func newShelf(t testing.TB) *shelf {
@@ -202,7 +202,7 @@ func (c *shelf) Get(ctx context.Context, table string, key attr.Item) (it attr.I
 	return it, c.behind("get", table)
 }
 
-// item reads what the cloud has, unseen.
+// item reads an item of the cloud, without counting as a request.
 func (c *shelf) item(table string, key attr.Item) (it attr.Item, err error) {
 	err = c.st.View(context.Background(), func(tx *store.Tx) error {
 		it, err = tx.Get(table, key)
@@ -247,7 +247,7 @@ func (c *shelf) Table(ctx context.Context, name string) (remote.TableState, erro
 	return c.state[name], nil
 }
 
-// foreign writes a whole item as a foreign writer; nil deletes.
+// foreign writes a whole item as a foreign writer; a nil item deletes the key's.
 func (c *shelf) foreign(t testing.TB, table string, key, item attr.Item) {
 	t.Helper()
 	c.inTx(t, func(tx *store.Tx) error {
@@ -265,7 +265,7 @@ func away(string, string) error {
 	return &intent.Error{Class: intent.Offline, Err: errors.New("no route")}
 }
 
-// inTx makes a transaction of a foreign writer.
+// inTx runs a transaction of a foreign writer.
 func (c *shelf) inTx(t testing.TB, fn func(tx *store.Tx) error) {
 	t.Helper()
 	if err := c.st.Update(context.Background(), fn); err != nil {
@@ -295,7 +295,7 @@ func failing(class intent.Class, when func(op, table string) bool) func(op, tabl
 // heal makes every request succeed and be answered.
 func (c *shelf) heal() { c.set(func() { c.fail, c.after = nil, nil }) }
 
-// unlocked is for what a test's fail and after do with the shelf, or wait for: it is locked while they are asked.
+// unlocked runs do without the shelf's lock, which is held while a test's fail and after run.
 func (c *shelf) unlocked(do func()) {
 	c.mu.Unlock()
 	defer c.mu.Lock()
@@ -319,7 +319,7 @@ func (c *shelf) n(t testing.TB, id string) int64 {
 	return n
 }
 
-// nodeRow returns what the node has reported of itself to the cloud.
+// nodeRow returns the node's row in the cloud.
 func (c *shelf) nodeRow(t testing.TB) attr.Item {
 	t.Helper()
 	it, err := c.item("touchline-sync", nodeKey("a"))
@@ -329,13 +329,13 @@ func (c *shelf) nodeRow(t testing.TB) attr.Item {
 	return it
 }
 
-// backup is the teams at an instant of the server.
+// backup is the content of teams at a time of the server.
 type backup struct {
 	at    time.Time
 	teams []attr.Item
 }
 
-// backUp saves the teams.
+// backUp saves teams.
 func (c *shelf) backUp(t testing.TB) backup {
 	t.Helper()
 	b := backup{at: time.Now().Add(c.Skew())}
@@ -350,8 +350,8 @@ func (c *shelf) backUp(t testing.TB) backup {
 	return b
 }
 
-// restoreTo puts the teams back to a backup, in another table of the same name, as a restore does. An empty backup with a
-// zero instant makes the table anew.
+// restoreTo replaces teams by a backup, in another table of the same name, as a restore does. An empty backup with a zero time recreates
+// the table.
 func (c *shelf) restoreTo(t testing.TB, b backup) {
 	t.Helper()
 	c.replaceTeams(t, b)
@@ -361,13 +361,13 @@ func (c *shelf) restoreTo(t testing.TB, b backup) {
 	})
 }
 
-// makeAnew replaces the teams by another, empty table.
+// makeAnew replaces teams by another, empty table.
 func (c *shelf) makeAnew(t testing.TB) {
 	t.Helper()
 	c.restoreTo(t, backup{})
 }
 
-// replaceTeams has the teams be those of a backup, in the same table.
+// replaceTeams replaces the content of teams by a backup, in the same table.
 func (c *shelf) replaceTeams(t testing.TB, b backup) {
 	t.Helper()
 	for _, it := range c.backUp(t).teams {

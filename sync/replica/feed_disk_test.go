@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// close ends the node's use of its disk, so that it can be copied or opened again. A node that has run, and was ended, has
-// ended in good order.
+// close closes the node's store, so that its disk can be copied or opened again. A node whose run has ended counts as cleanly ended.
 func (n *feedNode) close(t testing.TB) {
 	t.Helper()
 	if err := n.st.Close(); err != nil {
@@ -33,13 +32,13 @@ func (n *feedNode) snapshot(t testing.TB) (dir string) {
 	return n.disk(t)
 }
 
-// again starts another process on the node's disk, after this one has ended.
+// again starts another process on the node's disk, after ending this one.
 func (n *feedNode) again(t testing.TB) *feedNode {
 	t.Helper()
 	return n.backTo(t, n.dir)
 }
 
-// backTo restores the machine to a snapshot: what it has done since is in the cloud only.
+// backTo restores the machine to a snapshot: what it has done since is only in the cloud.
 func (n *feedNode) backTo(t testing.TB, snapshot string) *feedNode {
 	t.Helper()
 	if !n.closed {
@@ -48,8 +47,8 @@ func (n *feedNode) backTo(t testing.TB, snapshot string) *feedNode {
 	return openNode(t, n.cloud, snapshot, n.change)
 }
 
-// pastSnapshot is a node that goes on behind a snapshot of it, which has one team that was sent and what is queued then (nil:
-// nothing). A machine that is put back to it has forgotten what the node does from here on.
+// pastSnapshot returns a node that runs on from a snapshot of it, which has one team that was sent, and what queued writes (nil:
+// nothing). A machine restored to the snapshot knows nothing of what the node does from here on.
 func pastSnapshot(t testing.TB, queued func(n *feedNode)) (c *shelf, n *feedNode, snapshot string) {
 	t.Helper()
 	c, n = opened(t, nil)
@@ -83,7 +82,7 @@ func crashAt(point string) func(*Config) {
 	}
 }
 
-// crashes requires a node to crash during an operation.
+// crashes requires that do crashes.
 func crashes(t testing.TB, do func()) {
 	t.Helper()
 	defer func() {
@@ -122,7 +121,7 @@ func copyFile(t testing.TB, from, to string) {
 	_, _ = src.Close(), dst.Close()
 }
 
-// storeBack puts a node's store alone back to that of another directory, as from a backup.
+// storeBack replaces a node's store, without the identity file, by that of another directory, as from a backup.
 func storeBack(t *testing.T, from, to string) {
 	t.Helper()
 	copyFile(t, filepath.Join(from, "node.db"), filepath.Join(to, "node.db"))

@@ -39,7 +39,7 @@ func openNode(t testing.TB, c *shelf, dir string, change func(*Config)) *feedNod
 	open := false
 	defer func() {
 		if !open {
-			_ = st.Close() // a crash on the way
+			_ = st.Close() // as in a crash
 		}
 	}()
 	cfg := Config{Store: st, Cloud: c, Dir: dir}
@@ -73,7 +73,7 @@ func running(t testing.TB, change func(*Config)) (*shelf, *feedNode) {
 	return c, n
 }
 
-// run runs the node until stop is called, which waits for its end.
+// run runs the node until stop is called, which waits for the end of the run.
 func (n *feedNode) run(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -101,7 +101,7 @@ func (n *feedNode) drained(t testing.TB) {
 	t.Errorf("%d writes still wait", n.waitingNow(t))
 }
 
-// online connects without the loops of Run.
+// online connects without running the loops of Run.
 func (n *feedNode) online(t testing.TB) {
 	t.Helper()
 	if err := n.identity.Connect(context.Background()); err != nil {
@@ -114,7 +114,7 @@ func (n *feedNode) online(t testing.TB) {
 // letPass advances the bubble's time.
 func letPass(d time.Duration) { <-time.After(d) }
 
-// inTx runs an Update of the application, or of the test's own hand; inView a View.
+// inTx runs an Update as the application, or to change the store from outside the node; inView runs a View.
 func (n *feedNode) inTx(t testing.TB, fn func(tx *store.Tx) error) {
 	t.Helper()
 	if err := n.st.Update(context.Background(), fn); err != nil {
@@ -129,7 +129,7 @@ func (n *feedNode) inView(t testing.TB, fn func(tx *store.Tx) error) {
 	}
 }
 
-// put writes an item like the application, and returns its sequence.
+// put writes an item as the application does, and returns its sequence.
 func (n *feedNode) put(t testing.TB, table string, item attr.Item) (seq uint64) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
@@ -179,7 +179,7 @@ func (n *feedNode) pair(t testing.TB, one, other string) (first uint64) {
 	return n.together(t, newTeam(one), newTeam(other))
 }
 
-// newTeam, oneMore are parts of a transaction.
+// newTeam and oneMore return parts of a transaction.
 func newTeam(id string) store.WriteItem {
 	return store.WriteItem{Put: &store.PutItem{Table: "teams", Item: team(id, 1)}}
 }
@@ -190,7 +190,7 @@ func oneMore(id string) store.WriteItem {
 	return store.WriteItem{Update: &u}
 }
 
-// bump is an ADD: if applied twice, it shows.
+// bump adds 1: applying it twice would show.
 func (n *feedNode) bump(t testing.TB, id string) {
 	t.Helper()
 	n.update(t, "teams", teamKey(id), "ADD n :one", attr.Item{":one": attr.Int(1)})
@@ -209,7 +209,7 @@ func (n *feedNode) row(t testing.TB, table string, key attr.Item) (it attr.Item)
 	return it
 }
 
-// sees requires readers to see a team like this; nil: none.
+// sees requires that readers see this team; nil: none.
 func (n *feedNode) sees(t testing.TB, id string, want attr.Item) {
 	t.Helper()
 	if got := n.row(t, "teams", teamKey(id)); (got == nil) != (want == nil) || !attr.EqualItems(got, want) {
@@ -231,11 +231,11 @@ func (n *feedNode) waitingNow(t testing.TB) int64 {
 	return n.status(t).Waiting
 }
 
-// waits requires this many writes to wait.
+// waits requires that this many writes wait.
 func (n *feedNode) waits(t testing.TB, want int64) {
 	t.Helper()
 	if got := n.waitingNow(t); got != want {
-		t.Errorf("%d writes wait, want %d; recorded are %v", got, want, n.conflicts(t))
+		t.Errorf("%d writes wait, want %d; recorded: %v", got, want, n.conflicts(t))
 	}
 }
 
@@ -255,7 +255,7 @@ func (n *feedNode) pendingOn(t testing.TB, id string) (seqs []uint64) {
 	return seqs
 }
 
-// changeWaiting changes what waits on an item, behind the back of the node.
+// changeWaiting changes what waits on an item, without the node noticing.
 func (n *feedNode) changeWaiting(t testing.TB, table string, key attr.Item, change func(e *intent.Entry)) {
 	t.Helper()
 	n.withWaiting(t, table, key, func(w *outbox.Work, entries []*intent.Entry) error {
@@ -297,7 +297,7 @@ func (n *feedNode) conflicts(t testing.TB) []*conflict.Record {
 	return list
 }
 
-// recorded requires this many records, and returns them.
+// recorded requires this many records and returns them.
 func (n *feedNode) recorded(t testing.TB, want int) []*conflict.Record {
 	t.Helper()
 	got := n.conflicts(t)
@@ -307,7 +307,7 @@ func (n *feedNode) recorded(t testing.TB, want int) []*conflict.Record {
 	return got
 }
 
-// teams are the numbers of some teams.
+// teams maps teams to their counts.
 type teams map[string]int64
 
 // cloudHas requires teams in the cloud to have these counts; a missing team has 0.
@@ -315,7 +315,7 @@ func (n *feedNode) cloudHas(t testing.TB, want teams) {
 	t.Helper()
 	for id, count := range want {
 		if got := n.cloud.n(t, id); got != count {
-			t.Errorf("%s is %d in the cloud, want %d; recorded are %v", id, got, count, n.conflicts(t))
+			t.Errorf("%s is %d in the cloud, want %d; recorded: %v", id, got, count, n.conflicts(t))
 		}
 	}
 }
@@ -339,6 +339,6 @@ func (n *feedNode) renumbered(t testing.TB, id string, seq uint64) {
 	t.Helper()
 	it := n.cloud.team(t, id)
 	if got, _ := sentAs(it); got <= seq || got>>incarnationShift == seq>>incarnationShift {
-		t.Errorf("%s was sent as %d, and was given %d: %v, recorded are %v", id, got, seq, it, n.conflicts(t))
+		t.Errorf("%s was sent as %d, and had been given %d: %v, recorded: %v", id, got, seq, it, n.conflicts(t))
 	}
 }

@@ -50,21 +50,21 @@ func TestPoll(t *testing.T) {
 		c.foreign(t, "follows", nil, follow("m3", "u"))
 		letPass(70 * time.Second)
 		if !attr.EqualItems(n.row(t, "teams", teamKey("x")), team("x", 1)) || n.row(t, "follows", follow("m1", "u")) == nil {
-			t.Error("what others wrote has not come")
+			t.Error("the writes of others have not arrived")
 		}
 		if n.row(t, "follows", follow("m3", "u")) != nil {
-			t.Error("a partition that nobody asked for was read")
+			t.Error("a partition was read without a subscription")
 		}
 		c.foreign(t, "teams", nil, team("x", 2))
 		c.foreign(t, "follows", follow("m1", "u"), nil)
 		seq := n.st.Seq()
 		letPass(7 * time.Second)
 		if n.row(t, "follows", follow("m1", "u")) != nil {
-			t.Error("a deletion has not come within its rule's time")
+			t.Error("a deletion has not arrived within its rule's time")
 		}
 		letPass(35 * time.Second)
 		if !attr.EqualItems(n.row(t, "teams", teamKey("x")), team("x", 2)) {
-			t.Error("a change has not come")
+			t.Error("a change has not arrived")
 		}
 		if n.st.Seq() != seq+2 {
 			t.Errorf("two changes made %d records", n.st.Seq()-seq)
@@ -110,13 +110,13 @@ func TestPollOffline(t *testing.T) {
 		before := c.count("read teams")
 		letPass(10 * time.Minute)
 		if got := c.count("read teams") - before; got != 0 {
-			t.Errorf("%d reads of a cloud that is away", got)
+			t.Errorf("%d reads during an outage", got)
 		}
 		c.foreign(t, "teams", nil, team("x", 1))
 		c.set(func() { c.fail = nil })
 		letPass(time.Minute)
 		if n.row(t, "teams", teamKey("x")) == nil {
-			t.Error("the feed has not come back")
+			t.Error("the feed has not resumed")
 		}
 	})
 }
@@ -141,7 +141,7 @@ func TestPollThrottled(t *testing.T) {
 	})
 }
 
-// A quarantined write is never sent and finds nothing out: the feed notices that its item is gone in the cloud.
+// A quarantined write is never sent and so detects nothing: the feed notices that its item is gone in the cloud.
 func TestDeletedUnderAQuarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, scanTeams(20*time.Second))
@@ -161,7 +161,7 @@ func TestDeletedUnderAQuarantine(t *testing.T) {
 	})
 }
 
-// A transaction's condition finds out that its item is gone only when the transaction is sent, which may take hours if another of its
+// A transaction's condition detects that its item is gone only when the transaction is sent, which may take hours if another of its
 // tables is unavailable: the feed notices earlier.
 func TestDeletedUnderACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// What is written goes out while somebody is told for long of a fence that has refused a write.
+// Writes are sent even while Config.Deposed takes long to handle a fence that has refused a write.
 func TestErrandsHoldUpNoLane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
@@ -40,7 +40,7 @@ func TestErrandsHoldUpNoLane(t *testing.T) {
 	})
 }
 
-// An item past its TTL that nobody reads any more goes from here too when the cloud has let it go: ghosts do not pile up.
+// An item past its TTL that nobody reads is also removed here once the cloud has removed it: expired items do not pile up.
 func TestGhostsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -63,7 +63,7 @@ func TestGhostsGo(t *testing.T) {
 		if got := n.st.Stats(); got.Swept != 0 {
 			t.Errorf("swept while the cloud has it")
 		}
-		c.foreign(t, "states", attr.Item{"match": attr.S("7")}, nil) // by its TTL
+		c.foreign(t, "states", attr.Item{"match": attr.S("7")}, nil) // as the cloud's TTL does
 		for range 60 {
 			letPass(15 * time.Minute)
 			sweep()
@@ -72,20 +72,20 @@ func TestGhostsGo(t *testing.T) {
 			tx.ShowExpired()
 			it, err := tx.Get("states", attr.Item{"match": attr.S("7")})
 			if it != nil {
-				t.Errorf("the ghost is left: %v", it)
+				t.Errorf("the expired item is still here: %v", it)
 			}
 			return err
 		})
 	})
 }
 
-// writtenAt gives what waits on an item another instant, as a clock that was wrong would have.
+// writtenAt sets the time at which what waits on an item was written, as a wrong clock would have stamped it.
 func (n *feedNode) writtenAt(t *testing.T, table string, key attr.Item, at time.Time) {
 	t.Helper()
 	n.changeWaiting(t, table, key, func(e *intent.Entry) { e.At = at })
 }
 
-// logSent puts what waits on an item into the replay log, as sent at an instant.
+// logSent puts what waits on an item into the replay log, as sent at a given time.
 func (n *feedNode) logSent(t *testing.T, table string, key attr.Item, at time.Time) {
 	t.Helper()
 	n.withWaiting(t, table, key, func(w *outbox.Work, entries []*intent.Entry) error {
@@ -93,7 +93,7 @@ func (n *feedNode) logSent(t *testing.T, table string, key attr.Item, at time.Ti
 	})
 }
 
-// doChores does what is done now and then.
+// doChores runs the periodic housekeeping.
 func (n *feedNode) doChores(t *testing.T, now time.Time) {
 	t.Helper()
 	if _, err := n.chores(t.Context(), now); err != nil {
@@ -108,7 +108,7 @@ func (n *feedNode) wantLogged(t *testing.T, want int64, when string) {
 	}
 }
 
-// logged is how many writes the replay log has.
+// logged returns the number of writes in the replay log.
 func (n *feedNode) logged(t *testing.T) int64 {
 	t.Helper()
 	var s outbox.LogSums
@@ -119,21 +119,21 @@ func (n *feedNode) logged(t *testing.T) int64 {
 	return s.Entries
 }
 
-// What was written before the machine knew the time is not thirty years old: it keeps nobody from writing.
+// A write made before the machine knew the time is not decades old: it does not exhaust the age budget, and further writes are accepted.
 func TestUnsetClockUsesUpNoAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
 		n.put(t, "teams", team("x", 1))
 		n.writtenAt(t, "teams", teamKey("x"), time.Unix(60, 0))
 		n.doChores(t, n.clock.Now())
-		n.put(t, "teams", team("y", 1)) // which is not refused
+		n.put(t, "teams", team("y", 1)) // must not be refused
 		if drained, err := n.Drained(t.Context()); drained || err != nil {
 			t.Errorf("drained: %t, %v", drained, err)
 		}
 	})
 }
 
-// What was written before the machine knew the time does not wait since 1970, and does not hide what waits behind it.
+// A write made before the machine knew the time counts as having no age, and does not hide the age of what waits behind it.
 func TestUnsetClockIsNoAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -152,8 +152,8 @@ func TestUnsetClockIsNoAge(t *testing.T) {
 	})
 }
 
-// The replay log is dropped where there is no room, and not because something waits for long, or a clock is ahead that no
-// server has set right: nothing becomes younger by it, and the cloud may be restored tomorrow.
+// The replay log is dropped when there is no room, but not because a write has waited for long or because the clock is ahead without a
+// server having corrected it: dropping it makes no waiting write younger, and the cloud may be restored tomorrow.
 func TestAgeLeavesTheReplayLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -162,7 +162,7 @@ func TestAgeLeavesTheReplayLog(t *testing.T) {
 		n.writtenAt(t, "teams", teamKey("x"), n.clock.Now().Add(-20*24*time.Hour))
 		letPass(time.Hour)
 		n.doChores(t, n.clock.Now())
-		n.wantLogged(t, 1, "behind a write that has waited for long")
+		n.wantLogged(t, 1, "with a write that has waited for long")
 		n.doChores(t, n.clock.Now().Add(365*24*time.Hour))
 		n.wantLogged(t, 1, "with a clock that is a year ahead, offline")
 		n.online(t)
@@ -172,8 +172,8 @@ func TestAgeLeavesTheReplayLog(t *testing.T) {
 	})
 }
 
-// An entry of a transaction is found in its batch, also where one with a batch of its own was written before it in the same
-// Update and lies in the same lane.
+// An entry of a transaction is found in its batch even if an entry with a batch of its own lies between the transaction's entries, in the
+// same Update and the same queue.
 func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
 	_, n := opened(t, func(c *Config) { c.Lanes = 1 })
 	put := func(seqs ...uint64) *outbox.Batch {
@@ -192,14 +192,14 @@ func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
 		for seq, want := range map[uint64]uint64{10: 10, 11: 11, 12: 10, 9: 0, 13: 0} {
 			u, err := n.box.Find(tx, seq)
 			if err != nil || (u == nil) != (want == 0) || u != nil && u.ID.Seq != want {
-				t.Errorf("entry %d: in %v, %v; want unit %d", seq, u, err, want)
+				t.Errorf("entry %d: in %v, %v; want batch %d", seq, u, err, want)
 			}
 		}
 		return nil
 	})
 }
 
-// The word for how things stand, since when, and why, comes from the figures.
+// The one-word state, the time since when, and the reason follow from the figures.
 func TestStatusInAWord(t *testing.T) {
 	made := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	later, now := made.Add(time.Hour), made.Add(2*time.Hour)

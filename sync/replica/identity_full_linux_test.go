@@ -22,7 +22,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What is written of the identity lies in the same two files, which take no more of the disk.
+// The identity is always written to the same two files, which use no additional disk space.
 func TestIdentityNeedsNoRoom(t *testing.T) {
 	c, n := opened(t, nil)
 	path := filepath.Join(n.dir, identityName)
@@ -31,7 +31,7 @@ func TestIdentityNeedsNoRoom(t *testing.T) {
 	}
 	had := roomOf(t, path)
 	for range 64 { // twice as many nonces as the file remembers
-		if err := n.identity.Connect(t.Context()); err != nil { // which draws one
+		if err := n.identity.Connect(t.Context()); err != nil { // draws a new nonce
 			t.Fatal(err)
 		}
 		if f, nonce := n.file(t), c.nodeRow(t)[attrNonce].Str(); f.Nonces[0] != nonce {
@@ -43,7 +43,7 @@ func TestIdentityNeedsNoRoom(t *testing.T) {
 	}
 }
 
-// blocks are those of a file, and roomOf gives those of the two, the one with the lower number first.
+// blocks is the inode and size of a file; roomOf returns those of both identity files, lower inode first.
 type blocks struct {
 	inode uint64
 	count int64
@@ -62,7 +62,7 @@ func roomOf(t *testing.T, path string) (both [2]blocks) {
 	return both
 }
 
-// noRoom has the next text of the identity find a full disk, until room.
+// noRoom makes the next write of the identity fail with a full disk, until room is called.
 func (n *feedNode) noRoom(t *testing.T) (room func()) {
 	t.Helper()
 	spare := filepath.Join(n.dir, identityName) + spareSuffix
@@ -76,14 +76,14 @@ func (n *feedNode) noRoom(t *testing.T) (room func()) {
 	return func() { _ = os.Remove(spare) }
 }
 
-// Where there is no room for the file a connect says that the disk is full, and succeeds when there is some.
+// If there is no room for the identity file, a connect reports that the disk is full, and succeeds once there is room.
 func TestNoRoomForTheIdentity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		_, n := opened(t, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 		room := n.noRoom(t)
 		if err := n.identity.Connect(t.Context()); !kinds.Is(err, kinds.Full) {
-			t.Errorf("a full disk is %v", err)
+			t.Errorf("on a full disk Connect returned %v", err)
 		}
 		stop := n.run(t)
 		letPass(time.Minute)
@@ -104,8 +104,8 @@ func TestNoRoomForTheIdentity(t *testing.T) {
 	})
 }
 
-// A node that is connected and has no room for the file goes on under the nonce that the file has: it tells what is settled,
-// looks at the tables, and shows the cloud no nonce that the file does not know.
+// A connected node without room for the file keeps the nonce that the file has: it reports what is settled, checks the tables, and shows
+// the cloud no nonce that the file lacks.
 func TestNoRoomWhileConnected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -132,23 +132,23 @@ func TestNoRoomWhileConnected(t *testing.T) {
 		}
 		c.set(func() {
 			if looked == 0 {
-				t.Error("nobody has looked at the tables")
+				t.Error("the tables were not checked")
 			}
 		})
 		room()
 		n.put(t, "teams", team("x", 2))
 		letPass(5 * time.Minute)
 		if row := c.nodeRow(t); row[attrNonce].Str() == shown {
-			t.Error("with room no nonce was drawn")
+			t.Error("no nonce was drawn although there is room again")
 		}
 	})
 }
 
-// fullDisk is where a child process is to mount its disk.
+// fullDisk names the directory in which the child process mounts its disk.
 const fullDisk = "TOUCHLINE_FULL_DISK"
 
-// A node starts, connects, connects again and drains on a file system that has no page left. It is a small one that a child
-// process mounts for itself alone.
+// A node starts, connects, reconnects and drains on a file system without a free page: a small one that a child process mounts for
+// itself.
 func TestFullFileSystem(t *testing.T) {
 	if dir := os.Getenv(fullDisk); dir != "" {
 		onFullFileSystem(t, dir)
@@ -164,7 +164,7 @@ func TestFullFileSystem(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	switch {
 	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EINVAL):
-		t.Skip("this system lets nobody have namespaces of their own:", err)
+		t.Skip("this system does not permit user namespaces:", err)
 	case err != nil:
 		t.Fatalf("%v\n%s", err, out)
 	case bytes.Contains(out, []byte("--- SKIP")):
@@ -194,7 +194,7 @@ func onFullFileSystem(t *testing.T, dir string) {
 		}
 		n.cloudHas(t, teams{"x": 1})
 		n.identity.Reconnect("the link flaps")
-		n.remove(t, "teams", teamKey("x")) // deletes have a place also where the free pages are scattered
+		n.remove(t, "teams", teamKey("x")) // deletes find space even if the free pages are scattered
 		letPass(time.Minute)
 		if st := n.status(t); !st.Up || st.Waiting != 0 {
 			t.Errorf("again %d writes wait: %+v", st.Waiting, st.LinkState)
@@ -208,7 +208,7 @@ func onFullFileSystem(t *testing.T, dir string) {
 	})
 }
 
-// fillUp takes all that is left of a disk.
+// fillUp fills a disk.
 func fillUp(t *testing.T, dir string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, "filler"))
@@ -223,7 +223,7 @@ func fillUp(t *testing.T, dir string) {
 	}
 }
 
-// fillStore writes until the store takes no more.
+// fillStore writes until the store is full.
 func (n *feedNode) fillStore(t *testing.T) {
 	t.Helper()
 	var err error

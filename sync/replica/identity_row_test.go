@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// A crash while a node begins the incarnations of a loss takes no sign of that away: here a higher incarnation in the file, of a
-// lost run that drew no nonce.
+// A crash while a node begins the incarnations of a loss does not remove the evidence of that loss: here a higher incarnation in the
+// file, from a lost run that drew no nonce.
 func TestCrashInNewIncarnation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -21,7 +21,7 @@ func TestCrashInNewIncarnation(t *testing.T) {
 		n.drained(t)
 		n.bump(t, "x")
 		snapshot := n.snapshot(t)
-		for range 2 { // the end of the run before was none: the second begins an incarnation
+		for range 2 { // the earlier run did not end cleanly, so the second one begins an incarnation
 			n = n.again(t)
 			n.close(t)
 		}
@@ -32,7 +32,7 @@ func TestCrashInNewIncarnation(t *testing.T) {
 		}
 		r := n.again(t)
 		if s := r.known(t); s.Lost == nil || s.Leaving {
-			t.Errorf("nobody noticed: %+v", s)
+			t.Errorf("the loss was not noticed: %+v", s)
 		}
 		r.drained(t)
 		r.close(t)
@@ -44,7 +44,7 @@ func TestCrashInNewIncarnation(t *testing.T) {
 	})
 }
 
-// A crash between any two steps of a connect leaves a node that connects again as itself.
+// After a crash between any two steps of a connect, the node connects again as itself.
 func TestCrashInConnect(t *testing.T) {
 	for _, point := range []string{"identity-boot", "identity-nonce", "identity-file"} {
 		t.Run(point, func(t *testing.T) {
@@ -73,7 +73,8 @@ func TestCrashInConnect(t *testing.T) {
 	}
 }
 
-// The spare is nobody's identity, whatever is in it: what a crash has left of a text, an older one, another node's, none.
+// The spare file is never used as an identity, whatever it contains: part of a text after a crash, an older one, another node's, or
+// nothing.
 func TestSpareIsNoIdentity(t *testing.T) {
 	for name, spare := range map[string]func(file []byte) []byte{
 		"torn":  func(file []byte) []byte { return append(bytes.Clone(file[:40]), bytes.Repeat([]byte{0}, 100)...) },
@@ -117,7 +118,7 @@ func TestSpareIsNoIdentity(t *testing.T) {
 	}
 }
 
-// What another node has settled is learned from its row, once somebody wants to know.
+// What another node has settled is learned from its row once it is needed.
 func TestSettledOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
@@ -140,11 +141,11 @@ func TestSettledOfOthers(t *testing.T) {
 	})
 }
 
-// settled is below everything that waits, folded entries and those of any lane included.
+// SettledHere is below everything that waits, including folded entries and those of any queue.
 func TestSettledHere(t *testing.T) {
 	_, n := opened(t, nil)
 	first := n.put(t, "teams", team("x", 1))
-	n.put(t, "teams", team("x", 2)) // takes the place of the first
+	n.put(t, "teams", team("x", 2)) // replaces the first
 	n.put(t, "teams", team("y", 1))
 	got, err := outbox.SettledHere(t.Context(), n.st)
 	if err != nil || got >= first {
@@ -152,26 +153,25 @@ func TestSettledHere(t *testing.T) {
 	}
 }
 
-// A create that waits here, and stands for an earlier write which the row of the node says is settled, shows that the row
-// was written by a later state of the node.
+// If a waiting create has an earlier write folded into it that the node's row reports settled, a later state of the node wrote that row.
 func TestFoldedCreateWaitsBehindTheRow(t *testing.T) {
 	n := openNode(t, newShelf(t), t.TempDir(), nil)
 	first := n.put(t, "teams", team("x", 1))
 	n.put(t, "teams", team("y", 1))
 	n.put(t, "teams", team("x", 2))
 	if got := n.waitingNow(t); got != 2 {
-		t.Fatalf("%d units wait: the test needs the first to be folded", got)
+		t.Fatalf("%d batches wait, want 2: the test needs the first write to be folded", got)
 	}
 	n.online(t)
 	for _, settled := range []uint64{first - 1, first} {
 		row := n.cloud.nodeRow(t)
 		row[attrSettled] = attr.Int(int64(settled))
 		n.cloud.foreign(t, "touchline-sync", nil, row)
-		n = n.again(t) // a crash: one incarnation more
+		n = n.again(t) // a crash, which begins one more incarnation
 		was := n.st.Incarnation()
 		n.online(t)
 		if behind := n.st.Incarnation() > was; behind != (settled == first) {
-			t.Errorf("settled up to %d: a later state was there: %v", settled-first, behind)
+			t.Errorf("settled up to %d: noticed a later state: %v", settled-first, behind)
 		}
 	}
 }

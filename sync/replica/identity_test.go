@@ -26,14 +26,14 @@ const (
 
 func nodeKey(node string) attr.Item { return attr.Item{"id": attr.S("node:" + node)} }
 
-// knownOf is what a store keeps of who its node is.
+// knownOf is what a store records about its node's identity.
 type knownOf struct {
 	Version int       `json:"version"`
 	Leaving bool      `json:"leaving"`
 	Lost    *lostTime `json:"lost"`
 }
 
-// lostTime is what it keeps of a history that was left.
+// lostTime is what it records about a lost history.
 type lostTime struct {
 	Below   uint64 `json:"below"`
 	Fork    uint64 `json:"fork"`
@@ -54,7 +54,7 @@ func (n *feedNode) known(t testing.TB) (s knownOf) {
 	return s
 }
 
-// fileOf is what the file beside a store says of its node.
+// fileOf is the identity file beside a store.
 type fileOf struct {
 	Boot   string   `json:"boot"`
 	Nonces []string `json:"nonces"`
@@ -73,8 +73,8 @@ func (n *feedNode) file(t testing.TB) (f fileOf) {
 	return f
 }
 
-// A node that ends in order and begins again goes on as it was; one that crashed begins a new incarnation, for its file may
-// be a copy made while it ran.
+// A node that ends cleanly continues as it was; one that crashed begins a new incarnation, because its file may be a copy made while it
+// ran.
 func TestRunsOfOneNode(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -105,8 +105,8 @@ func TestRunsOfOneNode(t *testing.T) {
 	})
 }
 
-// Schedule 20: an entry queued in a snapshot was sent and applied; the snapshot is restored: it is applied once. What the
-// restored node writes goes out, and its sequences are no other ones' (schedule 6).
+// Schedule 20: an entry queued in a snapshot was sent and applied, and the snapshot is restored: the entry is applied once. What the
+// restored node writes is sent, under sequences that no other write has had (schedule 6).
 func TestSnapshotRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n, snapshot := pastSnapshot(t, func(n *feedNode) { n.bump(t, "x") })
@@ -115,13 +115,13 @@ func TestSnapshotRestored(t *testing.T) {
 		n.cloudHas(t, teams{"x": 1, "y": 1})
 
 		r := n.backTo(t, snapshot)
-		r.bump(t, "y") // its sequence was another write's in the lost timeline
+		r.bump(t, "y") // the lost timeline gave its sequence to another write
 		r.bump(t, "z")
 		r.drained(t)
 		r.cloudHas(t, teams{"x": 1, "z": 1}) // what was queued, and what the restored node wrote
 		lost := r.conflicts(t)
 		if got := c.n(t, "y") + int64(len(lost)); got < 2 {
-			t.Errorf("the write to y is neither there (%d) nor recorded (%d)", c.n(t, "y"), len(lost))
+			t.Errorf("the write to y is neither in the cloud (%d) nor recorded (%d)", c.n(t, "y"), len(lost))
 		}
 		if r.st.Incarnation() < 3 {
 			t.Errorf("the incarnation is %d", r.st.Incarnation())
@@ -136,7 +136,7 @@ func TestSnapshotRestored(t *testing.T) {
 	})
 }
 
-// Two copies of a node run: both begin incarnations of their own, both find out, both stop; a restart of one goes on.
+// Two copies of a node run. Both begin an incarnation of their own, both notice the other, and both stop; a restarted one continues.
 func TestCloneRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, o, cl := copies(t)
@@ -151,14 +151,14 @@ func TestCloneRunning(t *testing.T) {
 			}
 		}
 		if o.identity.Status().Stopped == "" || cl.identity.Status().Stopped == "" {
-			t.Errorf("one goes on: %q, %q", o.identity.Status().Stopped, cl.identity.Status().Stopped)
+			t.Errorf("one copy has not stopped: %q, %q", o.identity.Status().Stopped, cl.identity.Status().Stopped)
 		}
 		if o.st.Incarnation() == cl.st.Incarnation() {
 			t.Errorf("both are in incarnation %d", o.st.Incarnation())
 		}
 		row := c.nodeRow(t)
 		if !row["copies"].Bool() {
-			t.Errorf("the row does not tell: %v", row)
+			t.Errorf("the row does not report the copies: %v", row)
 		}
 		stopO()
 		stopC()
@@ -173,7 +173,7 @@ func TestCloneRunning(t *testing.T) {
 }
 
 func TestIdentityLost(t *testing.T) {
-	// What is lost, and whether the node begins a new incarnation by that.
+	// What is lost, and whether the node therefore begins a new incarnation.
 	tests := []struct {
 		name string
 		lose func(t *testing.T, c *shelf, dir string)
@@ -224,7 +224,7 @@ func TestIdentityLost(t *testing.T) {
 	}
 }
 
-// A store that was put back without its file is known by the nonce that the file drew since.
+// A store restored without its file is recognized by the nonce that the file has drawn since.
 func TestOlderStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n, snapshot := pastSnapshot(t, func(n *feedNode) { n.bump(t, "x") })
@@ -233,14 +233,15 @@ func TestOlderStore(t *testing.T) {
 		storeBack(t, snapshot, n.dir)
 		r := n.again(t)
 		if lost := r.known(t).Lost; lost == nil {
-			t.Error("nobody noticed")
+			t.Error("the older store was not noticed")
 		}
 		r.drained(t)
 		r.cloudHas(t, teams{"x": 1})
 	})
 }
 
-// A late copy of what a lane has sent under a mark that a newer history does not know is a copy at work.
+// A mark of this node that its present history does not know, left by a late copy of an earlier send, is taken for the work of another
+// copy.
 func TestUnknownMarkIsSuspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(10*time.Second))
@@ -254,7 +255,7 @@ func TestUnknownMarkIsSuspect(t *testing.T) {
 		letPass(2 * time.Minute)
 		stop()
 		if n.st.Incarnation() == 1 {
-			t.Error("a mark of ours that we have not made is nothing to this node")
+			t.Error("the node ignores a mark of its own that it has not made")
 		}
 	})
 }

@@ -56,7 +56,7 @@ func TestLockedKey(t *testing.T) {
 	}
 	spec.Lock = "league:{league}"
 	if key, ok := lockedKey(&spec, "league:icc"); ok {
-		t.Errorf("no key is made of that: %v", key)
+		t.Errorf("a template that fills no key attribute gave %v", key)
 	}
 }
 
@@ -64,8 +64,8 @@ func state(fence, score int64) attr.Item {
 	return attr.Item{"match": attr.S("7"), "_f": attr.Int(fence), "score": attr.Int(score)}
 }
 
-// Schedule 22: what a deposed holder has queued does not come back after the lock was taken anew, and the work goes on from
-// what the cloud has.
+// Schedule 22: what a fenced-off holder has queued does not come back after the lock is taken again, and work continues from what the
+// cloud has.
 func TestTookLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -80,7 +80,7 @@ func TestTookLease(t *testing.T) {
 		c.foreign(t, "states", nil, state(8, 44))
 		c.set(func() {
 			c.fail = func(op, table string) error {
-				if table == "states" && op != "get" { // the lanes are slower
+				if table == "states" && op != "get" { // the workers send nothing
 					return &intent.Error{Class: intent.Throttled, Err: errors.New("slow down")}
 				}
 				return nil
@@ -91,13 +91,13 @@ func TestTookLease(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := n.row(t, "states", key); !attr.EqualItems(got, state(8, 44)) {
-			t.Errorf("the work begins from %v", got)
+			t.Errorf("work begins from %v", got)
 		}
 		records := n.conflicts(t)
 		if len(records) != 1 || records[0].Kind != conflict.KindDeposed {
 			t.Errorf("records %v", records)
 		}
-		if len(records) > 0 && !strings.HasPrefix(records[0].Text, "laid aside by this node") { // another is the cloud's refusal
+		if len(records) > 0 && !strings.HasPrefix(records[0].Text, "laid aside by this node") { // otherwise the cloud refused it
 			t.Errorf("the record says %q", records[0].Text)
 		}
 		c.set(func() { c.fail = nil })
@@ -111,7 +111,7 @@ func TestTookLease(t *testing.T) {
 	})
 }
 
-// A state that carries an earlier one on is laid aside with it, and told once.
+// A state that follows an earlier queued one is set aside with it, and recorded once.
 func TestTookLeaseOfTwoStates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -125,7 +125,7 @@ func TestTookLeaseOfTwoStates(t *testing.T) {
 			}
 		})
 		n.put(t, "states", state(5, 1))
-		letPass(time.Second) // it was sent: nothing folds into it
+		letPass(time.Second) // it was sent, so nothing is folded into it
 		n.put(t, "states", state(5, 2))
 		if got := n.waitingNow(t); got != 2 {
 			t.Fatalf("%d writes wait", got)
@@ -146,7 +146,7 @@ func TestTookLeaseOfTwoStates(t *testing.T) {
 			}
 		}
 		if len(told) != 2 {
-			t.Errorf("told of %d writes", len(told))
+			t.Errorf("%d writes are recorded", len(told))
 		}
 		if got := n.waitingNow(t); got != 0 {
 			t.Errorf("%d writes wait", got)
@@ -177,7 +177,7 @@ func TestTookLeaseOfNothing(t *testing.T) {
 	})
 }
 
-// usable looks for why a node is to do nothing under locks; code empty: it may.
+// usable checks the reason why a node may not work under locks; an empty code means that it may.
 func (n *feedNode) usable(t testing.TB, when, code, do string) {
 	t.Helper()
 	err := n.Usable()
@@ -189,8 +189,8 @@ func (n *feedNode) usable(t testing.TB, when, code, do string) {
 	}
 }
 
-// A node that would refuse the state of its own matches for want of room leaves them to others, and takes them again when
-// there has been room for a while.
+// A node that would refuse the state of its own matches for lack of room leaves them to others, and takes them again once there has been
+// room for a while.
 func TestUsableWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, func(c *Config) { c.Budget.Entries = 10 })
@@ -212,7 +212,7 @@ func TestUsableWithoutRoom(t *testing.T) {
 			t.Errorf("the state at 90 %%: %v", err)
 		}
 		n.usable(t, "at 90 %", "no_room", "touchline sync status")
-		for range 3 { // what waits hovers about the limit
+		for range 3 { // the queue hovers around the limit
 			n.withWaiting(t, "teams", teamKey("i"), func(w *outbox.Work, entries []*intent.Entry) error { return w.DropAll(entries) })
 			look()
 			letPass(flow.UsableAfter / 2)
@@ -231,7 +231,8 @@ func TestUsableWithoutRoom(t *testing.T) {
 	})
 }
 
-// A node that may not write a table with a lock leaves the work under its locks to others until it may; other tables do not matter.
+// A node that may not write a table with a lock leaves the work under its locks to others until it may; tables without a lock do not
+// matter.
 func TestUsableWithDeniedTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -245,7 +246,7 @@ func TestUsableWithDeniedTable(t *testing.T) {
 		n.usable(t, "a table without a lock", "", "")
 		c.set(func() { denied = "states" })
 		n.put(t, "states", attr.Item{"match": attr.S("7"), "_f": attr.Int(1)})
-		for range 60 { // also where it is due to be tried
+		for range 60 { // including when the table is due for a try
 			letPass(10 * time.Second)
 			n.usable(t, "a table with a lock", "table_denied", "docs/cloud.md has the policy")
 		}
@@ -256,10 +257,10 @@ func TestUsableWithDeniedTable(t *testing.T) {
 		}
 		n.usable(t, "healed", "", "")
 		n.paces.Halt("states", intent.NoTable.String(), "a test", n.clock.Now())
-		n.usable(t, "a table that nobody has", "", "")
+		n.usable(t, "a table that does not exist", "", "")
 		n.paces.Halt("states", intent.Denied.String(), "a test", n.clock.Now())
 		n.usable(t, "denied again", "table_denied", "docs/cloud.md has the policy")
-		letPass(flow.UsableAfter + time.Minute) // nothing waits for it: nobody but the next holder tries
+		letPass(flow.UsableAfter + time.Minute) // nothing waits for it, so only the next holder tries
 		n.usable(t, "a stop that nobody tries", "", "")
 	})
 }

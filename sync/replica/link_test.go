@@ -17,12 +17,12 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// A node says once why there is no cloud and what to do, once that it is there, and once that it is gone.
+// A node logs once why there is no cloud and what to do, once that the cloud is reached, and once that it is lost.
 func TestLinkIsTold(t *testing.T) {
 	for _, tt := range []struct {
 		err      error
 		line     string
-		alarm    string // empty: nobody has to act
+		alarm    string // empty: no action needed
 		lastHas  string
 		lastOnce string
 	}{
@@ -77,16 +77,16 @@ func TestLinkIsTold(t *testing.T) {
 	}
 }
 
-// Who begins with the node waits for the first word of the cloud, for as long as a request may take, and not in a later absence.
+// AwaitCloud waits for the cloud's first answer for as long as a request may take, and returns at once in later outages.
 func TestAwaitCloud(t *testing.T) {
 	for _, tt := range []struct {
-		there, latest time.Duration // the cloud is, after the start; the wait ends
+		there, latest time.Duration // when the cloud is there, and when the wait must have ended, both after the start
 	}{{0, time.Second}, {4 * time.Second, 10 * time.Second}, {time.Hour, 10 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
 			c := newShelf(t)
 			n := openNode(t, c, t.TempDir(), func(c *Config) { c.Deadline = 10 * time.Second })
 			began := time.Now()
-			want := 10 * time.Second // or with the first answer: a probe comes when it comes
+			want := 10 * time.Second // or at the first answer, which depends on when a probe is sent
 			c.set(func() {
 				c.fail = func(op, table string) error {
 					if time.Since(began) < tt.there {
@@ -103,7 +103,7 @@ func TestAwaitCloud(t *testing.T) {
 			took := time.Since(began)
 			c.set(func() {
 				if took < want || took > want+100*time.Millisecond || took > tt.latest {
-					t.Errorf("there after %v, answers after %v: it waited %v", tt.there, want, took)
+					t.Errorf("cloud there after %v, first answer or deadline after %v: it waited %v", tt.there, want, took)
 				}
 			})
 			if tt.there < 10*time.Second {
@@ -112,7 +112,7 @@ func TestAwaitCloud(t *testing.T) {
 				letPass(2 * time.Minute)
 				began = time.Now()
 				if err := n.AwaitCloud(t.Context()); err != nil || time.Since(began) > 0 {
-					t.Errorf("in a later absence it waited %v, %v", time.Since(began), err)
+					t.Errorf("in a later outage it waited %v, %v", time.Since(began), err)
 				}
 			}
 			stop()
@@ -120,7 +120,7 @@ func TestAwaitCloud(t *testing.T) {
 	}
 }
 
-// That the cloud has gone is told once, and its class once, whoever finds it out: a write that is sent, or a reader of the feed.
+// The loss of the cloud is logged once, with its class once, whether a write or a read of the feed finds it.
 func TestLossIsTold(t *testing.T) {
 	gone := &intent.Error{Class: intent.Offline, Err: &intent.Error{Class: intent.Offline, Err: errors.New("no such host")}}
 	for _, finder := range []string{"write", "read"} {
@@ -165,8 +165,8 @@ func TestLossIsTold(t *testing.T) {
 	}
 }
 
-// A table whose keys in the cloud are others is stopped until they are the same, and says what to do. What it has is not
-// shown, though it may look like an item of ours.
+// A table whose keys differ in the cloud is stopped until they match, and the status says what to do. Its contents are not shown, even if
+// they look like valid items.
 func TestTableWithOtherKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
@@ -184,7 +184,7 @@ func TestTableWithOtherKeys(t *testing.T) {
 				t.Error(err)
 			}
 			if it := n.row(t, "follows", follow("m", "alien")); (it != nil) != want {
-				t.Errorf("what another has put into the table is shown: %v, want %v", it, want)
+				t.Errorf("shows the foreign item %v, want shown %v", it, want)
 			}
 		}
 		stop := n.run(t)
@@ -220,7 +220,7 @@ func TestStoppedAlarms(t *testing.T) {
 	}
 }
 
-// Two copies that were started together find out within half a minute, and say what to do.
+// Two copies started together notice each other within half a minute, and say what to do.
 func TestCopiesFindOutSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, o, cl := copies(t)

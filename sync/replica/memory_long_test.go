@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// What waits takes no memory: a hundred thousand entries, or any number.
+// Waiting writes take no memory, whether a hundred thousand entries or any other number.
 func TestMemoryOfADrain(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	n = nodeOn(t, n.store, n.wire.cloud, func(c *replica.Config) { c.Cloud = &sink{} })

@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// sink is a cloud that takes every Put and keeps nothing.
+// sink is a cloud that accepts every Put and keeps nothing.
 type sink struct {
 	taken  atomic.Int64
 	refuse string // a table that is missing
@@ -67,7 +67,7 @@ func fillAs(n *node, count int, tables ...string) {
 	}
 }
 
-// A table that is stopped with a long queue holds up no other, and takes no memory for what waits.
+// A stopped table with a long queue holds up no other, and its waiting writes take no memory.
 func TestLongQueueOfStoppedTable(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	to := &sink{refuse: "other"}
@@ -81,7 +81,7 @@ func TestLongQueueOfStoppedTable(t *testing.T) {
 	n.until("all of the table that is there is sent", func() bool { return n.status().Waiting == int64(count) })
 	n.stop()
 	if got := n.r.InHand(); got > lanes*1100 || got == 0 {
-		t.Errorf("the lanes hold %d units of a stopped table", got)
+		t.Errorf("the workers hold %d batches of a stopped table", got)
 	}
 	if got := to.taken.Load(); got < int64(count) {
 		t.Errorf("%d items arrived", got)

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// hooked is a shelf that has something happen before each write of the table teams.
+// hooked is a shelf that calls before ahead of each write to the table teams.
 type hooked struct {
 	*shelf
 
@@ -28,8 +28,8 @@ func (h *hooked) Write(ctx context.Context, call intent.Call) (attr.Item, error)
 	return h.shelf.Write(ctx, call)
 }
 
-// A create meets a foreign item, is taken to that one's life, and is on its way there: what the application writes meanwhile
-// is on what it sees, the item of the create. It is no create, and a delete deletes.
+// A create meets a foreign item, moves to its life, and is being sent there: what the application writes meanwhile is based on the item
+// of the create, which it sees. It is no create itself, and a delete deletes.
 func TestWrittenBehindAMovedCreate(t *testing.T) {
 	for _, deletes := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestWrittenBehindAMovedCreate(t *testing.T) {
 			n.put(t, "teams", team("one", 1))
 			var writes atomic.Int32
 			h.before = func() {
-				if writes.Add(1) != 2 { // behind the create: the label, the same on the life that has it
+				if writes.Add(1) != 2 { // the create's label comes first, then the create on the life that has it
 					return
 				}
 				n.update(t, "teams", teamKey("one"), "SET v = :v", attr.Item{":v": attr.S("x")})
@@ -71,8 +71,8 @@ func TestWrittenBehindAMovedCreate(t *testing.T) {
 	}
 }
 
-// Schedule 7 with a crash: an ADD to a foreign item is applied, the node dies before it has settled the answer, and a foreign
-// writer puts back what it had read. The restarted node has not forgotten what was there before: it does not add again.
+// Schedule 7 with a crash: an ADD to a foreign item is applied, the node dies before it has settled the answer, and a foreign writer puts
+// back what it had read. The restarted node still knows the earlier state, and does not add again.
 func TestForeignPutAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -87,7 +87,7 @@ func TestForeignPutAfterACrash(t *testing.T) {
 			t.Fatal("it was not applied")
 		}
 		c.foreign(t, "teams", nil, team("x", 6))
-		again := n.again(t) // it has died
+		again := n.again(t) // after a crash
 		again.drained(t)
 		again.cloudHas(t, teams{"x": 6})
 		for _, record := range again.recorded(t, 1) {
@@ -98,7 +98,7 @@ func TestForeignPutAfterACrash(t *testing.T) {
 	})
 }
 
-// The time of a write that no server had confirmed is corrected once, and stays so over a crash.
+// The time of a write that no server had confirmed is corrected once, and survives a crash.
 func TestRestampedOnceOverACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -122,7 +122,7 @@ func TestRestampedOnceOverACrash(t *testing.T) {
 	})
 }
 
-// An item that a new table does not have is no deleted one, also where it is looked for at once.
+// An item that a recreated table lacks does not count as deleted, even if it is read at once.
 func TestEnsureOfTableMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -142,13 +142,13 @@ func TestEnsureOfTableMadeAnew(t *testing.T) {
 				t.Fatal(err)
 			}
 			if n.row(t, "follows", follow("m", user)) == nil {
-				t.Errorf("%s was deleted to match", user)
+				t.Errorf("%s was deleted here to match the new table", user)
 			}
 		}
 	})
 }
 
-// The same for an update that is sent there before anybody has looked which table it is: it waits.
+// The same for an update that is sent there before the table has been checked: it waits.
 func TestUpdateOnTableMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)

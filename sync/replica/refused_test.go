@@ -19,11 +19,11 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// judged is a node whose handler of table data keeps what it is asked, and of the rows beside it what it reads.
+// judged is a node whose handler of table data records the cases it is asked about, and what it reads of the rows beside them.
 type judged struct {
 	*node
 	asked  []conflict.MergeCase
-	beside []attr.Item // rows that the handler reads; what it has read
+	beside []attr.Item // rows for the handler to read, and the items it has read
 	read   []attr.Item
 }
 
@@ -45,7 +45,7 @@ func newJudged(t *testing.T) *judged {
 	return j
 }
 
-// during makes a transaction, and runs others while its first request is on its way: that one is lost, or comes behind them.
+// during makes a transaction and runs others while its first request is in flight: that request is lost, or arrives after them.
 func (j *judged) during(lost bool, items []store.WriteItem, others func()) (reads int) {
 	j.t.Helper()
 	left, gate := make(chan struct{}, 1), make(chan struct{})
@@ -69,7 +69,7 @@ func (j *judged) during(lost bool, items []store.WriteItem, others func()) (read
 	return j.wire.reads(nil)
 }
 
-// made makes the rows of a transaction, those that it writes and those that it has conditions on.
+// made lists the rows of a transaction: those that it writes and those that it has conditions on.
 func (j *judged) made(written, checked []attr.Item) {
 	j.t.Helper()
 	j.decided(j.update(func(tx *store.Tx) error {
@@ -123,8 +123,8 @@ func open(k attr.Item) store.WriteItem {
 	return store.WriteItem{Check: c}
 }
 
-// A handler of a refused transaction finds all of its rows as the cloud has them, also those that the refusal did not show, and what the
-// writes were made on as it was seen here.
+// The handler of a refused transaction gets all of its rows as the cloud has them, even those that the refusal did not show, and the rows
+// as seen here when the writes were made.
 func TestRowsOfARefusedTransaction(t *testing.T) { synctest.Test(t, rowsOfARefusedTransaction) }
 
 func rowsOfARefusedTransaction(t *testing.T) {
@@ -161,7 +161,7 @@ func rowsOfARefusedTransaction(t *testing.T) {
 			j.set("data", a, "n", attr.Int(2))
 			j.set("data", b, "seen", theirs)
 			j.set("other", c, "seen", theirs)
-		}, 6}, // three are looked at with the proof
+		}, 6}, // three are read with the proof
 		{"they cannot be read", "", false, offline(), func(a, b, c attr.Item) {
 			j.set("data", a, "n", attr.Int(2))
 			j.set("data", b, "seen", theirs)
@@ -199,15 +199,15 @@ func rowsOfARefusedTransaction(t *testing.T) {
 	}
 }
 
-// drawn is a transaction and what others do to its rows while it is on its way.
+// drawn is a transaction and what others do to its rows while it is in flight.
 type drawn struct {
-	conditions []string // by write: of it, empty: none
-	written    []string // by write: the attribute that others change, empty: none
-	checked    []string // the same of the rows that it has conditions on
+	conditions []string // condition of each write, empty: none
+	written    []string // attribute that others change, for each write; empty: none
+	checked    []string // the same for the rows that it has conditions on
 	lost       bool
 }
 
-// Whatever others have done to the rows of a transaction that is refused, its handler finds the rows that are there, and readers do at once.
+// Whatever others have done to the rows of a refused transaction, its handler gets the present rows, and readers see them at once.
 func TestRowsOfAnyRefusedTransaction(t *testing.T) {
 	j, n := newJudged(t), 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/restore"
 )
 
-// restoredQueue is a node on a restored snapshot whose queue the lost timeline has not sent. Writes of teams are throttled
-// until the shelf is healed.
+// restoredQueue returns a node on a restored snapshot whose queue the lost timeline has not sent. Writes of teams are throttled until the
+// shelf is healed.
 func restoredQueue(t *testing.T, write func(n *feedNode)) (c *shelf, r *feedNode) {
 	t.Helper()
 	c, n, snapshot := pastSnapshot(t, write)
@@ -29,12 +29,12 @@ func restoredQueue(t *testing.T, write func(n *feedNode)) (c *shelf, r *feedNode
 	return c, n.backTo(t, snapshot)
 }
 
-// Who has the number of an entry that is given another one is told of it what is true: it waits, until the cloud has it.
+// Callers that know only the old number of a renumbered entry get the right answer: it waits until the cloud has it.
 func TestRenumberedIsFoundByItsOldNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seqs []uint64
 		c, r := restoredQueue(t, func(n *feedNode) {
-			for _, v := range []int64{1, 2} { // which fall into one
+			for _, v := range []int64{1, 2} { // folded into one
 				n.update(t, "teams", teamKey("x"), "SET v = :v", attr.Item{":v": attr.Int(v)})
 				seqs = append(seqs, n.st.Seq())
 			}
@@ -65,7 +65,7 @@ func TestRenumberedIsFoundByItsOldNumber(t *testing.T) {
 	})
 }
 
-// hasLost has the node know that it has lost a timeline, whatever there was in it.
+// hasLost makes the node record that it has lost a timeline, whatever it contained.
 func (n *feedNode) hasLost(t testing.TB) {
 	t.Helper()
 	s := n.known(t)
@@ -77,12 +77,12 @@ func (n *feedNode) hasLost(t testing.TB) {
 	n.inTx(t, func(tx *store.Tx) error { return tx.Side(identity.Side).Set([]byte("state"), data) })
 }
 
-// A transaction that gives an entry another number, and is undone, is made once more: as if it were the first time.
+// If the transaction that renumbers an entry is rolled back, it can be repeated as if it had not run.
 func TestRenumberIsMadeOnceMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, r := restoredQueue(t, func(n *feedNode) {
 			n.bump(t, "new")
-			// Which does not fall into the other.
+			// Not folded into the first.
 			n.updateIf(t, "teams", teamKey("new"), "SET v = :v", "attribute_not_exists(unheard)", attr.Item{":v": attr.Int(1)})
 		})
 		r.hasLost(t)
@@ -121,7 +121,7 @@ func TestRenumberIsMadeOnceMore(t *testing.T) {
 				t.Fatalf("%v, %v", u, err)
 			}
 			if got := u.Entries[0].Behind; got == was || got == 0 {
-				t.Errorf("what stands behind the create of %d has it at %d", was, got)
+				t.Errorf("the write behind the create of %d refers to it as %d", was, got)
 			} else if first, err := r.box.Find(tx, got); err != nil || first == nil {
 				t.Errorf("there is nothing at %d: %v", got, err)
 			}
@@ -130,7 +130,7 @@ func TestRenumberIsMadeOnceMore(t *testing.T) {
 	})
 }
 
-// What a restored table has lost is waited for also where it has got another number meanwhile.
+// A write that a restored table has lost is waited for even if it was renumbered since.
 func TestRenumberedIsReplayedStill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, r := restoredQueue(t, func(n *feedNode) { n.bump(t, "x") })
@@ -147,34 +147,34 @@ func TestRenumberedIsReplayedStill(t *testing.T) {
 			return r.settleUnits(r.box.Begin(tx), []*flight{f}, r.clock.Now())
 		})
 		if b, now := r.book(t, "teams"), r.pendingOn(t, "x")[0]; now == seq || b.Through < now {
-			t.Errorf("%d is %d now, and waited for up to %d", seq, now, b.Through)
+			t.Errorf("%d is now %d, but the replay waits only up to %d", seq, now, b.Through)
 		}
 		r.tables.EndReplays(t.Context())
 		if told := c.nodeRow(t)[attrReplayed].Map(); !told["teams"].IsZero() {
-			t.Errorf("the node says that it has replayed: %v", told)
+			t.Errorf("the node reports that it has replayed: %v", told)
 		}
 	})
 }
 
-// What an earlier run has queued is not folded into what this run writes: if the file is an older state of itself, that
-// was sent by another.
+// What an earlier run has queued is not folded with writes of this run: if the store was restored to an earlier state, another run may
+// have sent it.
 func TestNoFoldingOverARestart(t *testing.T) {
 	_, n := opened(t, nil)
 	n.put(t, "teams", team("x", 1))
 	n.put(t, "teams", team("x", 2))
 	if got := n.waitingNow(t); got != 1 {
-		t.Errorf("%d units wait, of one run", got)
+		t.Errorf("%d batches of one run wait", got)
 	}
 	n = n.again(t)
 	n.put(t, "teams", team("x", 3))
 	n.put(t, "teams", team("x", 4))
 	if got := n.waitingNow(t); got != 2 {
-		t.Errorf("%d units wait, of two runs", got)
+		t.Errorf("%d batches of two runs wait", got)
 	}
 }
 
-// What a restored table has lost is put back in front of what waits, also of what has another number since a timeline was
-// lost: two transactions that wait on two items do so in one order on both, or neither would ever be sent.
+// What a restored table has lost goes ahead of what waits, even of entries that were renumbered after a lost timeline: two transactions
+// on the same two items wait in one order on both, otherwise neither would ever be sent.
 func TestPutBackBesideRenumbered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var backup backup
@@ -183,7 +183,7 @@ func TestPutBackBesideRenumbered(t *testing.T) {
 			n.drained(t)
 			letPass(10 * time.Minute)
 			backup = n.cloud.backUp(t)
-			n.bump(t, "x") // which is lost, and nothing of y
+			n.bump(t, "x") // lost in the restore; nothing of y is
 			n.drained(t)
 		})
 		for range 2 {
@@ -193,12 +193,12 @@ func TestPutBackBesideRenumbered(t *testing.T) {
 		defer stop()
 		letPass(time.Minute)
 		if first := r.pendingOn(t, "y"); len(first) != 2 || first[0] < first[1] {
-			t.Fatalf("on y wait %d: the test needs the first of them to have a new number, and the second its old one", first)
+			t.Fatalf("on y wait %d: the test needs the first renumbered, and the second not", first)
 		}
 		c.restoreTo(t, backup)
 		r.lookAtTables(t)
 		if x, y := r.pendingOn(t, "x"), r.pendingOn(t, "y"); len(x) != 3 || !slices.Equal(x[1:], y) {
-			t.Errorf("on x wait %d, on y %d", x, y)
+			t.Errorf("x has %d waiting, y has %d", x, y)
 		}
 		c.heal()
 		letPass(10 * time.Minute)
@@ -207,7 +207,7 @@ func TestPutBackBesideRenumbered(t *testing.T) {
 	})
 }
 
-// What is behind any write of a renumbered transaction is behind it still: it goes with it when that is refused.
+// A write that follows any part of a renumbered transaction still follows it, and is refused with it.
 func TestTailOfARenumberedTransaction(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, r := restoredQueue(t, func(n *feedNode) {
@@ -224,7 +224,7 @@ func TestTailOfARenumberedTransaction(t *testing.T) {
 		defer stop()
 		letPass(time.Minute)
 		if on := r.pendingOn(t, "y"); len(on) != 2 || on[0] < on[1] {
-			t.Fatalf("on y wait %d: the test needs the first of them to have a new number, and the second its old one", on)
+			t.Fatalf("on y wait %d: the test needs the first renumbered, and the second not", on)
 		}
 		theirs := c.team(t, "x")
 		theirs["n"] = attr.Int(9)
@@ -234,7 +234,7 @@ func TestTailOfARenumberedTransaction(t *testing.T) {
 		r.waits(t, 0)
 		r.cloudHas(t, teams{"y": 0})
 		if got := r.recorded(t, 1); len(got) == 1 && len(got[0].Entries()) != 3 {
-			t.Errorf("recorded are %v", got)
+			t.Errorf("recorded: %v", got)
 		}
 	})
 }

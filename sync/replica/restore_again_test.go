@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// Of several writes of one item that a restored table still has, the last one's mark proves those before it.
+// If a restored table still has several writes of one item, the mark of the last proves those before it.
 func TestRestoredTableHasTheLastOfMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -36,7 +36,7 @@ func TestRestoredTableHasTheLastOfMany(t *testing.T) {
 	})
 }
 
-// What went to a restored table before anybody had noticed proves nothing of what that table has lost.
+// What was sent to a restored table before the restore was noticed proves nothing about what the table has lost.
 func TestMarkFromAfterTheRestoreProvesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -54,8 +54,8 @@ func TestMarkFromAfterTheRestoreProvesNothing(t *testing.T) {
 	})
 }
 
-// One table that turns out to be restored has all looked at: the others get again what they have lost, though nobody asks for
-// anything that would show it.
+// One table found to be restored makes the node check all tables: the others get back what they have lost, although nothing read or
+// written there would show it.
 func TestOneRestoredTableTellsOfOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -69,15 +69,15 @@ func TestOneRestoredTableTellsOfOthers(t *testing.T) {
 		c.foreign(t, "follows", follow("m", "u"), nil)
 		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2", RestoredAt: backup.at} })
 		n.bump(t, "x")
-		letPass(time.Second) // all are looked at soon anyway
+		letPass(time.Second) // all are checked soon anyway
 		n.cloudHas(t, teams{"x": 2})
 		if it, err := c.item("follows", follow("m", "u")); it == nil || err != nil {
-			t.Errorf("of the other table the cloud has %v, %v", it, err)
+			t.Errorf("in the other table the cloud has %v, %v", it, err)
 		}
 	})
 }
 
-// A table that is restored once more before what it had lost is put back gets what both restores took.
+// A table restored a second time before its losses are put back gets back what both restores took.
 func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -101,8 +101,8 @@ func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 	})
 }
 
-// A transaction that waits in a snapshot was sent in the time that was lost, and a restore of its table has undone that: its
-// proof lies in another table, and proves nothing of what is there now. It is not lost without a record.
+// A transaction in a snapshot's queue was sent in the lost timeline, and a restore of its table undid it. Its proof lies in another
+// table, and proves nothing about the present one. It is not lost without a record.
 func TestTransactionOfALostTimelineOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -120,14 +120,14 @@ func TestTransactionOfALostTimelineOverARestore(t *testing.T) {
 
 		n = n.backTo(t, snapshot)
 		n.drained(t)
-		// Nobody can tell any more what became of it then: it is recorded, and not sent over what was decided.
+		// Nothing shows any more what became of it then: it is recorded, and not sent over later decisions.
 		n.cloudHas(t, teams{"y": 0, "z": 0})
 		n.recorded(t, 1)
 	})
 }
 
-// A second restore to an instant before the first: what had been acknowledged before the first is not proved by what was sent
-// between the two.
+// A second restore goes back further than the first: what was acknowledged before the first is not proved by what was sent between the
+// two.
 func TestRestoredFurtherBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -144,7 +144,7 @@ func TestRestoredFurtherBack(t *testing.T) {
 		write := func(op, table string) bool { return op == "write" && table == "teams" }
 		c.refuse(intent.Throttled, write)
 		c.restoreTo(t, later)
-		letPass(6 * time.Minute) // the last write is to be made sure of, and is not
+		letPass(6 * time.Minute) // the last write is to be verified, and is throttled
 		c.restoreTo(t, before)
 		var sent atomic.Bool
 		c.refuse(intent.Throttled, func(op, table string) bool { return sent.Load() && write(op, table) })
@@ -154,25 +154,25 @@ func TestRestoredFurtherBack(t *testing.T) {
 			}
 			return write(op, table)
 		})
-		letPass(6 * time.Minute) // it is done there, before anybody has noticed
+		letPass(6 * time.Minute) // it is applied there before the restore is noticed
 		if !sent.Load() || c.n(t, "x") != 1 || n.book(t, "teams").ID != "teams-3" {
-			t.Fatalf("sent %v, x is %d, the table is taken for %s", sent.Load(), c.n(t, "x"), n.book(t, "teams").ID)
+			t.Fatalf("sent %v, x is %d, the node takes the table for %s", sent.Load(), c.n(t, "x"), n.book(t, "teams").ID)
 		}
 		c.heal()
 		letPass(20 * time.Minute)
 		if got := n.conflicts(t); int(c.n(t, "x"))+len(got) != 2 {
-			t.Errorf("x is %d, recorded are %v", c.n(t, "x"), got)
+			t.Errorf("x is %d, recorded: %v", c.n(t, "x"), got)
 		}
 	})
 }
 
-// Who restores the old table in the place of one that was made anew has it used at once, and nothing is sent again but what
-// that has lost: what others had deleted before stays deleted.
+// If the old table is restored in place of a recreated one, it is used at once, and only what it has lost is sent again: what others had
+// deleted before stays deleted.
 func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, func(cfg *Config) {
 			cfg.Failpoint = func(point string) {
-				if point == "restore-flagged" { // before it is put back: what waits behind it could be quicker
+				if point == "restore-flagged" { // before it is put back, when a write behind it might be sent first
 					letPass(10 * time.Second)
 				}
 			}
@@ -199,8 +199,8 @@ func TestOldTableInPlaceOfOneMadeAnew(t *testing.T) {
 	})
 }
 
-// A feed that sees the last write's mark before the lanes have made sure of those before it takes it for the proof of all: it
-// settles the last write, and no lane would find that mark waiting any more.
+// A feed that sees the last write's mark before the workers have verified the earlier ones takes it as proof of all of them. Otherwise it
+// would settle the last write alone, and no worker would find a write with that mark waiting.
 func TestManyOfOneItemBesideAFeed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, scanTeams(time.Second))
@@ -209,9 +209,9 @@ func TestManyOfOneItemBesideAFeed(t *testing.T) {
 		c.restoreTo(t, backup)
 		letPass(6 * time.Minute)
 		n.waits(t, 21)
-		c.foreign(t, "teams", nil, with(c.team(t, "x"), attr.Item{"seen": attr.Int(1)})) // news for the feed
+		c.foreign(t, "teams", nil, with(c.team(t, "x"), attr.Item{"seen": attr.Int(1)})) // a change for the feed to read
 		letPass(10 * time.Second)
-		n.waits(t, 1) // what the table has lost
+		n.waits(t, 1) // the one that the table has lost
 		c.heal()
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"x": 21})
@@ -219,7 +219,8 @@ func TestManyOfOneItemBesideAFeed(t *testing.T) {
 	})
 }
 
-// More than goes back in one transaction: no lane looks for any of it before the last of it waits, for that proves the others.
+// More writes go back than fit in one transaction: no worker looks for any of them before the last one waits, since its mark proves the
+// others.
 func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var pieces atomic.Int32
@@ -227,7 +228,7 @@ func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 			cfg.Failpoint = func(point string) {
 				if point == "restore-requeued" {
 					pieces.Add(1)
-					letPass(10 * time.Second) // in which the lanes do what they can
+					letPass(10 * time.Second) // time for the workers
 				}
 			}
 		})
@@ -235,15 +236,15 @@ func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 		c.restoreTo(t, backup)
 		letPass(20 * time.Minute)
 		if got := pieces.Load(); got < 2 {
-			t.Errorf("put back in %d pieces", got)
+			t.Errorf("put back in %d transactions, want several", got)
 		}
 		n.cloudHas(t, teams{"x": manyWrites + 1})
 		n.recorded(t, 0)
 	})
 }
 
-// More goes back than in one transaction, and lanes look at the outbox between two of them: what was written first waits until
-// the last write is there, whose mark proves it.
+// More goes back than fits in one transaction, and the workers read the outbox between two of them: the earlier writes wait for the last
+// one, whose mark proves them.
 func TestLanesWaitForTheLastPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n *feedNode
@@ -263,7 +264,7 @@ func TestLanesWaitForTheLastPutBack(t *testing.T) {
 		c.restoreTo(t, c.backUp(t))
 		letPass(20 * time.Minute)
 		if got := slices.Load(); got < 2 {
-			t.Errorf("the test needs more than one transaction: there were %d", got)
+			t.Errorf("%d transactions: the test needs several", got)
 		}
 		n.cloudHas(t, teams{"x": manyWrites})
 		n.recorded(t, 0)
@@ -271,7 +272,7 @@ func TestLanesWaitForTheLastPutBack(t *testing.T) {
 	})
 }
 
-// A node that dies or fails between two of them goes on with it, and then with the lanes.
+// A node that dies or fails between two of these transactions continues with the rest, and only then starts its workers.
 func TestPuttingBackGoesOn(t *testing.T) {
 	for _, dies := range []bool{false, true} {
 		t.Run(fmt.Sprintf("dies %t", dies), func(t *testing.T) {
@@ -310,10 +311,10 @@ func TestPuttingBackGoesOn(t *testing.T) {
 	}
 }
 
-// manyWrites are more than one transaction puts back.
-const manyWrites = 200 + 10 // more than are put back in one transaction
+// manyWrites is more than one transaction puts back (200).
+const manyWrites = 200 + 10
 
-// addMany has many writes of one item be sent.
+// addMany makes many writes of one item and lets them be sent.
 func (n *feedNode) addMany(t *testing.T, many int) {
 	t.Helper()
 	n.put(t, "teams", team("x", 0))
@@ -324,7 +325,7 @@ func (n *feedNode) addMany(t *testing.T, many int) {
 	letPass(10 * time.Second)
 }
 
-// manyOf has many writes of one item be sent, and one more behind a backup.
+// manyOf makes many writes of one item, a backup after they were sent, and one write after the backup.
 func (n *feedNode) manyOf(t *testing.T, many int) (b backup) {
 	t.Helper()
 	n.addMany(t, many)
@@ -335,8 +336,8 @@ func (n *feedNode) manyOf(t *testing.T, many int) (b backup) {
 	return b
 }
 
-// A transaction that is of this timeline alone, behind the fork, was never sent: it gets new sequences, though its table was
-// restored meanwhile.
+// A transaction that only this timeline has, after the fork, was never sent: it gets new sequences, even if its table was restored
+// meanwhile.
 func TestTransactionBehindTheForkOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n, snapshot := pastSnapshot(t, nil)

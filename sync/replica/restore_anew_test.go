@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// What is withdrawn of a table that was made anew, and is absent there because of that, is withdrawn when all have sent again
-// what they know: it does not wait for ever, and while it waits the status says why.
+// A delete of an item that is absent from a table only because the table was recreated is done once all nodes have sent again what they
+// know. It does not wait for ever, and while it waits the status says why.
 func TestDeletedFromATableMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(20*time.Second))
@@ -31,7 +31,7 @@ func TestDeletedFromATableMadeAnew(t *testing.T) {
 			for i := range st.Lanes {
 				for _, p := range st.Lanes[i].Parked {
 					if p.Why == "" {
-						t.Errorf("%s waits until %v, and does not say why", p.WriteID, p.Until)
+						t.Errorf("%s waits until %v without a reason", p.WriteID, p.Until)
 					}
 				}
 			}
@@ -44,13 +44,13 @@ func TestDeletedFromATableMadeAnew(t *testing.T) {
 		letPass(2 * time.Hour)
 		n.waits(t, 0)
 		if n.row(t, "teams", teamKey("theirs")) != nil || c.team(t, "theirs") != nil {
-			t.Error("it is back")
+			t.Error("the deleted item is back")
 		}
 	})
 }
 
-// A table that was made anew before a node could first look at it is known by what the node has had acknowledged before that: what
-// it lacks was not deleted. One that is as old as what it has acknowledged is the one that did.
+// A table recreated before a node first checked it is recognized by writes that the node has had acknowledged before: what the table
+// lacks was not deleted. A table at least as old as these acknowledgements is the one that gave them.
 func TestMadeAnewBeforeTheFirstLook(t *testing.T) {
 	for _, anew := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestMadeAnewBeforeTheFirstLook(t *testing.T) {
 			if stopped := slices.ContainsFunc(n.status(t).Tables, func(s TableStatus) bool {
 				return s.Table == "teams" && s.Stopped != nil
 			}); stopped != anew {
-				t.Fatalf("anew: %t, and the table is stopped: %t", anew, stopped)
+				t.Fatalf("recreated %t, stopped %t", anew, stopped)
 			}
 			n.sees(t, "x", team("x", 1))
 			stop()
@@ -84,8 +84,8 @@ func TestMadeAnewBeforeTheFirstLook(t *testing.T) {
 	}
 }
 
-// What a lane has sent and holds while the way is gone stays sent when the outbox is read anew, because of another table: its
-// own effect is no sign of another copy.
+// A batch that a worker has sent and holds during an outage still counts as sent when the outbox is read again because of another table:
+// its own effect is no sign of another copy.
 func TestHeldOverTheRestoreOfAnotherTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -107,13 +107,13 @@ func TestHeldOverTheRestoreOfAnotherTable(t *testing.T) {
 		stop()
 		n.waits(t, 0)
 		if got := log.String(); strings.Contains(got, "cannot have written") {
-			t.Errorf("the log: %s", got)
+			t.Errorf("log: %s", got)
 		}
 	})
 }
 
-// A transaction that wrote to a table which is gone here goes back to a restored cloud without it: the other tables have lost
-// what they have lost.
+// A transaction that wrote to a table since dropped here is put back into a restored cloud without that table: the other tables have lost
+// their part all the same.
 func TestRestoredWithoutATableThatIsGoneHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -144,18 +144,18 @@ func TestRestoredWithoutATableThatIsGoneHere(t *testing.T) {
 	})
 }
 
-// Of a table that a node first looks at when it has sent to it, or was put back to a snapshot from before that, and finds
-// restored, nobody can tell whether that was before what was sent or behind it. A transaction that waits is not proved by its
-// row, which lies in another table.
+// A node sends to a table before it first checks it, or is restored to a snapshot from before the first check, and then finds the table
+// restored. Nothing shows whether the restore came before or after what was sent. A waiting transaction is not proved by its proof row,
+// which lies in another table.
 func TestPutBackToBeforeTheFirstLook(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		sent     bool // before the snapshot is taken, and not answered
-		lost     bool // the machine goes on from there, and is put back
+		sent     bool // before the snapshot is made, and not answered
+		lost     bool // the machine runs on, and is then restored
 		want     int64
 		recorded int
 	}{
-		// Nobody can tell any more what became of it there: it is recorded, and not sent over what was decided.
+		// Nothing shows any more what became of it there: it is recorded, and not sent over later decisions.
 		{name: "sent in the time that was lost", lost: true, recorded: 1},
 		{name: "not answered, and sent again in the time that was lost", sent: true, lost: true, recorded: 1},
 		{name: "not answered", sent: true, want: 1},
@@ -170,7 +170,8 @@ func TestPutBackToBeforeTheFirstLook(t *testing.T) {
 	}
 }
 
-// beforeTheFirstLook is a node with a transaction from before its first look at the teams, which have lost its effect.
+// beforeTheFirstLook returns a node with a transaction from before its first check of teams, a table that has lost the transaction's
+// effect.
 func beforeTheFirstLook(t *testing.T, sent, lost bool) *feedNode {
 	t.Helper()
 	c, n := opened(t, nil)

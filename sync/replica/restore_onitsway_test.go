@@ -12,13 +12,13 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What was on its way when a table was found restored is in the outbox as never sent, but for its mark: it is made sure of like
-// what is known to be unanswered. The proof of a transaction lies in another table, and proves nothing of what that has lost.
+// A write in flight when a table was found restored is in the outbox as never sent, except for its mark: it is verified like a known
+// unanswered one. A transaction's proof lies in another table, and proves nothing about what the restored one has lost.
 func TestOnItsWayOverARestore(t *testing.T) {
 	for _, c := range []struct {
 		name, held string
 		lost       bool // the held answer never comes
-		dies       bool // the node dies over it
+		dies       bool // the node dies meanwhile
 	}{
 		{name: "the images are not read", held: "get", lost: true},
 		{name: "the images are read late", held: "get"},
@@ -50,7 +50,7 @@ func onItsWay(t *testing.T, held string, lost, dies bool) {
 	n.pair(t, "x", "y")
 	letPass(2 * time.Second)
 	if c.n(t, "x") != 1 || n.waitingNow(t) != 2 {
-		t.Fatalf("the transaction is not on its way: x is %d, %d wait", c.n(t, "x"), n.waitingNow(t))
+		t.Fatalf("the transaction is not in flight: x is %d, %d wait", c.n(t, "x"), n.waitingNow(t))
 	}
 	c.restoreTo(t, backup)
 	n.lookAtTables(t)
@@ -58,7 +58,7 @@ func onItsWay(t *testing.T, held string, lost, dies bool) {
 	close(release)
 	if dies {
 		stop()
-		c.replaceTeams(t, backup) // of what the end has let go on
+		c.replaceTeams(t, backup) // undoes what the released request has done
 		n = n.backTo(t, disk)
 		stop = n.run(t)
 	}
@@ -68,8 +68,8 @@ func onItsWay(t *testing.T, held string, lost, dies bool) {
 	stop()
 }
 
-// A write that stood behind another is on its way when a feed sees its mark, and its table is restored: it is put back, behind
-// nothing. The answer that comes then, or never does, leaves it where it stands now.
+// A write that followed another is in flight when a feed sees its mark and its table is restored: it is put back, and follows nothing
+// now. Its late or lost answer does not change that.
 func TestPutBackWhileOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(5*time.Second))
@@ -97,7 +97,7 @@ func TestPutBackWhileOnItsWay(t *testing.T) {
 		})
 		letPass(8 * time.Second) // a scan has shown it
 		if sent.Load() != 2 || n.waitingNow(t) != 0 {
-			t.Fatalf("it is not on its way with its mark seen: %d were sent, %d wait", sent.Load(), n.waitingNow(t))
+			t.Fatalf("it is not in flight with its mark seen: %d were sent, %d wait", sent.Load(), n.waitingNow(t))
 		}
 		c.restoreTo(t, backup)
 		n.lookAtTables(t)
@@ -110,7 +110,7 @@ func TestPutBackWhileOnItsWay(t *testing.T) {
 	})
 }
 
-// A tombstone that was put before a restore may be lost with it: a delete that is on its way then puts it once more.
+// A tombstone put before a restore may be lost in it: a delete in flight then puts it again.
 func TestTombstoneOfADeleteOnItsWayOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(5*time.Second))
@@ -134,7 +134,7 @@ func TestTombstoneOfADeleteOnItsWayOverARestore(t *testing.T) {
 		n.remove(t, "teams", teamKey("x"))
 		letPass(time.Second)
 		if it, err := c.item("touchline-sync", dead); !held.Load() || it == nil || err != nil {
-			t.Fatalf("the delete is not on its way, behind its tombstone: %v, %v", it, err)
+			t.Fatalf("the delete is not in flight after its tombstone: %v, %v", it, err)
 		}
 		c.restoreTo(t, backup)
 		c.foreign(t, "touchline-sync", dead, nil)
@@ -143,7 +143,7 @@ func TestTombstoneOfADeleteOnItsWayOverARestore(t *testing.T) {
 		letPass(10 * time.Minute)
 		n.waits(t, 0)
 		if it, err := c.item("touchline-sync", dead); c.team(t, "x") != nil || it == nil || err != nil {
-			t.Errorf("the cloud has the item %v and the tombstone %v, %v; recorded are %v", c.team(t, "x"), it, err, n.conflicts(t))
+			t.Errorf("the cloud has the item %v and the tombstone %v, %v; recorded: %v", c.team(t, "x"), it, err, n.conflicts(t))
 		}
 		stop()
 	})

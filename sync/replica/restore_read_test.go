@@ -10,16 +10,15 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What was read before a table was found to be restored proves nothing of the table as it is now: the write waits on, and is
-// made sure of.
+// What was read before a table was found restored proves nothing about the present table: the write keeps waiting, and is verified.
 func TestReadOverARestore(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		ids  []string
-		slow int // the read of an item of the table that takes long
+		slow int // which read of an item of the table takes long
 	}{
 		{name: "one write", ids: []string{"x"}, slow: 1},
-		{name: "a transaction", ids: []string{"x", "y"}, slow: 3}, // after one has shown it, all are read
+		{name: "a transaction", ids: []string{"x", "y"}, slow: 3}, // once one shows it, all are read
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { readOver(t, c.ids, c.slow) })
@@ -57,7 +56,7 @@ func readOver(t *testing.T, ids []string, slow int) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	n.waits(t, int64(len(ids))) // after a read of the table as it was
+	n.waits(t, int64(len(ids))) // after a read of the table as it was before the restore
 	u.set(func() { u.away = false })
 	letPass(10 * time.Minute)
 	for _, id := range ids {
@@ -65,7 +64,8 @@ func readOver(t *testing.T, ids []string, slow int) {
 	}
 }
 
-// unanswered is a cloud that can take a write, lose the answer and then be away to all but reads of items.
+// unanswered is a cloud that can apply a write, lose its answer and then be unreachable for everything except reads of items and table
+// descriptions.
 type unanswered struct {
 	*shelf
 
@@ -94,7 +94,7 @@ func newUnanswered(t *testing.T) *unanswered {
 	return u
 }
 
-// lose has the answer to a write be lost. The cloud is away behind it.
+// lose makes a write whose answer is lost. Afterwards the cloud is unreachable.
 func (u *unanswered) lose(write func()) {
 	u.set(func() { u.deaf = true })
 	write()
@@ -102,7 +102,8 @@ func (u *unanswered) lose(write func()) {
 	u.set(func() { u.deaf = false })
 }
 
-// Nor is it where the first table was made anew, though what that has lost goes back only when the node starts again.
+// The mark in the second table proves nothing either if the first table was recreated, although its losses are put back only when the
+// node restarts.
 func TestOneTableShowsATransactionOverATableMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, n, _, stop := backedUp(t)
@@ -119,7 +120,7 @@ func TestOneTableShowsATransactionOverATableMadeAnew(t *testing.T) {
 	})
 }
 
-// backedUp runs a node with such a cloud, of which there is a backup from before anything is written.
+// backedUp runs a node on an unanswered cloud, with a backup from before anything is written.
 func backedUp(t *testing.T) (u *unanswered, n *feedNode, before backup, stop func()) {
 	t.Helper()
 	u = newUnanswered(t)
@@ -131,7 +132,7 @@ func backedUp(t *testing.T) (u *unanswered, n *feedNode, before backup, stop fun
 	return u, n, before, stop
 }
 
-// A transaction over a table that was restored and one that was not is not proved by the mark that the second has kept.
+// A transaction over a restored table and one that was not restored is not proved by the mark that the second still has.
 func TestOneTableShowsATransactionOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		u, n, backup, stop := backedUp(t)
@@ -144,7 +145,7 @@ func TestOneTableShowsATransactionOverARestore(t *testing.T) {
 		if err := n.feed.ReadNow(t.Context(), n.spec("follows"), follow("m", "u")); err != nil {
 			t.Fatal(err)
 		}
-		n.waits(t, 2) // after a read of what was not restored
+		n.waits(t, 2) // after a read of the table that was not restored
 		u.set(func() { u.away = false })
 		letPass(2 * time.Hour)
 		if u.n(t, "x") != 1 && len(n.conflicts(t)) == 0 {
@@ -153,14 +154,13 @@ func TestOneTableShowsATransactionOverARestore(t *testing.T) {
 	})
 }
 
-// What is put back was applied before, and readers have seen it: they see it once, whether the row is from before the restore
-// or from behind it.
+// What is put back was applied before, and readers have seen it. They see it once, whether the row is from before or after the restore.
 func TestReadersSeeWhatIsPutBackOnce(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		write func(t *testing.T, n *feedNode)
 		want  attr.Item
-		again attr.Item // on the row as the restored table has it
+		again attr.Item // what they see on the row of the restored table
 	}{
 		{name: "an ADD", write: func(t *testing.T, n *feedNode) { n.bump(t, "x") }, want: team("x", 2), again: team("x", 2)},
 		{name: "two of them", write: func(t *testing.T, n *feedNode) {
@@ -215,8 +215,8 @@ func TestReadersSeeWhatIsPutBackOnce(t *testing.T) {
 	}
 }
 
-// What a restored table has lost, and another node may make again, is not absent to readers while a write of this node that is
-// put back waits for that: not behind a restart either.
+// An item that a restored table has lost, and that another node may create again, is not absent for readers while a write of this node on
+// it is put back and waits for that, even after a restart.
 func TestReadersSeeWhatAnotherMayMakeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n, theirs, stop := waitsForAnother(t, func(n *feedNode) { n.bump(t, "x") })
@@ -224,9 +224,9 @@ func TestReadersSeeWhatAnotherMayMakeAgain(t *testing.T) {
 		n = n.again(t)
 		defer n.run(t)()
 		n.sees(t, "x", team("x", 2))
-		n.bump(t, "x") // behind what waits
+		n.bump(t, "x") // behind the waiting write
 		n.sees(t, "x", team("x", 3))
-		c.foreign(t, "teams", nil, theirs) // the other has made it again
+		c.foreign(t, "teams", nil, theirs) // the other node has created it again
 		for range 30 {
 			letPass(10 * time.Second)
 			n.sees(t, "x", team("x", 3))
@@ -237,7 +237,8 @@ func TestReadersSeeWhatAnotherMayMakeAgain(t *testing.T) {
 	})
 }
 
-// Nothing is sent upon what readers are shown of it: a Put that finds another image under the same count takes no mark back.
+// Nothing is sent based on the image that readers are shown meanwhile: a Put that finds another image under the same count removes no
+// mark.
 func TestNothingIsSentUponWhatIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n, theirs, stop := waitsForAnother(t, func(n *feedNode) { n.put(t, "teams", team("x", 2)) })
@@ -251,7 +252,7 @@ func TestNothingIsSentUponWhatIsLost(t *testing.T) {
 	})
 }
 
-// When the hour is over, what nobody has made again is gone.
+// After an hour, an item that no node has created again is gone.
 func TestReadersSeeWhatIsLostForAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n, _, stop := waitsForAnother(t, func(n *feedNode) { n.bump(t, "x") })
@@ -265,8 +266,8 @@ func TestReadersSeeWhatIsLostForAnHour(t *testing.T) {
 	})
 }
 
-// waitsForAnother is a node with a write of another node's item, which a restored table has lost with it: it waits for the
-// other to make it again.
+// waitsForAnother returns a node with a write on another node's item; a restored table has lost both. The write waits for the other node
+// to create the item again.
 func waitsForAnother(t *testing.T, write func(n *feedNode)) (c *shelf, n *feedNode, theirs attr.Item, stop func()) {
 	t.Helper()
 	c, n = opened(t, scanTeams(20*time.Second))

@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/restore"
 )
 
-// A restored table gets again what it has lost, once, and in order; what is absent meanwhile is not deleted here; what others
-// deleted before the restore point stays deleted.
+// A restored table gets back what it has lost, once and in order. What is absent meanwhile is not deleted here, and what others deleted
+// before the restore point stays deleted.
 func TestTableRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(20*time.Second))
@@ -33,11 +33,11 @@ func TestTableRestored(t *testing.T) {
 		n.put(t, "teams", team("new", 1))
 		letPass(time.Second)
 		n.bump(t, "new")
-		c.foreign(t, "teams", nil, team("late", 1)) // lost: it is nobody's to send again
+		c.foreign(t, "teams", nil, team("late", 1)) // lost: no node can send it again
 		letPass(time.Minute)
 		n.cloudHas(t, teams{"old": 3, "new": 2})
 		if n.row(t, "teams", teamKey("late")) == nil {
-			t.Fatal("before the restore not everything is there")
+			t.Fatal("not everything is here before the restore")
 		}
 
 		c.restoreTo(t, backup)
@@ -56,21 +56,21 @@ func TestTableRestored(t *testing.T) {
 		}
 		n.recorded(t, 0)
 		if n.tables.Replaying() {
-			t.Error("all nodes have replayed, and it is still waited for")
+			t.Error("all nodes have replayed, and the node still waits")
 		}
 		letPass(10 * time.Minute)
 		if n.row(t, "teams", teamKey("late")) != nil {
-			t.Error("when all have replayed, what is absent is deleted")
+			t.Error("all have replayed, and the absent item was not deleted")
 		}
 		stop()
 		row := c.nodeRow(t)
 		if row[attrReplayed].Map()["teams"].Str() != "teams-2" {
-			t.Errorf("the row does not tell: %v", row)
+			t.Errorf("the row does not report the replay: %v", row)
 		}
 	})
 }
 
-// Another node that has not replayed is waited for, an hour at most.
+// The node waits for another node that has not replayed, for an hour at most.
 func TestReplayWaitsForOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(20*time.Second))
@@ -91,7 +91,7 @@ func TestReplayWaitsForOthers(t *testing.T) {
 	})
 }
 
-// A table that was written to before it could first be looked at, and was restored in between, gets again what it has lost.
+// A table that was written to before it was first checked, and was restored in between, gets back what it has lost.
 func TestRestoredBeforeTheFirstLook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -111,7 +111,7 @@ func TestRestoredBeforeTheFirstLook(t *testing.T) {
 	})
 }
 
-// A transaction whose answer was lost has its proof in a table that was not restored: it is made sure of in those that were.
+// A transaction whose answer was lost has its proof in a table that was not restored: it is verified in those that were.
 func TestUnansweredOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -137,7 +137,7 @@ func TestUnansweredOverARestore(t *testing.T) {
 	})
 }
 
-// The row goes on telling of a table that this node has done with: others may yet wait for it.
+// The row keeps reporting a table that this node has finished: other nodes may still wait for it.
 func TestReplayedStaysTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -146,7 +146,7 @@ func TestReplayedStaysTold(t *testing.T) {
 		backup := c.backUp(t)
 		told := attr.M(attr.Item{"teams": attr.S("teams-2")})
 		b := attr.Item{"id": attr.S("node:b"), attrNonce: attr.S("x"), attrReplayed: told}
-		c.foreign(t, "touchline-sync", nil, b) // it has replayed the first, and not the second
+		c.foreign(t, "touchline-sync", nil, b) // it has replayed teams, and not follows
 		letPass(time.Minute)
 		c.restoreTo(t, backup)
 		letPass(6 * time.Minute)
@@ -154,20 +154,19 @@ func TestReplayedStaysTold(t *testing.T) {
 		letPass(10 * time.Minute)
 		row := c.nodeRow(t)
 		if got := row[attrReplayed].Map(); got["teams"].Str() != "teams-2" || got["follows"].Str() != "follows-2" {
-			t.Errorf("the row tells %v", row)
+			t.Errorf("the row reports %v", row)
 		}
 	})
 }
 
-// What stands behind a write that waits for the other nodes only waits for them too: a node that has nothing else left has
-// replayed.
+// A write behind one that waits for the other nodes waits for them too: a node with nothing else left has replayed.
 func TestWhatStandsBehindTheWaitingIsReplayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, scanTeams(20*time.Second))
 		letPass(time.Minute)
 		backup := c.backUp(t)
 		letPass(time.Minute)
-		c.foreign(t, "teams", nil, team("theirs", 1)) // lost: it is nobody's to send again
+		c.foreign(t, "teams", nil, team("theirs", 1)) // lost: no node can send it again
 		letPass(time.Minute)
 		for range 2 {
 			n.bump(t, "theirs")
@@ -179,13 +178,13 @@ func TestWhatStandsBehindTheWaitingIsReplayed(t *testing.T) {
 			t.Error("the only node has nothing else left, and waits for itself")
 		}
 		if len(n.conflicts(t)) == 0 {
-			t.Error("what has no item any more is not recorded")
+			t.Error("the write whose item is gone is not recorded")
 		}
 	})
 }
 
-// A table that is made anew: nothing is sent to it and nothing is deleted here, until somebody restarts the node; then it
-// gets what the log has, and what it does not have stays here.
+// A recreated table: nothing is sent to it and nothing is deleted here until the node is restarted. Then it gets what the replay log has,
+// and what it lacks stays here.
 func TestTableMadeAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(20*time.Second))
@@ -198,10 +197,10 @@ func TestTableMadeAnew(t *testing.T) {
 		n.bump(t, "ours")
 		letPass(2 * time.Hour)
 		if got := c.backUp(t).teams; len(got) != 0 {
-			t.Errorf("the new table was sent %v", got)
+			t.Errorf("the new table has %v", got)
 		}
 		if n.row(t, "teams", teamKey("theirs")) == nil || n.row(t, "teams", teamKey("ours")) == nil {
-			t.Error("local data was deleted to match")
+			t.Error("local data was deleted to match the new table")
 		}
 		if st := n.status(t); len(st.Alarms) == 0 {
 			t.Errorf("no alarm: %v", st.Tables)
@@ -213,14 +212,14 @@ func TestTableMadeAnew(t *testing.T) {
 		stop = n.run(t)
 		letPass(3 * time.Hour)
 		if n.row(t, "teams", teamKey("theirs")) == nil {
-			t.Error("in the end local data was deleted to match")
+			t.Error("local data was deleted in the end to match the new table")
 		}
 		stop()
 	})
 }
 
-// What is written to an item that a table made anew does not have, and that nobody has sent again within the hour, is decided
-// like any other: a delete is done, an update is recorded, alone or in a transaction. The item stays, for nobody has deleted it.
+// A write to an item that a recreated table lacks, and that no node sends again within the hour, is decided like any other: a delete is
+// done, an update is recorded, alone or in a transaction. The item stays here, because nobody has deleted it.
 func TestWritesOnWhatATableMadeAnewLacks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, scanTeams(20*time.Second))
@@ -251,12 +250,12 @@ func TestWritesOnWhatATableMadeAnewLacks(t *testing.T) {
 			}
 		}
 		if n.row(t, "teams", teamKey("kept")) == nil || n.row(t, "teams", teamKey("deleted")) != nil {
-			t.Error("what nobody wrote to is not kept, or the delete is not done")
+			t.Error("an unwritten item is gone, or the delete is not done")
 		}
 	})
 }
 
-// A crash between two steps of a replay repeats nothing and forgets nothing.
+// A crash between two steps of a replay repeats nothing and omits nothing.
 func TestRequeueIsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -266,7 +265,7 @@ func TestRequeueIsOnce(t *testing.T) {
 		}
 		c.restoreTo(t, backup{at: time.Now().Add(-time.Hour)})
 		b := restore.Book{ID: "teams-2", RestoredAt: time.Now().Add(-time.Hour), Noticed: time.Now()}
-		for range 2 { // the second time finds nothing to be done
+		for range 2 { // the second time there is nothing to do
 			n.setBook(t, "teams", b)
 			n.lookAtTables(t)
 			if got := n.waitingNow(t); got != 3 {
@@ -281,7 +280,7 @@ func TestRequeueIsOnce(t *testing.T) {
 	})
 }
 
-// Who asks for a write that was folded into one that waits again is not told that the cloud has it.
+// A caller that asks about a write folded into one that waits again is not told that the cloud has it.
 func TestFoldedWaitsOverARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -311,7 +310,7 @@ func TestFoldedWaitsOverARestore(t *testing.T) {
 	})
 }
 
-// Where tables may not be described, that is said once, and is no error.
+// A missing permission to describe tables is no error.
 func TestCatalogueDenied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)

@@ -15,8 +15,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/restore"
 )
 
-// A table that is restored again while what it had lost by the restore before is put back, or while the cloud is told that
-// this was done, is not taken for the one before: what it has lost is put back too.
+// A table restored again while the losses of the first restore are put back, or while the cloud is told that this is done, counts as
+// another table: what it has lost is put back too.
 func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 	for _, told := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 				n.tables.EndReplays(t.Context())
 			}
 			if b := n.book(t, "teams"); b.ID != "teams-3" || b.Noticed.IsZero() || b.Requeued {
-				t.Errorf("told %v: what is remembered is %+v", told, b)
+				t.Errorf("told %v: the book is %+v", told, b)
 			}
 			n.lookAtTables(t)
 			n.drained(t)
@@ -69,8 +69,8 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 	}
 }
 
-// Two who find the same table restored, one while the other is about to note it: it is noted once, and what it has lost is put
-// back once.
+// Two callers find the same table restored, one while the other is about to record it: it is recorded once, and its losses are put back
+// once.
 func TestRestoreIsNoticedByTwo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		other, flagged := func() {}, 0
@@ -96,12 +96,12 @@ func TestRestoreIsNoticedByTwo(t *testing.T) {
 		}
 		n.lookAtTables(t)
 		if b := n.book(t, "teams"); flagged != 1 || !b.Requeued {
-			t.Errorf("what it has lost was put back %d times: %+v", flagged, b)
+			t.Errorf("its losses were put back %d times: %+v", flagged, b)
 		}
 	})
 }
 
-// A lane and a feed come together to put back what a table has lost: one does it, and the other finds it done.
+// A worker and a feed set out at once to put back what a table has lost: one does it, and the other finds it done.
 func TestPutBackByOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n *feedNode
@@ -113,7 +113,7 @@ func TestPutBackByOne(t *testing.T) {
 				}
 				if flagged++; flagged == 1 {
 					go func() { done <- n.tables.CheckAll(context.Background(), true) }()
-					synctest.Wait() // until it waits for its turn, or has done what it does
+					synctest.Wait() // until it waits for its turn or is done
 				}
 			}
 		})
@@ -125,15 +125,15 @@ func TestPutBackByOne(t *testing.T) {
 		c.restoreTo(t, backup)
 		n.lookAtTables(t)
 		if err := <-done; err != nil || flagged != 1 {
-			t.Errorf("it was put back %d times: %v", flagged, err)
+			t.Errorf("its losses were put back %d times: %v", flagged, err)
 		}
 		n.drained(t)
 		n.cloudHas(t, teams{"x": 1})
 	})
 }
 
-// Of a transaction that an item proves, and of which another cannot be taken now, nothing is taken: nor is what waits before
-// it on the one item settled by that.
+// An item proves a transaction, but another item of it cannot be adopted now: then nothing of the transaction is adopted, and what waits
+// before it on the first item is not settled either.
 func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -147,20 +147,20 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 				e.MakeSure(true, time.UnixMilli(0))
 			})
 		}
-		// The cloud has x with the mark of the transaction, and not y, of which nobody knows yet whether it comes back.
+		// The cloud has x with the transaction's mark, and not y, which may yet come back.
 		n.cloud.foreign(t, "teams", nil, with(team("x", 3), attr.Item{intent.AttrMark + "a": n.pendingMark(t, "teams", teamKey("x"))}))
 		n.setBook(t, "teams", restore.Book{ID: "teams-2", Noticed: time.Now(), Requeued: true, Until: time.Now().Add(time.Hour)})
 		seqs := n.pendingOn(t, "x")
 		if len(seqs) != 2 || seqs[1] != whole {
-			t.Fatalf("on x wait %d, the transaction is %d", seqs, whole)
+			t.Fatalf("x has %d waiting, the transaction is %d", seqs, whole)
 		}
 		n.readNow(t, "teams", teamKey("x"))
 		if got := n.pendingOn(t, "x"); len(got) != 2 {
-			t.Errorf("on x wait %d", got)
+			t.Errorf("x has %d waiting", got)
 		}
 		n.inView(t, func(tx *store.Tx) error {
 			return outbox.EachReplayed(tx, time.Time{}, func(_ time.Time, entries []*intent.Entry) (bool, error) {
-				t.Errorf("what waits is in the replay log, as sent: %d", entries[0].Seq)
+				t.Errorf("a waiting write is in the replay log as sent: %d", entries[0].Seq)
 				return true, nil
 			})
 		})
@@ -169,7 +169,7 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 	})
 }
 
-// book is what is remembered of a table of the cloud, and setBook what is to be.
+// book reads what is recorded about a table of the cloud; setBook replaces it.
 func (n *feedNode) book(t testing.TB, table string) (b restore.Book) {
 	t.Helper()
 	n.inView(t, func(tx *store.Tx) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// dueNode is a node whose writes to the table data may be sent for the first time until an instant that the test sets.
+// dueNode returns a node whose writes to the table data may first be sent until a time that the test sets.
 func dueNode(t *testing.T) (n *node, by *atomic.Pointer[time.Time]) {
 	t.Helper()
 	by = &atomic.Pointer[time.Time]{}
@@ -32,7 +32,8 @@ func (n *node) open() []*conflict.Record {
 	return all
 }
 
-// What could not be sent in time never leaves: it is a conflict, and gone from the view. Other tables know no such time.
+// A write that could not be sent in time is never sent: it becomes a conflict and leaves the view. Tables without SendBy have no such
+// limit.
 func TestNothingIsFirstSentAfterItsTime(t *testing.T) {
 	t.Parallel()
 	for name, write := range map[string]func(tx *store.Tx) error{
@@ -60,12 +61,12 @@ func TestNothingIsFirstSentAfterItsTime(t *testing.T) {
 			t.Errorf("%s: conflicts %+v", name, all)
 		}
 		if it := n.get("data", key("p", "late")); it != nil {
-			t.Errorf("%s: it still shows: %v", name, it)
+			t.Errorf("%s: still in the view: %v", name, it)
 		}
 	}
 }
 
-// What was sent in time and not answered goes on behind its time: it may be in the cloud.
+// A write sent in time and not answered is pursued past its time: it may be in the cloud.
 func TestWhatWasSentInTimeGoesOn(t *testing.T) {
 	t.Parallel()
 	n, by := dueNode(t)

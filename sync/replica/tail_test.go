@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// idleItem is a node that has made an item whose status is idle, and runs no more: what it writes waits.
+// idleItem returns a node that has created an item with status idle and then stopped: what it writes waits.
 func idleItem(t *testing.T) (*simcloud.Cloud, *node) {
 	t.Helper()
 	c := newCloud()
@@ -29,7 +29,7 @@ func idleItem(t *testing.T) (*simcloud.Cloud, *node) {
 	return c, n
 }
 
-// What was computed from an item with a rejected write on it goes with that one, into one record, and what was not goes on.
+// A write computed from an item with a rejected write on it is rejected with it, in one record; an independent one is sent.
 func TestTailGoesWithTheRejected(t *testing.T) {
 	c, n := idleItem(t)
 	write := func(u store.UpdateItem) uint64 {
@@ -71,7 +71,7 @@ func TestTailGoesWithTheRejected(t *testing.T) {
 	}
 }
 
-// A request that nobody answers ends at its deadline, and the write is sent again.
+// A request without an answer ends at its deadline, and the write is sent again.
 func TestRequestWithoutAnAnswerEnds(t *testing.T) {
 	c := newCloud()
 	n := newNode(t, c, "a", func(cfg *replica.Config) { cfg.Deadline = 50 * time.Millisecond })
@@ -96,7 +96,7 @@ func TestRequestWithoutAnAnswerEnds(t *testing.T) {
 	}
 }
 
-// What is quarantined is at the head of the outbox when the node starts anew: what stands behind it in the lane is sent.
+// A quarantined batch is at the head of the outbox when the node restarts: what follows it in the queue is sent.
 func TestPoisonAtTheHead(t *testing.T) {
 	c := newCloud()
 	oneLane := func(cfg *replica.Config) { cfg.Lanes = 1 }
@@ -119,9 +119,9 @@ func TestPoisonAtTheHead(t *testing.T) {
 	n2.until("the other is there", func() bool { return len(c.Items("data")) == 1 })
 }
 
-// What is sent costs at most a fifth more write units than the application's own calls would have cost, without faults, and
-// each create three more, for its proof; over 70 % updates, 20 % creates and 10 % deletes of items of 500 bytes. That these are of the node's own making is the dear
-// case: their deletes leave tombstones.
+// Without faults, sending costs at most a fifth more write units than the application's own calls would, plus three for each create's
+// proof; measured over 70 % updates, 20 % creates and 10 % deletes of items of 500 bytes. Deletes of the node's own items are the
+// expensive case: they leave tombstones.
 func TestWriteUnits(t *testing.T) {
 	const writes = 1000
 	n := newNode(t, newCloud(), "a")
@@ -168,7 +168,7 @@ func TestWriteUnits(t *testing.T) {
 	t.Logf("%.3f write units for each write", ratio)
 }
 
-// What an operator lets go on under its own number is proved by what becomes of it, not by the record of what it was.
+// A write that an operator releases under its own number is judged by what becomes of it, not by the record of its quarantine.
 func TestProvedAfterLetGo(t *testing.T) {
 	c := newCloud()
 	n := newNode(t, c, "a")
@@ -176,7 +176,7 @@ func TestProvedAfterLetGo(t *testing.T) {
 	n.run()
 	n.drained()
 	n.wire.setFault(func(i int, calls []intent.Call) fault {
-		if i == 1 { // sent, and not answered: so it goes on under its own number
+		if i == 1 { // sent and not answered: it keeps its number
 			return fault{before: unknown()}
 		}
 		return poison(calls, "bad")
@@ -197,14 +197,14 @@ func TestProvedAfterLetGo(t *testing.T) {
 	}
 	n.drained()
 	if p, err := n.r.Proved(t.Context(), seq); err != nil || p != replica.ProofApplied {
-		t.Errorf("applied after it was let go: %v, %v", p, err)
+		t.Errorf("after it was released and applied: %v, %v", p, err)
 	}
 	if err := n.r.Wait(t.Context(), seq); err != nil {
 		t.Errorf("Wait: %v", err)
 	}
 }
 
-// Where no room is left for what a merge handler writes, the conflict is recorded for a person and leaves the outbox.
+// If there is no room for the writes of a merge handler, the conflict is recorded for a person and leaves the outbox.
 func TestMergeWithoutRoom(t *testing.T) {
 	c := newCloud()
 	n := newNode(t, c, "a", func(c *replica.Config) {
@@ -244,7 +244,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 	n.until("it is recorded", func() bool { return len(n.conflicts(conflict.StateOpen)) == 1 })
 }
 
-// Who waits for a write that is quarantined is told so at once.
+// Wait returns at once for a quarantined write, with the conflict.
 func TestWaitForQuarantined(t *testing.T) {
 	n, seqs := poisoned(t)
 	for _, seq := range seqs {
@@ -256,7 +256,7 @@ func TestWaitForQuarantined(t *testing.T) {
 	}
 }
 
-// What the cloud has of an item is not what waits to be sent, and is known behind a restart.
+// Confirmed returns what the cloud has of an item, without what waits to be sent, also after a restart.
 func TestConfirmed(t *testing.T) {
 	c, n := idleItem(t)
 	confirmed := func(n *node, table string, k attr.Item) (it attr.Item, err error) {
@@ -284,6 +284,6 @@ func TestConfirmed(t *testing.T) {
 	want("when it is there", n2, k, "mine")
 	want("when it is there", n2, other, "mine")
 	if _, err := confirmed(n2, "nowhere", k); err == nil {
-		t.Error("a table that is none is confirmed")
+		t.Error("Confirmed accepts an unknown table")
 	}
 }

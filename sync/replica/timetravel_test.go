@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// What a restored snapshot writes before it can connect has sequences that were other writes' in the lost timeline. It is
-// sent under new ones, whatever its items are: absent, of another life, or within a transaction.
+// What a restored snapshot writes before it can connect has sequences that the lost timeline gave to other writes. It is sent under new
+// ones, whether its item is absent, of another life, or part of a transaction.
 func TestBehindTheForkIsRenumbered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n, snapshot := pastSnapshot(t, nil)
@@ -30,7 +30,7 @@ func TestBehindTheForkIsRenumbered(t *testing.T) {
 		seqs["theirs"] = r.put(t, "teams", team("theirs", 1))
 		r.bump(t, "x")
 		if seqs["p"] = r.pair(t, "p", "q"); seqs["p"] != lostPair {
-			t.Fatalf("the transactions are %d and %d: the test needs them to be one", seqs["p"], lostPair)
+			t.Fatalf("the transactions are %d and %d: the test needs equal numbers", seqs["p"], lostPair)
 		}
 		c.foreign(t, "teams", nil, with(team("theirs", 7), attr.Item{intent.AttrLife: attr.S("b.1.1")}))
 		r.drained(t)
@@ -42,8 +42,8 @@ func TestBehindTheForkIsRenumbered(t *testing.T) {
 	})
 }
 
-// Two writes that wait on one item, and were not sent in the lost timeline: the first, under its new sequence, is no sign
-// that the second was lost.
+// Several writes wait on one item, and the lost timeline has sent none of them: the first, under its new sequence, is no sign that the
+// others were lost.
 func TestAllThatWaitsOnAnItemIsRenumbered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, r := restoredQueue(t, func(n *feedNode) {
@@ -58,8 +58,8 @@ func TestAllThatWaitsOnAnItemIsRenumbered(t *testing.T) {
 	})
 }
 
-// What this node itself, or another, deleted within the slack before the restore point stays deleted, and so does what was
-// replaced: it is recorded.
+// What this node or another deleted or replaced shortly before the restore point, within the slack, stays so: it is recorded, not sent
+// again.
 func TestDeletedBeforeTheRestorePointStaysDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -79,7 +79,7 @@ func TestDeletedBeforeTheRestorePointStaysDeleted(t *testing.T) {
 		c.restoreTo(t, backup)
 		letPass(10 * time.Minute)
 		if it := c.team(t, "gone"); it != nil {
-			t.Errorf("what was deleted is back: %v", it)
+			t.Errorf("the deleted item is back: %v", it)
 		}
 		n.cloudHas(t, teams{"other": 7, "kept": 1, "lost": 1})
 		for _, record := range n.recorded(t, 2) {
@@ -90,8 +90,8 @@ func TestDeletedBeforeTheRestorePointStaysDeleted(t *testing.T) {
 	})
 }
 
-// A transaction over two tables of which one is restored is there by half. Nobody can make the other half sure without
-// perhaps applying twice, so a person is asked.
+// A transaction over two tables, one of which is restored, is half there. The other half cannot be repaired without perhaps applying it
+// twice, so a person is asked.
 func TestHalfOfATransactionIsRestored(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -113,7 +113,7 @@ func TestHalfOfATransactionIsRestored(t *testing.T) {
 	})
 }
 
-// The replay log goes by the server's clock, as restore points do.
+// The replay log uses the server's clock, as restore points do.
 func TestReplayLogIsByTheServersClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -132,7 +132,7 @@ func TestReplayLogIsByTheServersClock(t *testing.T) {
 	})
 }
 
-// An answer that was on its way while a table was restored says what was true of the table before.
+// An answer in flight while a table was restored describes the table before the restore.
 func TestAnswerFromBeforeARestore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -160,7 +160,7 @@ func TestAnswerFromBeforeARestore(t *testing.T) {
 	})
 }
 
-// A write that was applied in what is no more is sent again as what was put back is: the node has not replayed before.
+// A write applied to a table that was then restored is sent again, like one that is put back: the node has not replayed before that.
 func TestAnsweredTooLateIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
@@ -184,19 +184,19 @@ func TestAnsweredTooLateIsWaitedFor(t *testing.T) {
 		told := func() bool { return c.nodeRow(t)[attrReplayed].Map()["teams"].Str() == "teams-2" }
 		letPass(10 * time.Minute)
 		if told() || n.waitingNow(t) == 0 {
-			t.Errorf("the node has told that it has replayed: %v; %d writes wait", told(), n.waitingNow(t))
+			t.Errorf("the node reports that it has replayed: %v; %d writes wait", told(), n.waitingNow(t))
 		}
 		c.heal()
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"x": 1})
 		if !told() {
-			t.Error("the node has not told that it has replayed")
+			t.Error("the node does not report that it has replayed")
 		}
 	})
 }
 
-// A snapshot of a node that was connected then, and has stayed so: that it is an older state shows by the row, though
-// something waits for ever and settled stands still.
+// A snapshot of a connected node that stayed connected: the row shows that it is an older state, although a write waits for ever and
+// settled does not advance.
 func TestSnapshotOfAConnectedNodeIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -216,13 +216,13 @@ func TestSnapshotOfAConnectedNodeIsNoticed(t *testing.T) {
 		r := n.backTo(t, snapshot)
 		r.online(t)
 		if r.known(t).Lost == nil {
-			t.Error("the node does not know that it has a past which it has forgotten")
+			t.Error("the node has not noticed its lost timeline")
 		}
 	})
 }
 
-// A first image of policy state waits in the place of an older one, by which others know what it makes. The node does not tell
-// that one to be settled: put back to a snapshot with it, it would take it for sent in the lost timeline, and record it.
+// A first image of policy state waits in place of an older one, which names the life that it begins. The node does not report the older
+// one settled: restored to a snapshot with it, it would count it as sent in the lost timeline, and record it.
 func TestFirstImageThatTookAnothersPlaceIsNotSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		image := func(score int64) attr.Item { return attr.Item{"match": attr.S("7"), "score": attr.Int(score)} }
@@ -231,7 +231,7 @@ func TestFirstImageThatTookAnothersPlaceIsNotSettled(t *testing.T) {
 			first = n.put(t, "states", image(1))
 			n.put(t, "states", image(2))
 			if got := n.waitingNow(t); got != 1 {
-				t.Fatalf("%d writes wait: the test needs them to be one", got)
+				t.Fatalf("%d writes wait, want 1", got)
 			}
 		})
 		c.refuse(intent.Throttled, func(op, table string) bool { return table == "states" && op != "get" && op != "table" })
@@ -251,14 +251,14 @@ func TestFirstImageThatTookAnothersPlaceIsNotSettled(t *testing.T) {
 	})
 }
 
-// A crash between the choice of what is sent next and its new number: it was not sent, and takes one all the same.
+// A crash between the choice of what is sent next and its renumbering: it was not sent, and is renumbered all the same.
 func TestRenumberedAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n, snapshot := pastSnapshot(t, nil)
 		n.put(t, "teams", team("l", 0))
 		n.drained(t)
 		n.close(t)
-		var mu sync.Mutex // the lanes come to their points beside each other
+		var mu sync.Mutex // the workers reach their failpoints concurrently
 		flagged, crashed := false, ""
 		r := openNode(t, c, snapshot, func(cfg *Config) {
 			cfg.Failpoint = func(point string) {

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// What is pushed while the lane has its answer in hand, and then parks it, is looked at again: nobody pushes it twice.
+// A batch pushed while its worker handles its answer, and then parks it, is looked at again: nobody pushes it twice.
 func TestPushedWhileInHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -31,12 +31,12 @@ func TestPushedWhileInHand(t *testing.T) {
 		}
 		l.take(now)
 		if len(l.ready) != 1 {
-			t.Errorf("%d units are ready, %d aside", len(l.ready), len(l.aside))
+			t.Errorf("%d batches are ready, %d aside", len(l.ready), len(l.aside))
 		}
 	})
 }
 
-// inLane finds the one batch that waits, and its lane.
+// inLane returns the one batch that waits, and its worker.
 func inLane(t testing.TB, n *feedNode) (l *worker, found *outbox.Batch) {
 	t.Helper()
 	err := n.st.View(t.Context(), func(tx *store.Tx) error {
@@ -51,7 +51,7 @@ func inLane(t testing.TB, n *feedNode) (l *worker, found *outbox.Batch) {
 	return l, found
 }
 
-// inHand has the one batch that waits be in the hand of its lane, about to be sent.
+// inHand makes the worker take the one batch that waits, so that it is about to be sent.
 func inHand(t testing.TB, n *feedNode) (*worker, *outbox.Batch) {
 	t.Helper()
 	l, u := inLane(t, n)
@@ -63,7 +63,7 @@ func inHand(t testing.TB, n *feedNode) (*worker, *outbox.Batch) {
 	return l, u
 }
 
-// A batch that has left the outbox while its lane had it in hand is not sent any more: others count on that.
+// A batch that has left the outbox while its worker holds it is not sent any more. Others rely on that.
 func TestSettledElsewhereIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -83,7 +83,7 @@ func TestSettledElsewhereIsNotSent(t *testing.T) {
 			return w.Finish()
 		})
 		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
-			t.Fatal("it is not finished with")
+			t.Fatal("the worker is not done with it")
 		}
 		if it := c.team(t, "x"); it != nil {
 			t.Errorf("it was sent: %v", it)
@@ -93,12 +93,12 @@ func TestSettledElsewhereIsNotSent(t *testing.T) {
 			t.Error(err)
 		}
 		if len(l.inHand) != 0 {
-			t.Errorf("%d units in hand", len(l.inHand))
+			t.Errorf("%d batches in hand", len(l.inHand))
 		}
 	})
 }
 
-// A write that is quarantined for weeks does not use up the age of the budget: it waits for a person, not for the cloud.
+// A write quarantined for weeks does not count towards the age budget: it waits for a person, not for the cloud.
 func TestQuarantineDoesNotAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -106,12 +106,11 @@ func TestQuarantineDoesNotAge(t *testing.T) {
 		n.changeWaiting(t, "teams", teamKey("x"), func(e *intent.Entry) { e.Held = intent.HoldPoison })
 		letPass(20 * 24 * time.Hour)
 		n.doChores(t, n.clock.Now())
-		n.put(t, "teams", team("y", 1)) // which is not refused
+		n.put(t, "teams", team("y", 1)) // must not be refused
 	})
 }
 
-// Entries that were given another number keep the group in which they were written, and state waits for them behind
-// later ones.
+// Renumbered entries keep the group in which they were written, and state waits for them even behind later entries.
 func TestStateWaitsForRenumberedEvents(t *testing.T) {
 	_, n := opened(t, nil)
 	n.inTx(t, func(tx *store.Tx) error {
@@ -130,7 +129,7 @@ func TestStateWaitsForRenumberedEvents(t *testing.T) {
 	})
 }
 
-// Batches that nobody is told of any more are not remembered for ever.
+// Batches whose waiters are gone are not remembered for ever.
 func TestEventWaitsAreForgotten(t *testing.T) {
 	_, n := opened(t, nil)
 	state := func(seq uint64) *outbox.Batch {
@@ -144,12 +143,11 @@ func TestEventWaitsAreForgotten(t *testing.T) {
 		t.Errorf("%d locks", got)
 	}
 	if got := len(n.events.locks["match:7"]); got > 1 {
-		t.Errorf("%d units are remembered", got)
+		t.Errorf("%d batches are remembered", got)
 	}
 }
 
-// A node that began with a clock that is behind waits for an instant of the server by the server's clock, as soon as it
-// has been told that.
+// A node that started with a slow clock waits for a time of the server by the server's clock, once it knows it.
 func TestParkedByAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -171,8 +169,8 @@ func TestParkedByAWrongClock(t *testing.T) {
 	})
 }
 
-// A write that others were too quick for rests, by the time that the cloud told then. That was a lie of an hour, and is put
-// right: the write does not rest for an hour.
+// A write that other nodes keep overtaking rests, by the time that the server gave then. That time was wrong by an hour and is corrected:
+// the write does not rest for an hour.
 func TestRestOfALyingClock(t *testing.T) {
 	quicker := func(tx *store.Tx) error {
 		_, err := tx.Update(store.UpdateItem{
@@ -191,7 +189,7 @@ func TestRestOfALyingClock(t *testing.T) {
 				c.set(func() {
 					c.skew = time.Hour
 					c.fail = func(op, table string) error {
-						if op == "write" && table == "teams" { // another node is quicker, each time
+						if op == "write" && table == "teams" { // another node is faster every time
 							c.unlocked(func() { c.inTx(t, quicker) })
 						}
 						return nil
@@ -205,7 +203,7 @@ func TestRestOfALyingClock(t *testing.T) {
 					}
 				}
 				if parked != intent.WhyCount {
-					t.Fatalf("it is parked for %q", parked)
+					t.Fatalf("parked because of %q", parked)
 				}
 				c.set(func() { c.skew, c.fail = 0, nil })
 				if again {
@@ -223,14 +221,14 @@ func TestRestOfALyingClock(t *testing.T) {
 	}
 }
 
-// park has what waits on an item wait until an instant of the server.
+// park makes what waits on an item wait until a time of the server.
 func (n *feedNode) park(t testing.TB, table string, key attr.Item, until time.Time) {
 	t.Helper()
 	n.changeWaiting(t, table, key, func(e *intent.Entry) { e.NotBefore, e.Why = until, intent.WhyHold })
 }
 
-// Who waits for a write that falls into a later one meanwhile is told when that is settled; where the later one keeps no number
-// of it, as an image of policy state, soon after.
+// Wait for a write that is folded into a later one returns when the later one settles; if the later one does not keep its number, as with
+// an image of policy state, soon after.
 func TestWaitForWhatIsFolded(t *testing.T) {
 	for _, c := range []struct {
 		table  string
@@ -243,7 +241,7 @@ func TestWaitForWhatIsFolded(t *testing.T) {
 		t.Run(c.table, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, n := opened(t, nil)
-				for _, it := range c.writes[:len(c.writes)-2] { // the base of those that follow
+				for _, it := range c.writes[:len(c.writes)-2] { // the base of the later ones
 					n.put(t, c.table, it)
 					n.drained(t)
 				}
@@ -253,24 +251,23 @@ func TestWaitForWhatIsFolded(t *testing.T) {
 				synctest.Wait()
 				n.put(t, c.table, c.writes[len(c.writes)-1])
 				if got := n.waitingNow(t); got != 1 {
-					t.Fatalf("%d writes wait: the test needs them to be one", got)
+					t.Fatalf("%d writes wait, want 1", got)
 				}
 				defer n.run(t)()
 				select {
 				case err := <-waited:
 					if took := time.Since(began); err != nil || took > c.within {
-						t.Errorf("Wait: %v, after %v", err, took)
+						t.Errorf("Wait returned %v after %v", err, took)
 					}
 				case <-time.After(10 * time.Minute):
-					t.Errorf("it still waits, and %d writes do", n.waitingNow(t))
+					t.Errorf("Wait has not returned; %d writes wait", n.waitingNow(t))
 				}
 			})
 		})
 	}
 }
 
-// A lane whose answer came while another found the cloud gone has nothing on its way and something to send: it is woken with
-// the others.
+// A worker whose answer came while another found the cloud lost has nothing in flight and something to send: it is woken with the others.
 func TestLaneWakesBehindAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, func(cfg *Config) { cfg.Lanes = 1 })
@@ -289,7 +286,7 @@ func TestLaneWakesBehindAnAnswer(t *testing.T) {
 		stop := n.run(t)
 		letPass(2 * time.Minute)
 		if waiting := n.waitingNow(t); !gone || waiting != 0 {
-			t.Errorf("two minutes after the cloud was there again %d writes wait", waiting)
+			t.Errorf("%d writes wait two minutes after the cloud came back", waiting)
 		}
 		stop()
 	})

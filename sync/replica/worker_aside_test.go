@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// An update finds its item gone, and the look at the table, which reports whether that may be believed, is not answered:
-// nothing is taken from the answer but that the update was sent. What is written behind it is not folded into it.
+// An update finds its item gone, and the check of the table, which decides whether to believe that, is not answered: only the fact that
+// the update was sent is stored. A later write is not folded into it.
 func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, func(cfg *Config) { cfg.Poll = nil })
@@ -38,7 +38,7 @@ func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 		first := write("first")
 		letPass(5 * time.Second)
 		if c.count("table teams") < 2 {
-			t.Fatal("nobody has looked at the table")
+			t.Fatal("the table was not checked")
 		}
 		second := write("second")
 		c.heal()
@@ -52,7 +52,7 @@ func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 			})
 		})
 		if err != nil || len(ids) != 2 || ids[0].Seq != first || ids[1].Seq != second || sent != 1 {
-			t.Errorf("in the outbox are %v, sent %d times: %v", ids, sent, err)
+			t.Errorf("the outbox has %v, sent %d times: %v", ids, sent, err)
 		}
 		letPass(2 * time.Minute)
 		for _, seq := range []uint64{first, second} {
@@ -63,8 +63,8 @@ func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 	})
 }
 
-// An answer that cannot be stored is shown, stops nobody else, and is stored when that has become possible: not only when the
-// node starts anew.
+// An answer that cannot be stored is shown in the status, stops no other batch, and is stored as soon as that is possible, not only at
+// the next start.
 func TestAnAnswerThatCannotBeKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, func(c *Config) { c.Lanes = 1 })
@@ -76,12 +76,12 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 			}
 		}
 		sums([]byte("damaged"))
-		n.put(t, "prefs", team("x", 1)) // it becomes a record, which cannot be made
+		n.put(t, "prefs", team("x", 1)) // becomes a record, which cannot be stored
 		letPass(time.Minute)
 		n.put(t, "teams", team("y", 1))
 		letPass(time.Minute)
 		if it := c.team(t, "y"); it == nil {
-			t.Error("what is behind it has to wait")
+			t.Error("the batch behind it was held up")
 		}
 		parked, unkept := n.workers[0].parkedUnits(), n.workers[0].stuckUnits()
 		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be kept") {
@@ -101,8 +101,8 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 	})
 }
 
-// A batch that is flagged as of a lost history between two steps of its sending is looked for before it is sent: what a step has
-// found out does not take the flag away.
+// A batch flagged as from a lost history between two steps of its sending is looked for before it is sent: what a step has found does not
+// clear the flag.
 func TestFlaggedBetweenTwoSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
@@ -125,18 +125,18 @@ func TestFlaggedBetweenTwoSteps(t *testing.T) {
 		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
 			t.Fatal(err)
 		}
-		n.remove(t, "teams", teamKey("x")) // of another's life: its tombstone comes first
+		n.remove(t, "teams", teamKey("x")) // an item of another node's life: its tombstone comes first
 		n.drained(t)
 		if it := c.team(t, "x"); it != nil || !flagged {
 			t.Errorf("the item is %v, flagged %v", it, flagged)
 		}
 		if c.count("get teams") == before {
-			t.Error("it was sent without a look")
+			t.Error("it was sent without a read")
 		}
 	})
 }
 
-// What was flagged since a flight has read its batch stays flagged when the flight stores that it is being sent.
+// A flag set since a flight has read its batch remains when the flight stores that it is being sent.
 func TestAttemptKeepsAFlag(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
@@ -159,14 +159,13 @@ func TestAttemptKeepsAFlag(t *testing.T) {
 	})
 }
 
-// That the tombstone of a delete is taken says nothing of the table of the delete: that stays stopped until it takes a write
-// itself.
+// An accepted tombstone says nothing about the table of the delete: that stays stopped until it accepts a write itself.
 func TestTombstoneLiftsNoStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		var log bytes.Buffer
 		n := openNode(t, c, t.TempDir(), func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-		lives := map[string]string{"x": "b.1.5", "y": "b.1.6", "z": "b.1.7"} // of another node, which may not know that they end
+		lives := map[string]string{"x": "b.1.5", "y": "b.1.6", "z": "b.1.7"} // of another node, which may not know that they have ended
 		for id, life := range lives {
 			c.foreign(t, "teams", nil, with(team(id, 1), attr.Item{"_c": attr.S(life), "_n": attr.Int(1)}))
 			if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey(id)); err != nil {
@@ -179,7 +178,7 @@ func TestTombstoneLiftsNoStop(t *testing.T) {
 		for _, id := range []string{"x", "y", "z"} {
 			n.remove(t, "teams", teamKey(id))
 			var dead attr.Item
-			for tries := 0; dead == nil && tries < 12; tries++ { // it is chance which of those that wait is the table's next try
+			for tries := 0; dead == nil && tries < 12; tries++ { // which waiting write is the table's next try is random
 				letPass(20 * time.Minute)
 				var err error
 				if dead, err = c.item("touchline-sync", attr.Item{"id": attr.S("dead#" + lives[id])}); err != nil {
@@ -195,23 +194,23 @@ func TestTombstoneLiftsNoStop(t *testing.T) {
 			t.Fatalf("%+v, %v", st.Tables, err)
 		}
 		if since := st.Tables[0].Stopped.Since.Sub(began); since > time.Minute {
-			t.Errorf("it counts as stopped since %v after the first refusal", since)
+			t.Errorf("stopped since %v after the first refusal", since)
 		}
 		c.heal()
 		letPass(15 * time.Minute) // the table's next try, and then each write's own
 		for id := range lives {
 			if it := c.team(t, id); it != nil {
-				t.Errorf("it is there still: %v", it)
+				t.Errorf("it is still there: %v", it)
 			}
 		}
 		stop()
 		if got := strings.Count(log.String(), "nothing of a table is sent"); got != 1 {
-			t.Errorf("that the table is stopped was told %d times:\n%s", got, &log)
+			t.Errorf("the stop was logged %d times:\n%s", got, &log)
 		}
 	})
 }
 
-// The tombstone of a delete is no try of the table of the delete: the delete behind it is.
+// A delete's tombstone is no try of the delete's table: the delete after it is.
 func TestTombstoneIsNoTry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
@@ -225,10 +224,10 @@ func TestTombstoneIsNoTry(t *testing.T) {
 		letPass(time.Minute)
 		l, _ := inHand(t, n)
 		if len(l.window) != 1 || !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
-			t.Fatal("it is not sent")
+			t.Fatal("the delete was not sent")
 		}
 		if it := c.team(t, "x"); it != nil || len(n.paces.StoppedTables()) != 0 {
-			t.Errorf("it is there still: %v; stopped are %v", it, n.paces.StoppedTables())
+			t.Errorf("it is still there: %v; stopped: %v", it, n.paces.StoppedTables())
 		}
 	})
 }

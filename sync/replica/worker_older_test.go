@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// append appends to a list of an item: it shows the order in which that was done.
+// append appends to a list of an item, which shows the order of the writes.
 func (n *feedNode) append(t testing.TB, id string, turn int) {
 	t.Helper()
 	n.update(t, "teams", teamKey(id), "SET turns = list_append(if_not_exists(turns, :none), :turn)", attr.Item{
@@ -18,8 +18,8 @@ func (n *feedNode) append(t testing.TB, id string, turn int) {
 	})
 }
 
-// inOldLanes has the outbox lie as an earlier version wrote it: an item's batches are in the lane of its partition, which is
-// another than they would be in now, and no place is shared.
+// inOldLanes rewrites the outbox as an earlier version did: an item's batches are in the queue of its partition, different from the
+// present one, and no place is shared.
 func (n *feedNode) inOldLanes(t testing.TB) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
@@ -55,8 +55,7 @@ func (n *feedNode) inOldLanes(t testing.TB) {
 	})
 }
 
-// What an earlier version has left in the outbox goes first, in its order, whatever lanes it lies in; what is written since
-// stands behind it.
+// What an earlier version has left in the outbox is sent first, in its order, whatever queues it is in; later writes follow.
 func TestOutboxOfAnEarlierVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)

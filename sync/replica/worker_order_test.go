@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// putSending puts an item with what is said of when it is sent.
+// putSending puts an item with options for when it is sent.
 func (n *node) putSending(table string, it attr.Item, s store.Sending) uint64 {
 	n.t.Helper()
 	return n.update(func(tx *store.Tx) error {
@@ -42,7 +42,7 @@ func skOf(c *intent.Call) string {
 	return c.Key["sk"].Str()
 }
 
-// holdBack has writes of some items be unanswered, and not done, until release.
+// holdBack makes writes of some items fail unanswered and unapplied until release is called.
 func (n *node) holdBack(sks ...string) (release func()) {
 	held := true
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
@@ -56,8 +56,8 @@ func (n *node) holdBack(sks ...string) (release func()) {
 	return func() { n.wire.mu.Lock(); held = false; n.wire.mu.Unlock() }
 }
 
-// A write that names another waits for it, wherever it lies; what names none does not. So it does after a restart, and the
-// next of the item that was named waits for the write.
+// A write that names another waits for it, whatever its queue; one that names none does not. That holds after a restart too, and the
+// named item's next write waits for the naming one.
 func TestAfterAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a")
@@ -70,13 +70,13 @@ func TestAfterAnother(t *testing.T) {
 			_, err = tx.Put(store.PutItem{Table: "other", Item: Item("q", "second"), Sending: after("data", key("p", "first"), key("p", "none"))})
 			return err
 		})
-		n.putSending("data", Item("p", "third"), after("other", key("q", "second"))) // of an earlier Update
+		n.putSending("data", Item("p", "third"), after("other", key("q", "second"))) // named in a later Update
 		n.put("data", Item("p", "alone"))
 		n.add("data", key("p", "first"), 1)
 		n.run()
 		<-time.After(10 * time.Second)
 		if !n.has("data", "p", "alone") || n.has("other", "q", "second") || n.has("data", "p", "third") {
-			t.Errorf("a write did not wait for the one that it names, or one waits that names none: %v", n.wire.sent())
+			t.Errorf("a write did not wait for the one that it names, or one that names none waits: %v", n.wire.sent())
 		}
 		n.stop()
 		n2 := nodeOn(t, n.store, n.wire.cloud)
@@ -84,7 +84,7 @@ func TestAfterAnother(t *testing.T) {
 		n2.run()
 		<-time.After(10 * time.Second)
 		if n2.has("other", "q", "second") || n2.has("data", "p", "third") {
-			t.Error("after a restart it waits no more")
+			t.Error("it does not wait after a restart")
 		}
 		release()
 		release2()
@@ -97,12 +97,12 @@ func TestAfterAnother(t *testing.T) {
 		at := func(sk string) int { return slices.Index(order, sk) }
 		slices.Reverse(order)
 		if last := at("first"); last > at("second") || at("third") > at("second") {
-			t.Errorf("they were sent as %v, the last first", order)
+			t.Errorf("sent in the order %v, last first", order)
 		}
 	})
 }
 
-// What is named has settled when it is refused, or held for a person.
+// A named write counts as settled once it is refused or quarantined.
 func TestAfterWhatIsRefused(t *testing.T) {
 	for name, class := range map[string]intent.Class{"quarantined": intent.TooLarge, "refused": intent.ConditionFailed} {
 		t.Run(name, func(t *testing.T) {
@@ -129,14 +129,14 @@ func TestAfterWhatIsRefused(t *testing.T) {
 				n.run()
 				n.until("the second is there", func() bool { return n.has("data", "p", "second") })
 				if n.status().Conflicts.Kept != 1 {
-					t.Errorf("the first was taken: %+v", n.status().Conflicts)
+					t.Errorf("the first was accepted: %+v", n.status().Conflicts)
 				}
 			})
 		})
 	}
 }
 
-// guarded is a transaction that writes two items of other's under the condition that one of data's is there.
+// guarded makes a transaction that writes two items of other, on the condition that an item of data exists.
 func (n *node) guarded(name string) uint64 {
 	n.t.Helper()
 	return n.update(func(tx *store.Tx) error {
@@ -147,8 +147,8 @@ func (n *node) guarded(name string) uint64 {
 	})
 }
 
-// Transactions that have a condition on the same item do not wait for each other; a write to it waits for all that came
-// before, and those behind it for the write.
+// Transactions with a condition on the same item do not wait for each other. A write to the item waits for all earlier ones, and later
+// ones wait for the write.
 func TestChecksShareAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a").run()
@@ -172,7 +172,7 @@ func TestChecksShareAPlace(t *testing.T) {
 	})
 }
 
-// More share a place than are told each when it comes free: all of them go at once, not one after the other.
+// More transactions share a place than are woken one by one when it becomes free: all of them go at once, not one after the other.
 func TestManyShareAPlace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const count = 200
@@ -189,18 +189,18 @@ func TestManyShareAPlace(t *testing.T) {
 			n.guarded(fmt.Sprint("t", i))
 		}
 		n.run()
-		<-time.After(5 * time.Second) // the lanes have come by all of them
+		<-time.After(5 * time.Second) // by then the workers have tried all of them
 		began := time.Now()
 		close(gate)
 		n.drained()
 		if rate := count / time.Since(began).Seconds(); rate < 60 {
-			t.Errorf("they are sent at %.0f a second", rate)
+			t.Errorf("sent at %.0f a second", rate)
 		}
 		n.same("data", "other")
 	})
 }
 
-// A transaction that is held for a person keeps nothing waiting on an item that it has but a condition on.
+// A quarantined transaction holds up nothing on an item on which it only has a condition.
 func TestBehindAHeldCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a").run()
@@ -228,12 +228,12 @@ func TestBehindAHeldCheck(t *testing.T) {
 			return v == 1
 		})
 		if n.status().Conflicts.Quarantined == 0 {
-			t.Error("nothing is held")
+			t.Error("nothing is quarantined")
 		}
 	})
 }
 
-// A write that is to go ahead does not wait behind a long queue, nor does its repetition after a restart.
+// A write marked Ahead does not wait behind a long queue, nor does its repetition after a restart.
 func TestAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 1 })
@@ -242,7 +242,7 @@ func TestAhead(t *testing.T) {
 		}
 		n.putSending("data", Item("p", "usual"), store.Sending{})
 		n.putSending("data", Item("p", "ahead"), store.Sending{Ahead: true})
-		n.update(func(tx *store.Tx) error { // what is folded into it goes ahead too
+		n.update(func(tx *store.Tx) error { // a write folded into it goes ahead too
 			_, err := tx.Put(store.PutItem{Table: "data", Item: Item("p", "ahead", "v", 2)})
 			return err
 		})
@@ -256,13 +256,13 @@ func TestAhead(t *testing.T) {
 			order = append(order, skOf(&c))
 		}
 		if at, usual := slices.Index(order, "ahead"), slices.Index(order, "usual"); at > 5 || usual < 400 {
-			t.Errorf("it was the %d. that was sent, the one before it the %d.", at+1, usual+1)
+			t.Errorf("it was sent as number %d, the usual one before it as number %d", at+1, usual+1)
 		}
 	})
 }
 
-// The follows of one match are items of one partition, and they go to the cloud as fast as those of as many matches: order is
-// kept for each item, and for nothing else. Time is virtual, so that what is measured is the rounds that are waited for.
+// The follows of one match are items of one partition, and drain as fast as those of as many matches: order is kept per item and nowhere
+// else. Time is virtual, so the test measures round trips.
 func TestOnePartitionDrainsAsManyDo(t *testing.T) {
 	const follows, latency = 400, 80 * time.Millisecond
 	one := drainRate(t, latency, follows, func(i int) string { return "match" })
@@ -273,7 +273,7 @@ func TestOnePartitionDrainsAsManyDo(t *testing.T) {
 	}
 }
 
-// drainRate is how many creates a second leave a node whose cloud answers after some time.
+// drainRate returns the creates per second of a node whose cloud answers with a latency.
 func drainRate(t *testing.T, latency time.Duration, count int, partition func(i int) string) (rate float64) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -297,7 +297,7 @@ func drainRate(t *testing.T, latency time.Duration, count int, partition func(i 
 	return rate
 }
 
-// in is a channel that is closed after some time.
+// in returns a channel that is closed after some time.
 func in(d time.Duration) <-chan struct{} {
 	ch := make(chan struct{})
 	time.AfterFunc(d, func() { close(ch) })

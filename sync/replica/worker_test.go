@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// What is written before there is a cloud to be reached is there when it is.
+// What is written before the cloud can be reached is in the cloud afterwards.
 func TestDrains(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	for i := range 300 {
@@ -47,7 +47,7 @@ func TestDrains(t *testing.T) {
 	}
 }
 
-// Updates of one item leave in the order in which they were made, each once, whatever becomes of the answers.
+// Updates of one item are sent in the order in which they were made, each once, whatever becomes of the answers.
 func TestOrderOfAnItem(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	n.wire.setFault(func(i int, _ []intent.Call) fault {
@@ -85,7 +85,7 @@ func TestOrderOfAnItem(t *testing.T) {
 	}
 }
 
-// An item that waits does not hold up its lane.
+// A waiting item does not hold up its queue.
 func TestParkedItemLetsItsLaneGoOn(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 1 })
 	release := make(chan struct{})
@@ -111,7 +111,7 @@ func TestParkedItemLetsItsLaneGoOn(t *testing.T) {
 	n.same("data")
 }
 
-// A lane has one request on its way, and all lanes work at once.
+// A worker has one request in flight, and all workers send at once.
 func TestOneRequestALane(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 4 })
 	for i := range 100 {
@@ -132,14 +132,14 @@ func TestOneRequestALane(t *testing.T) {
 	})
 	close(gate)
 	n.drained()
-	n.wire.mu.Lock() // the node has things of its own to tell the cloud still
+	n.wire.mu.Lock() // the node still writes rows of its own
 	defer n.wire.mu.Unlock()
 	if n.wire.most != 4 {
 		t.Errorf("%d requests at once, want 4", n.wire.most)
 	}
 }
 
-// While the cloud is away one probe goes now and then; what waits is sent when it is back.
+// During an outage a probe is sent now and then; what waits is sent once the cloud is back.
 func TestOffline(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	away := true
@@ -164,7 +164,7 @@ func TestOffline(t *testing.T) {
 	n.same("data")
 }
 
-// A poison entry is quarantined with what is behind it on its item; the rest flows.
+// A poison entry is quarantined with those behind it on its item; the others are sent.
 func TestPoison(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
@@ -182,7 +182,7 @@ func TestPoison(t *testing.T) {
 	n.until("the rest is there", func() bool { return len(n.wire.cloud.Items("data")) == 30 })
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 	if st := n.status(); st.Waiting == 0 {
-		t.Error("what is quarantined has left the outbox")
+		t.Error("the quarantined batch has left the outbox")
 	}
 	if p, err := n.r.Proved(t.Context(), bad); err != nil || p != replica.ProofRefused {
 		t.Errorf("Proved of a quarantined entry: %v, %v", p, err)
@@ -193,13 +193,13 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// small draws the least numbers: waits are as short as they can be, and no token is like another.
+// small draws the smallest numbers: waits are as short as possible, and all tokens differ.
 func small() func() uint64 {
 	var n atomic.Uint64
 	return func() uint64 { return n.Add(1) }
 }
 
-// A table that is missing is stopped alone, and goes on when it is there.
+// A missing table is stopped alone, and resumes once it exists.
 func TestMissingTable(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = small() })
 	missing := true
@@ -217,7 +217,7 @@ func TestMissingTable(t *testing.T) {
 	n.until("the other table is there", func() bool { return len(n.wire.cloud.Items("data")) == 50 && n.status().Waiting == 50 })
 	st := n.status()
 	if len(st.Tables) != 1 || st.Tables[0].Stopped == nil || st.Tables[0].Table != "other" || st.Waiting != 50 {
-		t.Errorf("the status does not tell of the stopped table: %+v", st.Tables)
+		t.Errorf("the status does not report the stopped table: %+v", st.Tables)
 	}
 	n.wire.mu.Lock()
 	missing = false
@@ -226,8 +226,8 @@ func TestMissingTable(t *testing.T) {
 	n.same("data", "other")
 }
 
-// A write that is refused shows as well as one that is taken that its table is there again: what waits behind it goes on at
-// once, and not one write at each try.
+// A refused write shows that its table exists again just as an accepted one does: what waits behind it resumes at once, not one write per
+// try.
 func TestMissingTableIsThereForTheRefused(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = small() }) // a try each second
 	missing := true
@@ -254,7 +254,7 @@ func TestMissingTableIsThereForTheRefused(t *testing.T) {
 	}
 }
 
-// Poison shows it too: else the second try that it is due would wait for the table, which waits for what the try finds.
+// Poison shows it too: otherwise its second try would wait for the table, which waits for the outcome of that try.
 func TestMissingTableIsThereForPoison(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes, c.Rand = 1, small() })
 	missing := true
@@ -277,7 +277,7 @@ func TestMissingTableIsThereForPoison(t *testing.T) {
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 }
 
-// State is sent when its events are settled, and only the newest.
+// State is sent once its events are settled, and only the newest image.
 func TestStateAfterItsEvents(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	release := make(chan struct{})
@@ -308,11 +308,11 @@ func TestStateAfterItsEvents(t *testing.T) {
 		}
 	}
 	if puts != 1 {
-		t.Errorf("%d images of one match's state were sent, want the newest alone", puts)
+		t.Errorf("%d images of one match's state were sent, want only the newest", puts)
 	}
 }
 
-// Transactions go as one, in the order of their items.
+// Transactions are sent whole, in the order of their items.
 func TestTransactions(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	n.wire.setFault(func(i int, _ []intent.Call) fault {
@@ -342,7 +342,7 @@ func TestTransactions(t *testing.T) {
 	}
 }
 
-// A conflict takes the write out of the view, and is recorded.
+// A conflict removes the write from the view and is recorded.
 func TestConflict(t *testing.T) {
 	c, n := idleItem(t)
 	u := store.UpdateItem{Table: "data", Key: key("p", "s"), Update: "SET #s = :new", Condition: "#s = :idle"}
@@ -372,7 +372,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// Wait returns when the cloud has what was written.
+// Wait returns once the cloud has the write.
 func TestWait(t *testing.T) {
 	n := newNode(t, newCloud(), "a").run()
 	for i := range 20 {
@@ -402,7 +402,7 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if err := n.r.Wait(ctx, seq); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Wait for what has no answer: %v", err)
+		t.Errorf("Wait for an unanswered write: %v", err)
 	}
 	close(gate)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// specs are tables of each policy that sends, and one that does not.
+// specs returns a table of each policy that sends, and a local one.
 func specs() []store.TableSpec {
 	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 	both := store.KeySpec{Partition: str("pk"), Sort: str("sk")}
@@ -31,7 +31,7 @@ func specs() []store.TableSpec {
 	}
 }
 
-// cloudTables are what the cloud has beside them.
+// cloudTables returns these and the tables that only the cloud has.
 func cloudTables() []store.TableSpec {
 	str := func(name string) store.KeyAttr { return store.KeyAttr{Name: name, Type: store.KeyString} }
 	return append(specs(),
@@ -40,25 +40,25 @@ func cloudTables() []store.TableSpec {
 	)
 }
 
-// wire is a way to a simulated cloud that answers at once, but for what a test does to it.
+// wire connects to a simulated cloud that answers at once, apart from the faults that a test sets.
 type wire struct {
 	cloud *simcloud.Cloud
 	node  string
 
 	mu    sync.Mutex
 	calls []intent.Call
-	fault func(n int, calls []intent.Call) fault // n counts the writes; nil: none
+	fault func(n int, calls []intent.Call) fault // n counts the writes; nil: no faults
 	n     int
 	busy  int
-	most  int   // requests on their way at once
+	most  int   // requests in flight at once
 	gets  int   // items read one by one
-	unget error // of the next of them
+	unget error // fails the next of them
 }
 
-// fault is what becomes of one write.
+// fault is what happens to one write.
 type fault struct {
-	before error // not done, and this is the answer
-	after  error // done, and this is the answer
+	before error // answer; the write is not applied
+	after  error // answer; the write is applied
 	wait   <-chan struct{}
 }
 
@@ -124,7 +124,7 @@ func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, e
 	return w.cloud.Get(table, key)
 }
 
-// reads returns how many items were read one by one since it was last asked. The next such read fails with that.
+// reads returns the number of items read one by one since its last call. The next such read fails with next.
 func (w *wire) reads(next error) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -147,7 +147,7 @@ func (w *wire) setFault(f func(n int, calls []intent.Call) fault) {
 	w.fault, w.n = f, 0
 }
 
-// sent lists the writes that left, of the node's own table not.
+// sent lists the writes sent, except those to the node's own table.
 func (w *wire) sent() (out []intent.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,7 +172,7 @@ type node struct {
 	wire  *wire
 	stop  func()
 
-	patience time.Duration // of until; 0: what hang.Limit makes of a minute
+	patience time.Duration // of until; 0: hang.Limit of a minute
 }
 
 func newCloud() *simcloud.Cloud {
@@ -181,13 +181,13 @@ func newCloud() *simcloud.Cloud {
 	return c
 }
 
-// newNode opens a store in memory and a replica on it, which does not run yet.
+// newNode opens a store in memory and a replica on it, without running it.
 func newNode(t testing.TB, c *simcloud.Cloud, name string, change ...func(*replica.Config)) *node {
 	t.Helper()
 	return nodeOn(t, memoryStore(t, store.Options{Node: name}), c, change...)
 }
 
-// memoryStore opens a store in memory that has the tables of these tests, and is checked at the test's end.
+// memoryStore opens a store in memory with the tables of these tests, and checks it at the end of the test.
 func memoryStore(t testing.TB, o store.Options) *store.Store {
 	t.Helper()
 	s, err := store.OpenMemory(o)
@@ -206,7 +206,7 @@ func memoryStore(t testing.TB, o store.Options) *store.Store {
 	return s
 }
 
-// nodeOn puts a replica on a store that is open.
+// nodeOn creates a replica on an open store.
 func nodeOn(t testing.TB, s *store.Store, c *simcloud.Cloud, change ...func(*replica.Config)) *node {
 	t.Helper()
 	n := &node{t: t, store: s, wire: &wire{cloud: c, node: s.Node()}, stop: func() {}}
@@ -225,7 +225,7 @@ func nodeOn(t testing.TB, s *store.Store, c *simcloud.Cloud, change ...func(*rep
 	return n
 }
 
-// run starts the replica; the test's end stops it.
+// run starts the replica; the end of the test stops it.
 func (n *node) run() *node {
 	n.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -267,7 +267,7 @@ func (n *node) put(table string, it attr.Item) uint64 {
 	})
 }
 
-// add adds to a number of an item.
+// add adds to a number attribute of an item.
 func (n *node) add(table string, k attr.Item, by int) uint64 {
 	n.t.Helper()
 	return n.update(func(tx *store.Tx) error { return addTo(tx, table, k, by) })
@@ -307,7 +307,7 @@ func (n *node) get(table string, k attr.Item) (it attr.Item) {
 	return it
 }
 
-// drained waits until nothing is in the outbox.
+// drained waits until the outbox is empty.
 func (n *node) drained() {
 	n.t.Helper()
 	n.until("the outbox is empty", func() bool { return n.status().Waiting == 0 })
@@ -322,7 +322,7 @@ func (n *node) status() replica.Status {
 	return st
 }
 
-// until waits for what is going to be true.
+// until waits until is returns true.
 func (n *node) until(what string, is func() bool) {
 	n.t.Helper()
 	deadline := time.Now().Add(hang.Limit(time.Minute))
@@ -338,7 +338,7 @@ func (n *node) until(what string, is func() bool) {
 	}
 }
 
-// same compares the application's items of the cloud with those of the node.
+// same compares the application's items in the cloud with those of the node.
 func (n *node) same(tables ...string) {
 	n.t.Helper()
 	for _, table := range tables {

@@ -196,7 +196,7 @@ func TestConflictTrim(t *testing.T) {
 		l.Max = 6*size - size/2
 		_, err := l.Trim(logStart)
 		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) {
-			t.Errorf("one too many: %v are left", got)
+			t.Errorf("after one too many: %v are left", got)
 		}
 		return err
 	})
@@ -204,7 +204,7 @@ func TestConflictTrim(t *testing.T) {
 		l.Max = 4*size - size/2
 		_, err := l.Trim(logStart.Add(2 * conflictAge))
 		if got := ids(l); !slices.Equal(got, []uint64{6, 5, 3, 2, 1}) || l.Sums.Open != 4 || l.Sums.Quarantined != 1 || l.Undecided() <= 1 {
-			t.Errorf("undecided and too old, and too many: %v are left, %.1f of the room, %+v", got, l.Undecided(), l.Sums)
+			t.Errorf("undecided, too old and too many: %v are left, %.1f of the limit, %+v", got, l.Undecided(), l.Sums)
 		}
 		return err
 	})
@@ -220,14 +220,14 @@ func TestConflictTrim(t *testing.T) {
 			}
 		}
 		if _, err := l.Trim(logStart.Add(conflictAge)); err != nil || len(ids(l)) != 5 {
-			t.Errorf("30 days to the second are not too old: %v %v", ids(l), err)
+			t.Errorf("exactly 30 days count as too old: %v %v", ids(l), err)
 		}
 		_, err := l.Trim(logStart.Add(conflictAge + time.Second))
 		if got := ids(l); !slices.Equal(got, []uint64{5, 3, 1}) {
 			t.Errorf("decided and too old: %v are left", got)
 		}
 		if id, err := l.OfSeq(2); err != nil || id == 0 || l.Sums.Traces != 2 {
-			t.Errorf("that an entry was refused is not known any more: %d %v, %+v", id, err, l.Sums)
+			t.Errorf("the refusal of an entry is forgotten: %d %v, %+v", id, err, l.Sums)
 		}
 		return err
 	})
@@ -246,7 +246,7 @@ func TestConflictTrim(t *testing.T) {
 		}
 		due, err := l.Due(later)
 		if due {
-			t.Error("there is still something due")
+			t.Error("something is still due")
 		}
 		return err
 	})

@@ -88,7 +88,7 @@ func TestLongPass(t *testing.T) {
 			t.Fatalf("after the restart %d items", got)
 		}
 		if n.row("follows", follow("m", "00001")) == nil {
-			t.Error("a pass that began in another run tells what is absent")
+			t.Error("a pass begun in another run shows what is absent")
 		}
 		letPass(time.Second)
 		var key string
@@ -96,15 +96,15 @@ func TestLongPass(t *testing.T) {
 			_, key = n.read("m", 2)
 		}
 		if n.row("follows", follow("m", "00001")) != nil {
-			t.Error("what is gone is still here")
+			t.Error("the deleted item is still here")
 		}
 		if n.row("follows", follow("m", "00002")) == nil {
-			t.Error("what is there is not here")
+			t.Error("an existing item is not here")
 		}
 		n.inView(func(tx *store.Tx) error {
 			at, err := tx.Side(sideCheckpoint).Get([]byte(key))
 			if at != nil {
-				t.Errorf("the position stays: %s", at)
+				t.Errorf("the position is still stored: %s", at)
 			}
 			return err
 		})
@@ -125,7 +125,7 @@ func TestCheckpointWithItems(t *testing.T) {
 			return nil
 		}
 		if died() == nil {
-			t.Fatal("the feed did not come by its failpoint")
+			t.Fatal("the feed did not reach its failpoint")
 		}
 		n.again()
 		if got, _ := n.read("m", 5); got != n.Page+1 {
@@ -187,7 +187,7 @@ func TestForeignRows(t *testing.T) {
 	n := newReader(t)
 	p := newPass(n.Box.Spec("teams"), attr.Value{}, nil)
 	spec := *p.spec
-	spec.Key.Partition.Type = store.KeyNumber // what the node takes the key for
+	spec.Key.Partition.Type = store.KeyNumber // the node's idea of the key
 	p.spec = &spec
 	n.foreign("teams", team("x", 1))
 	budget := 10
@@ -219,7 +219,7 @@ func TestTombstones(t *testing.T) {
 			n.foreignDelete("teams", teamKey(id))
 			n.readNow("teams", teamKey(id))
 		}
-		n.foreign("teams", team("y", 2)) // and is there again
+		n.foreign("teams", team("y", 2)) // created again
 		n.readNow("teams", teamKey("y"))
 		tomb := func(id string) (g outbox.Gone, there bool) {
 			n.inView(func(tx *store.Tx) error {
@@ -241,7 +241,7 @@ func TestTombstones(t *testing.T) {
 		letPass(tombstoneFor - time.Hour)
 		n.forgetTombstones(t.Context())
 		if g, _ := tomb("x"); g == (outbox.Gone{}) {
-			t.Error("the tombstone is gone within the day")
+			t.Error("the tombstone is gone within a day")
 		}
 		letPass(2 * time.Hour)
 		n.forgetTombstones(t.Context())
@@ -249,7 +249,7 @@ func TestTombstones(t *testing.T) {
 			t.Error("the tombstone is kept for ever")
 		}
 		if g, there := tomb("y"); !there || g != (outbox.Gone{}) || n.row("teams", teamKey("y")) == nil {
-			t.Errorf("of the item that is there again: %+v, %v", g, there)
+			t.Errorf("tombstone of the recreated item: %+v, %v", g, there)
 		}
 	})
 }

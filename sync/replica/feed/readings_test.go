@@ -118,7 +118,7 @@ func TestReadingsOfAnotherTable(t *testing.T) {
 			r.End()
 			n.sees("x", team("x", 1))
 			if len(n.Box.Reads.Open) > 0 {
-				t.Errorf("%s: a read is not ended", name)
+				t.Errorf("%s: a read is still open", name)
 			}
 		})
 	}

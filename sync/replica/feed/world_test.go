@@ -70,7 +70,7 @@ func (unchanged) KeepsAbsent(string, time.Time) bool  { return false }
 func (unchanged) Owes(*outbox.Batch) bool             { return false }
 func (unchanged) Readable(string) error               { return nil }
 
-// compiled puts what is written here into an outbox.
+// compiled puts local writes into an outbox.
 type compiled struct{ *outbox.Outbox }
 
 // Expire implements store.Replicator.
@@ -106,7 +106,7 @@ func newReader(t testing.TB, rules ...Rule) *reader {
 	return n
 }
 
-// again is the feed of the next run, on what this one has stored.
+// again returns the feed of the next run on the same store.
 func (n *reader) again() {
 	n.Feed = feedOn(n.Store, n.cloud, n.Rules)
 	n.Store.Replicate(compiled{n.Box})
@@ -166,7 +166,7 @@ func (n *reader) readNow(table string, key attr.Item) {
 // next plays a round of the first rule.
 func (n *reader) next() { n.round(n.t.Context(), n.loadRules()[0]) }
 
-// read goes on with a pass over the follows of a match, at most pages of it.
+// read continues a pass over the follows of a match, for at most pages pages.
 func (n *reader) read(match string, pages int) (items int, key string) {
 	n.t.Helper()
 	raw, err := attr.AppendKey(nil, attr.S(match))
@@ -180,7 +180,7 @@ func (n *reader) read(match string, pages int) (items int, key string) {
 	return items, p.key
 }
 
-// row is an item as readers see it.
+// row returns an item as readers see it.
 func (n *reader) row(table string, key attr.Item) (it attr.Item) {
 	n.t.Helper()
 	n.inView(func(tx *store.Tx) (err error) {
@@ -227,5 +227,5 @@ func follow(match, user string) attr.Item {
 	return attr.Item{"match": attr.S(match), "user": attr.S(user)}
 }
 
-// letPass lets time pass in a bubble.
+// letPass advances a bubble's time.
 func letPass(d time.Duration) { <-time.After(d) }

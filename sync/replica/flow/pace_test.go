@@ -29,7 +29,7 @@ func TestPaceLearns(t *testing.T) {
 		p.Throttled("t", now)
 	}
 	if told := p.Slowed(now)["t"]; told.Throttled != 21 || told.Rate < paceFloor || told.Rate > float64(first) {
-		t.Errorf("after twenty more it is told: %+v", told)
+		t.Errorf("after twenty more the status says %+v", told)
 	}
 	low := rateOf(p, &now)
 	if low > first/10 || low < 1 {
@@ -47,11 +47,11 @@ func TestPaceLearns(t *testing.T) {
 		t.Errorf("after two minutes of quiet: %d a second", got)
 	}
 	if told := p.Slowed(now); told["t"] != (Pace{Throttled: 21}) || len(told) != 1 {
-		t.Errorf("after two minutes of quiet it is told: %+v", told)
+		t.Errorf("after two minutes of quiet the status says %+v", told)
 	}
 }
 
-// rateOf is how many sends of a thousand asked for in a second may go.
+// rateOf returns how many of a thousand sends requested within a second are allowed.
 func rateOf(p *Paces, now *time.Time) (n int) {
 	for range 1000 {
 		if at := p.Take([]string{"t"}, *now); !at.After(*now) {
@@ -67,7 +67,7 @@ func TestStoppedTable(t *testing.T) {
 	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	if !p.Halt("t", "no table", "gone", now) || p.Halt("t", "no table", "gone", now) {
-		t.Error("a table that stops is news once")
+		t.Error("Halt must report a stop exactly once")
 	}
 	if at := p.Take([]string{"t"}, now); !at.After(now) {
 		t.Error("a stopped table is sent to")
@@ -80,18 +80,18 @@ func TestStoppedTable(t *testing.T) {
 		t.Error("two try at once")
 	}
 	if len(p.StoppedTables()) != 1 {
-		t.Error("it is not listed")
+		t.Error("the stopped table is not listed")
 	}
 	p.Takes([]string{"t"})
 	if at := p.Take([]string{"t"}, now); at.After(now) || len(p.StoppedTables()) != 0 {
-		t.Error("it has not come back")
+		t.Error("the table has not resumed")
 	}
 	p.Hold("t", "another table", "another", now)
 	if p.Halt("t", "no table", "gone", now); !p.StoppedUntil([]string{"t"}, now).Equal(now.Add(holdFor)) {
-		t.Error("an answer to what was asked before has a table that is another one be tried again soon")
+		t.Error("an answer to an earlier request makes a replaced table due for a try")
 	}
 	if p.Takes([]string{"t"}); len(p.StoppedTables()) != 1 {
-		t.Error("an answer to what was asked before has a table that is another one be sent to")
+		t.Error("an answer to an earlier request releases a replaced table")
 	}
 }
 
@@ -102,19 +102,19 @@ func TestPaceOfSeveralTables(t *testing.T) {
 	both := []string{"a", "b"}
 	p.Hold("b", "another table", "another", now)
 	if at := p.Take(both, now); !at.Equal(now.Add(holdFor)) || !p.StoppedUntil(both, now).Equal(at) {
-		t.Errorf("with the second table held it goes at %v", at)
+		t.Errorf("with the second table stopped it may be sent at %v", at)
 	}
 	if at := p.Take([]string{"a"}, now); at.After(now) {
-		t.Errorf("a write of the first table alone goes at %v", at)
+		t.Errorf("a write of only the first table may be sent at %v", at)
 	}
 	if !p.Release("b", "another table") || p.Release("b", "another table") {
-		t.Error("a table is released once")
+		t.Error("Release must report a release exactly once")
 	}
 	p.Throttled("b", now)
-	for p.Take(both, now).Equal(now) { // what the burst allows
+	for p.Take(both, now).Equal(now) { // until the burst is used up
 	}
 	if at := p.Take([]string{"a"}, now); at.After(now) {
-		t.Errorf("beside a throttled table a write of the other goes at %v", at)
+		t.Errorf("beside a throttled table a write of the other may be sent at %v", at)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestSlowStart(t *testing.T) {
 		return n16
 	}
 	if enter() != 0 {
-		t.Error("somebody sends before the cloud is there")
+		t.Error("a worker may send before the cloud is there")
 	}
 	n.Probed("", now)
 	for _, want := range []int{1, 2, 4, 8, 16, 16} {
@@ -148,13 +148,13 @@ func TestSlowStart(t *testing.T) {
 		}
 	}
 	if !n.Lost("gone", now) || n.Lost("gone", now) {
-		t.Error("an outage is news once")
+		t.Error("Lost must report an outage exactly once")
 	}
 	var waits []time.Duration
 	for range 8 {
 		at, away := n.ProbeAt()
 		if !away || enter() != 0 {
-			t.Fatal("it is not away")
+			t.Fatal("the cloud does not count as lost")
 		}
 		waits = append(waits, at.Sub(now))
 		now = at
@@ -191,6 +191,6 @@ func TestTurnOutOfOrder(t *testing.T) {
 	select {
 	case <-second.C():
 	default:
-		t.Error("nobody sends, and one that wants to sleeps")
+		t.Error("no worker sends, and one that wants to sleeps")
 	}
 }

@@ -54,7 +54,7 @@ func TestForkOf(t *testing.T) {
 	}
 }
 
-// A row with any content can be parsed, and what is written comes back.
+// A row with any content can be parsed, and what is written is read back.
 func TestNodeRow(t *testing.T) {
 	boots := []boot{{ID: "x", After: 3}, {ID: "y", After: math.MaxUint64}}
 	row := readRow(attr.Item{
@@ -115,16 +115,16 @@ func TestSpans(t *testing.T) {
 	}
 	for seq, want := range map[uint64]bool{28: false, 29: true, 49: true, 50: false, 4: true} {
 		if second.twice(seq) != want {
-			t.Errorf("%d was given twice: %v", seq, !want)
+			t.Errorf("%d counts as given twice: %v", seq, !want)
 		}
 	}
 	told := second.numbersTwice(5)
 	if want := []span{{After: 28, Below: 50, Ours: true}, {After: 70, Below: 90, Ours: true}}; !slices.Equal(told, want) {
-		t.Errorf("the cloud is told %v", told)
+		t.Errorf("the row reports %v", told)
 	}
 	row := readRow(attr.Item{attrTwice: spanList(told)})
 	if !slices.Equal(row.twice, told) {
-		t.Errorf("and has %v", row.twice)
+		t.Errorf("and is read as %v", row.twice)
 	}
 	if row := readRow(attr.Item{attrTwice: attr.L(attr.S("1:x"), attr.S("3"), attr.Int(4))}); len(row.twice) != 0 {
 		t.Errorf("a spoiled row is read as %v", row.twice)
@@ -137,7 +137,7 @@ func TestSettledNodes(t *testing.T) {
 	var s settledNodes
 	n, fresh := s.node("b", now)
 	if !fresh || n.latest() != 0 || n.past(now, signed) != 0 {
-		t.Fatalf("of a node that nobody knows: %d, %d", n.latest(), n.past(now, signed))
+		t.Fatalf("of an unknown node: %d, %d", n.latest(), n.past(now, signed))
 	}
 	for i := range 10 {
 		n.learn(uint64(100*i), now.Add(time.Duration(i)*learnEvery), signed)
@@ -148,7 +148,7 @@ func TestSettledNodes(t *testing.T) {
 	}
 	n.learn(50, now, signed) // a restored cloud
 	if n.latest() != 900 {
-		t.Errorf("what was settled is settled no more: %d", n.latest())
+		t.Errorf("the settled number went back: %d", n.latest())
 	}
 	if due := s.due(now, signed); len(due) != 0 {
 		t.Errorf("due at once: %v", due)
@@ -158,7 +158,7 @@ func TestSettledNodes(t *testing.T) {
 		t.Errorf("due later: %v", due)
 	}
 	if due := s.due(now.Add(2*askedFor), signed); len(due) != 0 || len(s.nodes) != 0 {
-		t.Errorf("a node that nobody asks about is read: %v", due)
+		t.Errorf("a node is read although nobody asks about it: %v", due)
 	}
 	for i := range maxNodes + 10 {
 		s.node("n"+string(rune('a'+i%26))+time.Duration(i).String(), now.Add(time.Duration(i)))

@@ -83,7 +83,7 @@ func TestClosingForgottenByACrash(t *testing.T) {
 	a.step(loseRequest)
 	w.foreignSet("t", "i", "x", 9)
 	a.step(arrive)
-	a.step(loseAnswer) // of closing
+	a.step(loseAnswer) // of the closing
 	a.crash()
 	w.foreignSet("t", "i", "x", 0)
 	a.drain()
@@ -107,7 +107,7 @@ func TestClosingOfACreateForgottenByACrash(t *testing.T) {
 			replace(w)
 			for a.queue[0].step != stepClose {
 				if !a.step(arrive) {
-					t.Fatal("it waits")
+					t.Fatal("the create waits")
 				}
 			}
 			a.step(loseAnswer)
@@ -133,7 +133,7 @@ func TestClosingOfACreateGoesWithItsItem(t *testing.T) {
 		w.foreignPut("t", "i", "x", 9)
 		for a.queue[0].step != stepClose {
 			if !a.step(arrive) {
-				t.Fatal("it waits")
+				t.Fatal("the create waits")
 			}
 		}
 		a.step(loseAnswer)
@@ -233,7 +233,7 @@ func TestReplayAfterARestore(t *testing.T) {
 	}
 	e := again(update("t", "i", "ADD n :n", "", ":n", 1))
 	a.drain()
-	a.result(e, OutApplied, "") // it is in what was restored
+	a.result(e, OutApplied, "") // the restored cloud still has it
 	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
 
 	old := again(update("t", "i", "ADD n :n", "", ":n", 1))
@@ -261,7 +261,7 @@ func TestUnnumberedMarkIsNone(t *testing.T) {
 	w.cloud.items[at("t", key("i"))][AttrCount] = attr.S("not ours")
 	a.learn("t", "i")
 	if got := a.known[at("t", key("i"))]; got.Side.Count != 0 || len(got.Item) != 2 {
-		t.Errorf("a count that is none is read as %+v", got)
+		t.Errorf("an invalid count is read as %+v", got)
 	}
 }
 

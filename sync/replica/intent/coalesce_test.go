@@ -94,7 +94,7 @@ func TestCoalescedOrNot(t *testing.T) {
 				}
 				last := len(a.queue) - 2
 				if remote && e.Condition != "" && a.queue[last].Condition != "" {
-					continue // together they are refused together: alone the later one might go on
+					continue // together they are refused together: alone the later one might succeed
 				}
 				if f, ok := Coalesce(a.queue[last], e, last == 0, nil); ok {
 					a.queue = append(a.queue[:last], f)

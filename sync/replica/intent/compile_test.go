@@ -39,7 +39,7 @@ func TestWhatIsRefused(t *testing.T) {
 	} {
 		w := newWorld(t)
 		a := w.node("a")
-		if c.op.condition != "" { // it is not to be refused for what the item is
+		if c.op.condition != "" { // its condition must not be refused by the item
 			a.known[at(c.op.table, key("i"))] = Known{Item: attr.Item{"pk": attr.S("i"), "a": attr.Int(1), strings.Repeat("a", 4060): attr.Int(1)}, Side: Sidecar{Life: "a.1.1", Count: 1}}
 		}
 		s, ok := a.prepareUnjudged(c.op)
@@ -56,10 +56,10 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// with2 gives values to a condition of a put.
+// with2 sets values of a put's condition.
 func (o op) with2(pairs ...any) op { o.values = values(pairs...); return o }
 
-// prepareUnjudged is prepare for a write whose condition the test takes care of.
+// prepareUnjudged is prepare for a write whose condition the test guarantees.
 func (n *node) prepareUnjudged(o op) (Subject, bool) {
 	if strings.Contains(o.condition, "#") {
 		condition := o.condition
@@ -154,7 +154,7 @@ func TestWriteIDs(t *testing.T) {
 	}
 	for _, life := range []string{"", "~" + id, "x", "x.y", "a.b.c"} {
 		if _, _, ok := maker(life); ok {
-			t.Errorf("%q has a maker", life)
+			t.Errorf("%q has a creator", life)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// drawEntry makes any entry, sensible or not.
+// drawEntry draws any entry, sensible or not.
 func drawEntry(t *rapid.T) *Entry {
 	text := func(name string) string { return rapid.StringN(0, 8, -1).Draw(t, name) }
 	num := func(name string) uint64 { return rapid.Uint64().Draw(t, name) }

@@ -170,7 +170,7 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// text writes a call for people.
+// text formats a call for people.
 func text(c Call) string {
 	var b strings.Builder
 	name := c.Op.String()

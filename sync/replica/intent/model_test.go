@@ -84,20 +84,20 @@ func play(t fataler, w *world, foreignWrites bool, script []move) {
 			proofs := w.transactions && !w.older
 			switch {
 			case proofs && made > 0 && effects > 1:
-				fail("entry %d of %s has made its item, and was applied %d times", seq-1<<40, n.name, effects)
+				fail("entry %d of %s has created its item and was applied %d times", seq-1<<40, n.name, effects)
 			case made > 0 && o.Result == OutConflict && (o.Code == CodeCondition || proofs && o.Code != CodeLost):
-				fail("entry %d of %s has made its item, and is told as %s", seq-1<<40, n.name, o.Code)
+				fail("entry %d of %s has created its item and is reported as %s", seq-1<<40, n.name, o.Code)
 			case effects > 1 && !foreignWrites:
 				fail("entry %d of %s was applied %d times", seq-1<<40, n.name, effects)
 			case o.Result == OutQuarantine || o.Result == OutTimeline:
 				fail("entry %d of %s: result %d", seq-1<<40, n.name, o.Result)
 			case o.Result == OutConflict && (o.Code == CodeCondition || o.Code == CodeDeleted) && effects > 0 && !foreignWrites:
-				fail("entry %d of %s was applied and is told as %s", seq-1<<40, n.name, o.Code)
+				fail("entry %d of %s was applied and is reported as %s", seq-1<<40, n.name, o.Code)
 			case o.Result == OutConflict && (o.Code == CodeUnknown && proofs || o.Code == CodeOverwritten) && !foreignWrites:
-				fail("entry %d of %s is told as %s, and nobody has written from outside", seq-1<<40, n.name, o.Code)
+				fail("entry %d of %s is reported as %s without a foreign writer", seq-1<<40, n.name, o.Code)
 			case o.Result == OutSuperseded && o.Code == CodeTombstone && (effects == 0 || effects > 1 && (proofs || !foreignWrites)):
 				// Without a proof a repeat cannot see that a stranger has deleted the item that the first request created.
-				fail("entry %d of %s is told as made and deleted, and was applied %d times", seq-1<<40, n.name, effects)
+				fail("entry %d of %s is reported as created and deleted, and was applied %d times", seq-1<<40, n.name, effects)
 			}
 		}
 		n.learn("t", "i")

@@ -65,7 +65,7 @@ func TestModelOfTransactions(t *testing.T) {
 					rt.Fatalf("entry %d of %s: %v, result %d, %d effects\n%v", seq-1<<40, n.name, ok, o.Result, effects, w.log)
 				}
 				if o.Result == OutConflict && (o.Code == CodeCondition || o.Code == CodeDeleted) && effects > 0 {
-					rt.Fatalf("entry %d of %s has applied and is told as %s\n%v", seq-1<<40, n.name, o.Code, w.log)
+					rt.Fatalf("entry %d of %s was applied and is reported as %s\n%v", seq-1<<40, n.name, o.Code, w.log)
 				}
 			}
 			for _, txn := range txns[n] {

@@ -67,7 +67,7 @@ func TestLoserOfNewest(t *testing.T) {
 	a.drain()
 	a.result(old, OutSuperseded, CodeOlder)
 	if o := a.done[old.Seq]; o.Met[0] == nil {
-		t.Error("the record has not what it met")
+		t.Error("the record lacks the item that it met")
 	}
 	w.want("newest", "i", `{"x":{"N":"2"}}`)
 }
@@ -112,12 +112,12 @@ func TestAWrongClockAtBoot(t *testing.T) {
 	b.result(later, OutApplied, "")
 }
 
-// A write is stamped after what it was made upon, however far ahead the clock was that stamped that: its own stamp is not taken back
-// to before it.
+// A write is stamped after the write that it is based on, however far ahead the clock was that stamped that one: its own stamp is not
+// corrected to before it.
 func TestAfterWhatItWasMadeUpon(t *testing.T) {
 	t.Parallel()
 	set := func(n int) op { return update("newest", "i", "SET x = :x", "", ":x", n) }
-	const wrong = 2 * time.Second // ahead
+	const wrong = 2 * time.Second // how far the clock is ahead
 	for name, play := range map[string]func(w *world, a, b *node) (last *Entry){
 		"another's": func(w *world, a, b *node) *Entry {
 			w.now = w.now.Add(wrong)
@@ -139,7 +139,7 @@ func TestAfterWhatItWasMadeUpon(t *testing.T) {
 			a.write(set(1))
 			last := a.write(set(2))
 			w.now = w.now.Add(-wrong / 2)
-			a.step(loseAnswer) // the first, with a stamp that was taken back, but not far enough
+			a.step(loseAnswer) // the first, with a stamp that was corrected, but not far enough
 			w.now = w.now.Add(-wrong / 2)
 			return last
 		},
@@ -160,7 +160,7 @@ func TestAfterWhatItWasMadeUpon(t *testing.T) {
 	}
 }
 
-// A write that arrived since is not what this one was made upon: the later of the two stays.
+// A write that arrived since is not the one that this one is based on: the later of the two stays.
 func TestNotAfterWhatHasComeSince(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

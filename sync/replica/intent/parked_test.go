@@ -37,6 +37,6 @@ func TestParkedUntil(t *testing.T) {
 	}
 	e := Entry{Progress: Progress{Why: WhyYield, NotBefore: now.Add(firstYield), Yields: now}}
 	if got := e.ParkedUntil(now.Add(-time.Millisecond)); !got.IsZero() {
-		t.Errorf("it lets pass what it has not met: until %v", got)
+		t.Errorf("it yields to a turn that it has not met: until %v", got)
 	}
 }

@@ -32,7 +32,7 @@ func TestCopyOfAMovedCreate(t *testing.T) {
 	a.result(e, OutApplied, "")
 	w.want("t", "i", `{"n":{"N":"1"}}`)
 	if n := w.cloud.effects[WriteID("a", e.Seq)]; n != 1 {
-		t.Errorf("it had %d effects", n)
+		t.Errorf("the create had %d effects", n)
 	}
 }
 

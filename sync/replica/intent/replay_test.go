@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// replayed has the node's entry wait again, as after a restore of the cloud.
+// replayed makes an entry of the node wait again, as after a restore of the cloud.
 func (n *node) replayed(e *Entry, before bool) {
 	e.replay, e.Unsure, e.before, e.again, e.Dead = true, true, before, 7, false
 	e.step, e.met = stepSend, met{}
@@ -29,7 +29,7 @@ func TestCreateFromBeforeTheRestorePoint(t *testing.T) {
 		e := create()
 		a.replayed(e, true)
 		a.drain()
-		a.result(e, OutApplied, "") // it is in what was restored
+		a.result(e, OutApplied, "") // the restored cloud still has it
 
 		w.foreignDelete("t", "i")
 		a.learn("t", "i")
@@ -37,7 +37,7 @@ func TestCreateFromBeforeTheRestorePoint(t *testing.T) {
 		a.drain()
 		a.result(e, OutConflict, CodeRestored)
 		if it := w.cloud.items[at("t", key("i"))]; it != nil {
-			t.Errorf("what was deleted is there again: %v", it)
+			t.Errorf("the deleted item is there again: %v", it)
 		}
 
 		w.made("b", "i")
@@ -47,7 +47,7 @@ func TestCreateFromBeforeTheRestorePoint(t *testing.T) {
 		a.drain()
 		a.result(e, OutConflict, CodeRestored)
 		if it := w.cloud.items[at("t", key("i"))]; !attr.EqualItems(it, was) {
-			t.Errorf("the item of another was %v and is %v", was, it)
+			t.Errorf("another's item was %v and is %v", was, it)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestTransactionIsReplayed(t *testing.T) {
 	}
 	again(false)
 	a.drain()
-	a.results(txn, OutApplied, "") // it is in what was restored
+	a.results(txn, OutApplied, "") // the restored cloud still has it
 	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
 
 	lose := func() {
@@ -133,7 +133,7 @@ func TestTransactionIsReplayed(t *testing.T) {
 	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
 	w.want("t", "k", `{"x":{"N":"1"}}`)
 
-	w.foreignDelete("t", "k") // one half is there
+	w.foreignDelete("t", "k") // only one half is there
 	a.learn("t", "k")
 	again(false)
 	a.drain()
@@ -141,7 +141,7 @@ func TestTransactionIsReplayed(t *testing.T) {
 	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
 
 	lose()
-	again(true) // what was deleted before the restore point
+	again(true) // with an item deleted before the restore point
 	a.drain()
 	a.results(txn, OutConflict, CodeRestored)
 }
@@ -153,7 +153,7 @@ func TestReplayedTransactionIsRefusedByItsCheck(t *testing.T) {
 	a := w.node("a")
 	txn := a.mustTransact(put("t", "k", "", "x", 1), put("t", "l", "", "x", 1), check("t", "i", "attribute_not_exists(pk)"))
 	a.drain()
-	for _, id := range []string{"k", "l"} { // they were lost
+	for _, id := range []string{"k", "l"} { // lost in the restore
 		w.foreignDelete("t", id)
 		a.learn("t", id)
 	}
@@ -166,7 +166,7 @@ func TestReplayedTransactionIsRefusedByItsCheck(t *testing.T) {
 	a.results(txn, OutConflict, CodeCondition)
 	for _, id := range []string{"k", "l"} {
 		if w.cloud.items[at("t", key(id))] != nil {
-			t.Errorf("%s was made although the check does not hold", id)
+			t.Errorf("%s was created although the check fails", id)
 		}
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// refuse answers a batch's next action by an error, and returns what it means.
+// refuse answers a batch's next action with an error, and returns the outcome.
 func (n *node) refuse(err *Error) Outcome {
 	n.w.t.Helper()
 	u := n.unit()
 	known := n.bases(u)
 	a := u.Next(known, n.env())
 	if a.Kind != ActSend {
-		n.w.t.Fatalf("the unit does not send, it does %d (%s)", a.Kind, a.Why)
+		n.w.t.Fatalf("the batch does not send, it does %d (%s)", a.Kind, a.Why)
 	}
 	u.Attempt(&a)
 	o := u.Take(a, Answer{Err: err}, known, n.env())
@@ -24,7 +24,7 @@ func (n *node) refuse(err *Error) Outcome {
 	return o
 }
 
-// item makes an item in the cloud that node made, and that all of nodes know.
+// item makes an item in the cloud that node has created and that all nodes know.
 func (w *world) made(maker, id string, nodes ...string) {
 	n := w.node(maker)
 	n.write(put("t", id, "", "x", 0))
@@ -93,7 +93,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		a.result(e, OutConflict, CodeDeposed)
 		if o := a.done[e.Seq]; o.Lock != "match:1" || o.Fence != 6 {
 			t.Errorf("the lock is %q, its fence %d", o.Lock, o.Fence)
-		} else if !strings.Contains(o.Text, "by the fence in the cloud") { // and not by the node that laid it aside
+		} else if !strings.Contains(o.Text, "by the fence in the cloud") { // and not because its own node set it aside
 			t.Errorf("it says %q", o.Text)
 		}
 		w.want("state", "1", `{"_f":{"N":"6"},"s":{"N":"3"}}`)
@@ -120,7 +120,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		name  string
 		class Class
 		want  Result
-		again bool // it stays as if it had not been sent
+		again bool // it stays as if never sent
 	}{
 		{"timeout, 5xx, EOF after send, TransactionInProgress, token mismatch", Unknown, OutUnknown, false},
 		{"throttled, TransactionConflict", Throttled, OutThrottled, true},
@@ -164,7 +164,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
 		behind := a.write(update("t", "i", "SET y = :x", "", ":x", 1))
 		other := a.write(update("t", "j", "SET y = :x", "", ":x", 1))
-		for range 2 { // the second time nothing but the request is left
+		for range 2 { // the second time only the request remains
 			a.refuse(&Error{Class: Validation})
 			a.step(arrive)
 		}
@@ -182,16 +182,16 @@ func refusal(w *world, id string) *Error {
 	return &Error{Class: ConditionFailed, Old: w.cloud.items[at("t", key(id))]}
 }
 
-// guardRow is a row of the second table: what the entry is, what the cloud has when it arrives again.
+// guardRow is a row of the second table: the entry, and what the cloud has when it arrives again.
 type guardRow struct {
 	name   string
-	before func(w *world, a, b *node) // a knows what it leaves
+	before func(w *world, a, b *node) // a knows the item that it leaves
 	write  op
 	then   func(w *world, a, b *node)
-	code   Code   // not lost: decided so; empty: applied
-	lost   Code   // an earlier answer is unknown
-	cloud  string // in the end, not lost
-	kept   string // in the end, lost; empty: as cloud
+	code   Code   // the code if no answer was lost; empty: applied
+	lost   Code   // the code if an earlier answer was lost
+	cloud  string // in the end, if none was lost
+	kept   string // in the end, if one was lost; empty: as cloud
 	fate   fate   // of the unanswered send; 0: loseRequest
 }
 
@@ -287,7 +287,7 @@ func (r guardRow) run(t *testing.T, lost bool, in *world) {
 	code, cloud := r.code, r.cloud
 	if lost {
 		if code = r.lost; code == CodeTombstone && w.transactions && !w.older {
-			code = "" // its proof is there
+			code = "" // it has a proof
 		}
 		if r.kept != "" {
 			cloud = r.kept
@@ -296,9 +296,9 @@ func (r guardRow) run(t *testing.T, lost bool, in *world) {
 		if f == arrive {
 			f = loseRequest
 		}
-		for e.Sent == 0 { // a label, or a tombstone, goes before
+		for e.Sent == 0 { // a label or a tombstone goes first
 			if !a.step(map[bool]fate{true: f, false: arrive}[e.Op != store.OpDelete || e.Label != "" || e.Life.Kind == LifeOurs && (e.Dead || !e.needsDead(a.env()))]) {
-				t.Fatal("it is not sent")
+				t.Fatal("the write is not sent")
 			}
 		}
 	}
@@ -335,7 +335,7 @@ func TestHoldParksADelete(t *testing.T) {
 	if act := u.Next(b.bases(u), b.env()); act.Kind != ActPark || act.Why != WhyHold || act.Until.Before(w.now.Add(14*time.Minute)) {
 		t.Errorf("the delete does %+v", act)
 	}
-	b.known[at("t", key("i"))] = Known{Item: b.view("t", "i"), Side: Sidecar{Life: e.writeID("a")}} // it has not heard of the hold
+	b.known[at("t", key("i"))] = Known{Item: b.view("t", "i"), Side: Sidecar{Life: e.writeID("a")}} // as if it had not heard of the hold
 	d.Life = Life{Kind: LifeOurs, ID: e.writeID("a")}
 	if b.write(update("t", "j", "SET x = :x", "", ":x", 1)) == nil {
 		t.Fatal("no other write")
@@ -363,7 +363,7 @@ func TestCountGuardParks(t *testing.T) {
 			t.Errorf("after %d refusals: parked %v", e.Refused, parked)
 		}
 		if i == turnTries-1 {
-			a.step(arrive) // it asks for its turn
+			a.step(arrive) // asks for its turn
 		}
 	}
 	a.drain()
@@ -384,12 +384,12 @@ func TestPutFromTheBaseOfAnotherLife(t *testing.T) {
 	old := a.known[at("t", key("i"))]
 	w.foreignPut("t", "i", "x", 7)
 	b.learn("t", "i")
-	b.write(update("t", "i", "SET z = :z", "", ":z", 1)) // which names the life, and counts one as the base does
+	b.write(update("t", "i", "SET z = :z", "", ":z", 1)) // which names the life, and has the base's count
 	b.drain()
 	named := sidecar(w, "i")
 	e := a.write(put("t", "i", "", "y", 1))
 	a.step(arrive)
-	a.known[at("t", key("i"))] = old // another image came meanwhile, and nobody knows which is the newer
+	a.known[at("t", key("i"))] = old // another image came meanwhile, in an unknown order
 	a.step(arrive)
 	if got := sidecar(w, "i"); named.Count != old.Side.Count || !got.Marks["b"].Equal(named.Marks["b"]) {
 		t.Errorf("the item had %+v and has %+v, the base was of %+v", named, got, old.Side)
@@ -464,7 +464,7 @@ func TestRemovingFromNoItem(t *testing.T) {
 			t.Errorf("the cloud has %v", item)
 		}
 		if has := !item["x"].IsZero(); there && (item == nil || has) {
-			t.Errorf("of the item that was there is left %v", item)
+			t.Errorf("left of the item that was there: %v", item)
 		}
 	}
 }

@@ -126,7 +126,7 @@ func TestMarkProvesTooMuch(t *testing.T) {
 		t.Fatalf("the other history's entry left")
 	}
 	if old.Shown(sidecar(w, "i"), "a") {
-		t.Error("the mark of another history proves it")
+		t.Error("another history's mark proves it")
 	}
 }
 
@@ -201,7 +201,7 @@ func TestUnansweredUpdateOfAnExpiredRowByTheDeposed(t *testing.T) {
 	a.step(arrive) // its lock
 	a.step(delay)
 	if !e.Ghost || !e.Unsure {
-		t.Fatalf("it was not sent in the place of the expired row: %+v", e)
+		t.Fatalf("it was not sent in place of the expired row: %+v", e)
 	}
 	w.cloud.items[at("locks", attr.Item{"lockKey": attr.S("match:1")})] = values("lockKey", "match:1", "fence", 6)
 	a.drain()
@@ -275,7 +275,7 @@ func TestExpiredHereAliveThere(t *testing.T) {
 	t.Run("under attribute_not_exists", func(t *testing.T) {
 		_, a, _ := begin()
 		if e := a.write(put("t", "i", "attribute_not_exists(pk)", "x", 2)); e != nil {
-			t.Errorf("conditions do not see the ghost: %+v", e)
+			t.Errorf("conditions do not see the expired item: %+v", e)
 		}
 	})
 	t.Run("an upsert, the ghost is there", func(t *testing.T) {
@@ -442,7 +442,7 @@ func TestLostBeforeArrival(t *testing.T) {
 			a := w.node("a")
 			w.made("b", "i")
 			e := a.write(one)
-			a.step(loseAnswer) // of a refusal
+			a.step(loseAnswer) // of the refusal
 			a.drain()
 			a.result(e, OutApplied, "")
 			if got := w.cloud.effects[WriteID("a", e.Seq)]; got != 1 {
@@ -515,7 +515,7 @@ func TestSidecarWrittenBack(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")
 	w.made("a", "i")
-	image := w.cloud.items[at("t", key("i"))] // a foreign program has read it
+	image := w.cloud.items[at("t", key("i"))] // as read by a foreign program
 	d := a.write(remove("t", "i", ""))
 	a.drain()
 	a.result(d, OutApplied, "")

@@ -84,7 +84,7 @@ func TestPutTakesItsTurn(t *testing.T) {
 			s.w.transactions = transactions
 			before := s.a.asked
 			s.a.step(arrive)
-			s.arrives(s.b) // who does not know yet
+			s.arrives(s.b) // b has not seen the turn yet
 			s.a.step(arrive)
 			s.arrives(s.c)
 			s.a.step(arrive)
@@ -398,7 +398,7 @@ func TestModelOfTurns(t *testing.T) {
 		}
 	}
 	if turns < 50 || yields < 20 {
-		t.Errorf("%d turns were asked for, %d sends yielded", turns, yields)
+		t.Errorf("%d turns were requested, %d sends yielded", turns, yields)
 	}
 }
 

@@ -12,12 +12,12 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// cloud is DynamoDB as far as the protocol needs it: conditions are evaluated by store/expr.
+// cloud is DynamoDB as far as the protocol needs it: store/expr evaluates its conditions.
 type cloud struct {
 	t       fataler
 	items   map[string]attr.Item
-	effects map[string]int // by write id: how often the operation itself was done
-	made    map[string]int // and how often it made the item
+	effects map[string]int // by write id: how often the operation itself was applied
+	made    map[string]int // and how often it created the item
 	units   int            // write units, of 1 each
 	cache   *expr.Cache
 }
@@ -152,7 +152,7 @@ type world struct {
 	cloud        *cloud
 	now          time.Time
 	transactions bool
-	older        bool // nodes write as the versions did whose creates have no proof
+	older        bool // nodes write as earlier versions did, whose creates have no proof
 	replaying    bool // nodes send again what a restored cloud has lost
 	nodes        map[string]*node
 	specs        map[string]*store.TableSpec
@@ -160,7 +160,7 @@ type world struct {
 	log          []string
 }
 
-// late is a request on its way. It is no longer accepted once its signature has expired.
+// late is a request in flight. It is no longer accepted once its signature has expired.
 type late struct {
 	a     Action
 	until time.Time
@@ -195,9 +195,9 @@ type node struct {
 	done   map[uint64]Outcome // by sequence, tails included
 	random uint64
 	asked  int
-	events bool   // what Env.Events says
+	events bool   // returned by Env.Events
 	lost   uint64 // what a lost timeline had settled
-	untold bool   // the cloud has not been told what is settled
+	untold bool   // the cloud does not know what is settled
 }
 
 func (w *world) node(name string) *node {
@@ -323,7 +323,7 @@ const (
 	throttle
 )
 
-// step takes the next batch one action further; false: nothing waits, or it is parked.
+// step takes the next batch one action further; false: nothing waits, or the batch is parked.
 func (n *node) step(f fate) bool {
 	u := n.unit()
 	if u == nil {
@@ -361,7 +361,7 @@ func (n *node) step(f fate) bool {
 	return true
 }
 
-// settle does what a driver does with an outcome.
+// settle does what a worker does with an outcome.
 func (n *node) settle(u *Batch, o Outcome) {
 	for i, k := range o.Known {
 		if k != nil {
@@ -419,7 +419,7 @@ func (n *node) crash() {
 	}
 }
 
-// drain sends everything that waits, and lets time pass while something is parked.
+// drain sends everything that waits, and advances time while something is parked.
 func (n *node) drain() {
 	for range 400 {
 		if n.step(arrive) {

@@ -11,27 +11,27 @@ func TestReadings(t *testing.T) {
 	r.Touch("x")
 	a := r.Start()
 	if a.Overtaken("x") {
-		t.Error("a base that was there before the read began overtakes it")
+		t.Error("a base set before the read began overtakes it")
 	}
 	r.Touch("y")
 	b := r.Start()
 	if !a.Overtaken("y") || a.Overtaken("x") || b.Overtaken("y") {
-		t.Error("what is overtaken is wrong")
+		t.Error("the wrong reads are overtaken")
 	}
 	for i := range 3 * MaxSets {
 		r.Touch(fmt.Sprint(i))
 	}
 	if !a.Overtaken("y") || !a.Overtaken("x") || len(r.Set) > MaxSets || len(r.Sets) > MaxSets {
-		t.Errorf("of many bases %d are remembered, or one that was forgotten is taken for one that was not set", len(r.Set))
+		t.Errorf("%d of many bases are remembered, or a forgotten one counts as not set", len(r.Set))
 	}
 	if c := r.Start(); c.Overtaken("x") || c.Overtaken(fmt.Sprint(3*MaxSets-1)) {
-		t.Error("a base that was there before the read began overtakes it, of many")
+		t.Error("with many bases, one set before the read began overtakes it")
 	} else {
 		c.End()
 	}
 	a.End()
 	b.End()
 	if len(r.Set) != 0 || len(r.Open) != 0 {
-		t.Errorf("something is kept when nobody reads: %v %v", r.Set, r.Open)
+		t.Errorf("something is kept without open reads: %v %v", r.Set, r.Open)
 	}
 }
