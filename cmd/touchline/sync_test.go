@@ -11,9 +11,9 @@ import (
 func TestSyncLineOfStoppedTables(t *testing.T) {
 	for status, want := range map[string]string{
 		`{"state": "behind", "waiting": 5, "tables": [
-			{"table": "cricket-devices", "waiting": 3, "stopped": "its keys in the cloud are others"}, {"table": "cricket-teams", "waiting": 2}]}`: "behind: 5 writes waiting, 3 of them for stopped tables",
+			{"table": "cricket-devices", "waiting": 3, "stopped": "its keys in the cloud differ"}, {"table": "cricket-teams", "waiting": 2}]}`: "behind: 5 writes waiting, 3 of them for stopped tables",
 		`{"state": "behind", "waiting": 2, "tables": [
-			{"table": "cricket-devices", "waiting": 0, "stopped": "its keys in the cloud are others"}, {"table": "cricket-teams", "waiting": 2}]}`: "behind: 2 writes in flight",
+			{"table": "cricket-devices", "waiting": 0, "stopped": "its keys in the cloud differ"}, {"table": "cricket-teams", "waiting": 2}]}`: "behind: 2 writes in flight",
 	} {
 		var st operator.SyncStatus
 		if err := json.Unmarshal([]byte(status), &st); err != nil {

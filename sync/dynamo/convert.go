@@ -126,5 +126,5 @@ func fromValue(v types.AttributeValue) (attr.Value, error) {
 	case *types.AttributeValueMemberBS:
 		return attr.BS(v.Value...)
 	}
-	return attr.Value{}, fmt.Errorf("a value of type %T", v)
+	return attr.Value{}, fmt.Errorf("unknown value type %T", v)
 }

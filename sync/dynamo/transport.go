@@ -110,7 +110,7 @@ func whole(resp *http.Response) error {
 		return err
 	}
 	if len(body) > maxBody {
-		return fmt.Errorf("an answer of more than %d bytes", maxBody)
+		return fmt.Errorf("the answer exceeds %d bytes", maxBody)
 	}
 	if want := resp.Header.Get("X-Amz-Crc32"); want != "" && want != strconv.FormatUint(uint64(crc32.ChecksumIEEE(body)), 10) {
 		return errors.New("the answer's checksum is wrong: it was changed in transit")

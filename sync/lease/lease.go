@@ -110,7 +110,7 @@ func (l *Lease) Release(ctx context.Context) error {
 // otherwise the lease is over.
 func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	if above < 0 || above == math.MaxInt64 {
-		return fault.New(fault.Damaged, "lease_fence", "no fence is above %d", above)
+		return fault.New(fault.Damaged, "lease_fence", "no valid fence is above %d", above)
 	}
 	l.io <- struct{}{}
 	defer func() { <-l.io }()
@@ -272,5 +272,5 @@ func (e *LostError) Unwrap() error {
 }
 
 func errEnded() error {
-	return fault.New(fault.Unavailable, "lease_ended", "no leases are taken any more")
+	return fault.New(fault.Unavailable, "lease_ended", "this node takes no more leases")
 }

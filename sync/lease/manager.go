@@ -80,7 +80,7 @@ func New(cfg Config) (*Manager, error) {
 	case cfg.Node == "" || cfg.Boot == "" || strings.Contains(cfg.Boot, "#"):
 		return nil, fault.New(fault.Invalid, "lease_config", "leases need the ids of the node and of its run")
 	case cfg.TTL < minTTL || cfg.TTL > maxTTL:
-		return nil, fault.New(fault.Invalid, "lease_config", "a lease lasts from %v to %v", minTTL, maxTTL)
+		return nil, fault.New(fault.Invalid, "lease_config", "the TTL of a lease must be between %v and %v", minTTL, maxTTL)
 	}
 	m := &Manager{
 		table: cfg.Table, node: cfg.Node, me: HolderText(cfg.Node, cfg.Boot), ttl: cfg.TTL, local: cfg.Local,
@@ -248,7 +248,7 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 			return
 		case <-l.Done():
 			t.Stop()
-			m.log.Info("a lease is over", "key", l.key, "fence", l.Fence(), "reason", l.Err())
+			m.log.Info("a lease has ended", "key", l.key, "fence", l.Fence(), "reason", l.Err())
 			return
 		case <-t.C:
 		}
@@ -259,7 +259,7 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 		began := time.Now()
 		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
 			if untold, due := m.unrenewed.due(time.Now()); due {
-				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "othersUntold", untold)
+				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "suppressed", untold)
 			}
 			wait = max(m.ttl/12-time.Since(began), 0) // zero if waiting for the answer took that long
 			continue

@@ -276,8 +276,8 @@ func TestRunComplainsOnce(t *testing.T) {
 		}
 		sleep(complainEvery)
 		lines, rest := lose(), 0
-		if _, tail, ok := strings.Cut(logged.String()[1:], "othersUntold="); ok {
-			_, tail, _ = strings.Cut(tail, "othersUntold=")
+		if _, tail, ok := strings.Cut(logged.String()[1:], "suppressed="); ok {
+			_, tail, _ = strings.Cut(tail, "suppressed=")
 			_, _ = fmt.Sscan(tail, &rest)
 		}
 		if lines != 2 || rest < 49 {

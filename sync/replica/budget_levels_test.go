@@ -32,7 +32,7 @@ func TestFirstLevels(t *testing.T) {
 		if st := at(5); st.Budget.Level != flow.LevelOK || len(st.Alarms) != 0 {
 			t.Errorf("at 50 %%: %+v, %q", st.Budget, st.Alarms)
 		}
-		if st := at(6); st.Budget.Level != flow.LevelWarn || !strings.Contains(strings.Join(st.Alarms, ""), "at 90 % writes begin to be refused") {
+		if st := at(6); st.Budget.Level != flow.LevelWarn || !strings.Contains(strings.Join(st.Alarms, ""), "from 90 % on, writes are refused") {
 			t.Errorf("at 60 %%: %+v, %q", st.Budget, st.Alarms)
 		}
 		at(7)

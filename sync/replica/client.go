@@ -53,10 +53,10 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 	switch _, gone := remote.Unreached(err); {
 	case err == nil:
 	case !gone && known != transactsUnknown:
-		remote.Complain(r.log, "asking whether the cloud has transactions", err)
+		remote.Complain(r.log, "checking whether the cloud has transactions", err)
 		return nil
 	default:
-		return fmt.Errorf("asking whether the cloud has transactions (cloud.transactions can say so): %w", err)
+		return fmt.Errorf("checking whether the cloud has transactions (cloud.transactions can set it instead): %w", err)
 	}
 	now := uint32(transactsNo)
 	if has {
@@ -69,7 +69,7 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		r.log.Info("the cloud was asked for transactions", "has", has)
+		r.log.Info("checked whether the cloud has transactions", "has", has)
 	}
 	r.transacts.Store(now)
 	r.probed = true

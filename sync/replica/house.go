@@ -91,7 +91,7 @@ func (r *Replica) probe(ctx context.Context) {
 		return
 	}
 	r.net.Probed("", r.clock.Now())
-	r.log.Info("the cloud is there")
+	r.log.Info("connected to the cloud")
 }
 
 // chores runs the periodic maintenance.
@@ -122,7 +122,7 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 	r.levels.Measure(age, r.store.Disk().Share(), conflicts)
 	s := r.levels.State(r.cfg.Budget, all.Total().Entries, all.Total().Bytes)
 	if last := r.levels.Announce(s); last != s.Level {
-		r.log.Warn("the queue for the cloud changed level", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
+		r.log.Warn("the queue for the cloud has reached another level", "level", s.Level.String(), "before", last.String(), "which", s.Which, "used", s.Used)
 	}
 	if more, err = r.trimReplay(ctx, now, r.levels.Room(r.cfg.Budget, all.Total().Entries, all.Total().Bytes)); err != nil || more {
 		return more, err

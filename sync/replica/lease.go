@@ -21,7 +21,7 @@ import (
 // example because the cloud is away, the work must not begin.
 func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error {
 	if !r.net.Online() {
-		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be asked what the lock %s guards", lock)
+		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be reached to read what the lock %s guards", lock)
 	}
 	for limit := r.clock.Now().Add(r.cfg.Deadline); ; {
 		waits, err := r.depose(ctx, lock, fence)
@@ -33,7 +33,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 		}
 		// What was sent may still arrive. Wait for its answer: it must not come after the reads below.
 		if !r.clock.Now().Before(limit) {
-			return fault.New(fault.Unavailable, "cloud_slow", "what was written under the lock %s before is not settled yet", lock)
+			return fault.New(fault.Unavailable, "cloud_slow", "earlier writes under the lock %s are not settled yet", lock)
 		}
 		if err := clock.Sleep(ctx, r.clock, deposeWait); err != nil {
 			return err
@@ -113,7 +113,7 @@ func (r *Replica) deposeUnits(w *outbox.Work, ids []outbox.ID, lock string, fenc
 		}
 		f := &flight{Batch: u, outcome: intent.Outcome{
 			Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
-			Text: "laid aside by this node: it was written under an earlier lease of it, and the lock has been taken anew since",
+			Text: "set aside by this node: it was written under an earlier lease of this node, and the lock has been taken again since",
 		}}
 		c, err := r.leave(w, f)
 		if err != nil {
@@ -205,9 +205,9 @@ func (r *Replica) tellDeposed(ctx context.Context) {
 		cancel()
 		switch {
 		case err != nil:
-			r.log.Warn("the fence of a lock is below that of its items and cannot be raised", "lock", lock, "fence", booked[lock], "error", err)
+			r.log.Warn("the fence of a lock is below that of its items, and could not be raised", "lock", lock, "fence", booked[lock], "error", err)
 		case raised > 0:
-			r.log.Warn("the fence of a lock was below that of its items, and is raised", "lock", lock, "was", booked[lock], "fence", raised)
+			r.log.Warn("the fence of a lock was below that of its items, and has been raised", "lock", lock, "was", booked[lock], "fence", raised)
 		}
 	}
 }

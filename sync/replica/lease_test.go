@@ -97,7 +97,7 @@ func TestTookLease(t *testing.T) {
 		if len(records) != 1 || records[0].Kind != conflict.KindDeposed {
 			t.Errorf("records %v", records)
 		}
-		if len(records) > 0 && !strings.HasPrefix(records[0].Text, "laid aside by this node") { // otherwise the cloud refused it
+		if len(records) > 0 && !strings.HasPrefix(records[0].Text, "set aside by this node") { // otherwise the cloud refused it
 			t.Errorf("the record says %q", records[0].Text)
 		}
 		c.set(func() { c.fail = nil })

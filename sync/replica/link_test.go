@@ -70,7 +70,7 @@ func TestLinkIsTold(t *testing.T) {
 				t.Errorf("%+v, %q, %v", st.LinkState, st.Alarms, err)
 			}
 			stop()
-			if strings.Count(log.String(), tt.line) != 1 || strings.Count(log.String(), "no cloud: ") != 1 || strings.Count(log.String(), "the cloud is there") != 1 {
+			if strings.Count(log.String(), tt.line) != 1 || strings.Count(log.String(), "no cloud: ") != 1 || strings.Count(log.String(), "connected to the cloud") != 1 {
 				t.Errorf("log, want %s once:\n%s", tt.line, &log)
 			}
 		})
@@ -191,12 +191,12 @@ func TestTableWithOtherKeys(t *testing.T) {
 		letPass(time.Minute)
 		shown(false)
 		st, err := n.Status(t.Context())
-		want := "Nothing of the table follows is sent (1 write waits): its keys in the cloud are others (match S, user N, here match S, user S): " +
+		want := "Nothing is sent to the table follows (1 write waits): its keys in the cloud differ (match S, user N, here match S, user S): " +
 			"touchline migrate --cloud --dry-run shows the differences."
 		if err != nil || strings.Join(st.Alarms, "\n") != want {
 			t.Errorf("%q, %v", st.Alarms, err)
 		}
-		if want := "follows is not read: its keys in the cloud are others"; st.Feed[0].LastError != want || st.Feed[0].Passes != 0 {
+		if want := "follows is not read: its keys in the cloud differ"; st.Feed[0].LastError != want || st.Feed[0].Passes != 0 {
 			t.Errorf("%+v, want %q", st.Feed[0], want)
 		}
 		keys(store.KeySpec{Partition: str("match"), Sort: str("user")})
@@ -214,7 +214,7 @@ func TestStoppedAlarms(t *testing.T) {
 		return TableStatus{Table: name, Waiting: waiting, Stopped: &flow.StoppedTable{Table: name, Why: why}}
 	}
 	got := stoppedAlarms([]TableStatus{table("a", 1, "x"), table("b", 0, "x"), table("c", 2, "x"), table("d", 1, "y"), {Table: "e", Waiting: 3}})
-	want := "[Nothing of the tables a, c is sent (3 writes wait): x. Nothing of the table d is sent (1 write waits): y.]"
+	want := "[Nothing is sent to the tables a, c (3 writes wait): x. Nothing is sent to the table d (1 write waits): y.]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v", got)
 	}

@@ -125,7 +125,7 @@ func (c *collector) queues() {
 
 func (c *collector) records() {
 	c.add("open_conflicts", "Conflicts that need a decision.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Open) })
-	c.add("quarantined_writes", "Records of writes that the cloud can never take as they are.", gauge,
+	c.add("quarantined_writes", "Records of writes that the cloud can never accept as they are.", gauge,
 		func(st *Status) float64 { return float64(st.Conflicts.Quarantined) })
 	c.add("conflict_records", "Records in the conflict log.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Kept) })
 	c.add("conflict_log_bytes", "Size of the conflict log.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Bytes) })

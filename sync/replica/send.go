@@ -153,7 +153,7 @@ func (l *worker) readRest(ctx context.Context, f *flight) {
 	}
 	var err error
 	if f.rest, err = l.r.feed.ReadAll(ctx, refs); err != nil {
-		l.r.log.Warn("the rows of a refused transaction cannot be read at once", "seq", f.ID.Seq, "table", f.Table(), "error", err)
+		l.r.log.Warn("the rows of a refused transaction could not be read", "seq", f.ID.Seq, "table", f.Table(), "error", err)
 		for _, ref := range refs {
 			l.r.feed.Book(ref.Table, ref.Key)
 		}
@@ -197,7 +197,7 @@ func (l *worker) stop(f *flight, err *intent.Error, now time.Time) {
 		return
 	}
 	if l.r.paces.Halt(table, err.Class.String(), err.Error(), now) {
-		l.r.log.Error("nothing of a table is sent", "table", table, "error", err, "alarm", f.outcome.Alarm)
+		l.r.log.Error("nothing is sent to a table", "table", table, "error", err, "alarm", f.outcome.Alarm)
 	}
 	f.park(l.r.paces.StoppedUntil([]string{table}, now), flow.WhyStopped)
 }
@@ -319,7 +319,7 @@ func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error
 }
 
 // errFlagged says that a batch was flagged in the outbox after the worker read it, so that another action is needed now.
-var errFlagged = errors.New("the unit was flagged meanwhile")
+var errFlagged = errors.New("the batch was flagged meanwhile")
 
 // flagged reports whether the batch has left the outbox, or must be verified, since the flight read it.
 func (f *flight) flagged(there *outbox.Batch) bool {

@@ -103,7 +103,7 @@ func (p *ParkStatus) Words() string {
 	case "replay":
 		return "the cloud was restored: all nodes send what it lost before this is judged"
 	case "table":
-		return "its table is missing, or closed to this node"
+		return "its table is missing, or this node may not write to it"
 	case "transactions":
 		return "the cloud has no transactions, and this write needs one"
 	default:
@@ -291,7 +291,7 @@ func (s *Status) alarms() (out []string) {
 		add("The queue for the cloud is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, flow.RefusedAt(s.Budget.Level))
 	}
 	if s.Unkept > 0 {
-		add("The cloud's answers to %s cannot be kept here: see the log.", countOf(int(s.Unkept), "write"))
+		add("The cloud's answers to %s cannot be stored: see the log.", countOf(int(s.Unkept), "write"))
 	}
 	c := &s.Conflicts
 	if c.Quarantined > 0 {
@@ -325,7 +325,7 @@ func stoppedAlarms(all []TableStatus) (out []string) {
 		if waiting[why] == 1 {
 			wait = "write waits"
 		}
-		out = append(out, fmt.Sprintf("Nothing of the %s %s is sent (%d %s): %s.", of, strings.Join(tables[why], ", "), waiting[why], wait, why))
+		out = append(out, fmt.Sprintf("Nothing is sent to the %s %s (%d %s): %s.", of, strings.Join(tables[why], ", "), waiting[why], wait, why))
 	}
 	return out
 }

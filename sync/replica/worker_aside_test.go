@@ -84,7 +84,7 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 			t.Error("the batch behind it was held up")
 		}
 		parked, unkept := n.workers[0].parkedUnits(), n.workers[0].stuckUnits()
-		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be kept") {
+		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be stored") {
 			t.Errorf("%d unkept, parked %+v", unkept, parked)
 		}
 		asked := len(c.requests())
@@ -204,7 +204,7 @@ func TestTombstoneLiftsNoStop(t *testing.T) {
 			}
 		}
 		stop()
-		if got := strings.Count(log.String(), "nothing of a table is sent"); got != 1 {
+		if got := strings.Count(log.String(), "nothing is sent to a table"); got != 1 {
 			t.Errorf("the stop was logged %d times:\n%s", got, &log)
 		}
 	})

@@ -47,7 +47,7 @@ func (l *worker) tryStuck(now time.Time) {
 
 // shown returns the batch's entry in the status.
 func (s *stuck) shown() LaneUnit {
-	return LaneUnit{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be kept here: %v", s.err), Until: s.again}
+	return LaneUnit{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be stored: %v", s.err), Until: s.again}
 }
 
 // stuckUnits returns the number of the worker's stuck batches.

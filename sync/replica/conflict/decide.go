@@ -39,7 +39,7 @@ func NewLog(
 // the application's.
 func (d *Log) Keep(tx *store.Tx, c *Record) error {
 	if len(c.Decided) == 0 {
-		return fault.New(fault.Internal, "empty_conflict", "a conflict of no entry (%s)", c.Code)
+		return fault.New(fault.Internal, "empty_conflict", "a conflict without an entry (%s)", c.Code)
 	}
 	if c.At.IsZero() {
 		c.At = tx.Now()

@@ -89,7 +89,7 @@ type want struct {
 
 func wantOf(spec *store.TableSpec, key attr.Item) (*want, error) {
 	bad := func() error {
-		return fault.New(fault.Invalid, "bad_key", "neither a key nor a partition key of table %s", spec.Name)
+		return fault.New(fault.Invalid, "bad_key", "the attributes are neither a key nor a partition key of table %s", spec.Name)
 	}
 	value := key[spec.Key.Partition.Name]
 	whole := spec.Key.Sort.Name == "" || !key[spec.Key.Sort.Name].IsZero()

@@ -134,7 +134,7 @@ func (f *Feed) ReadBooked(ctx context.Context) {
 		f.booked = f.booked[1:]
 		f.mu.Unlock()
 		if err := f.refresh(ctx, ref.Table, ref.Key); err != nil {
-			f.Log.Warn("an item cannot be read again; a later read will", "table", ref.Table, "error", err)
+			f.Log.Warn("an item could not be read again; a later read will retry", "table", ref.Table, "error", err)
 			if e, gone := remote.Unreached(err); gone {
 				f.Lost(e)
 				f.Book(ref.Table, ref.Key)

@@ -179,7 +179,7 @@ func RefusedAt(level Level) string {
 	case level >= LevelRebuildable:
 		return "writes of data that can be rebuilt are refused"
 	}
-	return "at 90 % writes begin to be refused"
+	return "from 90 % on, writes are refused"
 }
 
 // Hindered remembers the last hindrance for a while.

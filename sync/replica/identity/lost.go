@@ -114,7 +114,7 @@ func (id *Identity) NewSequence(tx *store.Tx) (seq uint64, digits uint32, err er
 		return 0, 0, err
 	}
 	if s.Lost == nil {
-		return 0, 0, fault.New(fault.Internal, "no_lost_timeline", "a new sequence for an entry, and no history of this node was lost")
+		return 0, 0, fault.New(fault.Internal, "no_lost_timeline", "an entry needs a new sequence, but no history of this node was lost")
 	}
 	seq = s.Lost.Next
 	s.Lost.Next++

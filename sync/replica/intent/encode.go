@@ -137,7 +137,7 @@ func (e *Entry) encodeRare(w *writer) {
 // DecodeEntry reads what Encode wrote. Anything else is fault.Damaged.
 func DecodeEntry(b []byte) (*Entry, error) {
 	if len(b) == 0 || b[0] != entryVersion {
-		return nil, damaged(errors.New("of an unknown version"))
+		return nil, damaged(errors.New("unknown version"))
 	}
 	r := reader{Reader: fields.Reader{B: b[1:]}}
 	flags := r.Uvarint()
@@ -179,7 +179,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	case r.Bad:
 		return nil, damaged(errCut)
 	case len(r.B) > 0 || flags >= flagYields<<1:
-		return nil, damaged(errors.New("with trailing data"))
+		return nil, damaged(errors.New("trailing data"))
 	}
 	return e, nil
 }

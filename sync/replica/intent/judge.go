@@ -32,22 +32,22 @@ const (
 	textCondition   = "the item in the cloud does not satisfy the condition of the write"
 	textUnfit       = "the write cannot be applied to the item in the cloud"
 	textDeleted     = "the item was deleted in the cloud"
-	textGone        = "the item is gone from the cloud, and nobody knows whether the write was applied before"
-	textAgain       = "another write created the item, and nobody knows whether this write had created it earlier and it was deleted"
-	textUnanswered  = "it was sent and not answered for so long that nothing can tell whether it was applied"
-	textUnknown     = "the item was changed from outside, and nobody knows whether the write was applied before"
-	textOverwritten = "the item was replaced from outside, and nobody knows whether the write was applied before"
-	textDeposed     = "another node has taken the lock over, by the fence in the cloud"
-	textOlder       = "a later write is there"
-	textTombstone   = "what it made was deleted by another node"
-	textExpired     = "what it would make is past its TTL"
+	textGone        = "the item is gone from the cloud, and it is unknown whether the write was applied before"
+	textAgain       = "another write created the item, and it is unknown whether this write had created it earlier and it was deleted"
+	textUnanswered  = "it has been unanswered for so long that nothing shows whether it was applied"
+	textUnknown     = "the item was changed from outside, and it is unknown whether the write was applied before"
+	textOverwritten = "the item was replaced from outside, and it is unknown whether the write was applied before"
+	textDeposed     = "another node has taken the lock over: the fence in the cloud is higher"
+	textOlder       = "the cloud has a later write"
+	textTombstone   = "the item that it created was deleted by another node"
+	textExpired     = "the item that it would create is past its TTL"
 	textRestored    = "the restored cloud has a later write of this node"
 	textReplaced    = "the restored cloud has another item in place of the one that this write created"
 	textMissing     = "it was applied before the instant that the cloud was restored to, and the item it created is not there"
-	textHalf        = "the restored cloud has a part of the transaction, and the rest cannot be verified"
-	textNoTrace     = "the restored cloud has nothing of the transaction, and it does not fit what is there"
+	textHalf        = "the restored cloud has part of the transaction, and the rest cannot be verified"
+	textNoTrace     = "the restored cloud has nothing of the transaction, and it cannot be applied to the items there"
 	textLost        = "it was settled in a timeline of this node that is lost"
-	textInvalid     = "the cloud can never take this write"
+	textInvalid     = "the cloud can never accept this write"
 	textTooLarge    = "the item would be too large"
 	textTimeline    = "the mark of another history of this node: a copy or an older file is writing"
 )
@@ -116,7 +116,7 @@ func (l Life) on(item attr.Item, side Sidecar) bool {
 	return item != nil && side.Life == l.ID
 }
 
-// isOlder reports whether a later write is there. A time too far ahead does not count.
+// isOlder reports whether the cloud has a later write. A time too far ahead does not count.
 func (e *Entry) isOlder(side Sidecar, env Env) bool {
 	if side.Time.Kind() != attr.KindN {
 		return false

@@ -92,7 +92,7 @@ func (e *Entry) ParkedUntil(now time.Time) time.Time {
 	return e.NotBefore
 }
 
-const textLate = "laid aside by this node: it could not be sent in the time that its application gives it"
+const textLate = "set aside by this node: it could not be sent within the time that its application allows"
 
 // late reports whether the batch missed its deadline and no request of it has arrived: every send, if any, is known to have done
 // nothing. A batch that may be in the cloud, or that is replayed to a restored cloud, is not late.

@@ -93,7 +93,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		a.result(e, OutConflict, CodeDeposed)
 		if o := a.done[e.Seq]; o.Lock != "match:1" || o.Fence != 6 {
 			t.Errorf("the lock is %q, its fence %d", o.Lock, o.Fence)
-		} else if !strings.Contains(o.Text, "by the fence in the cloud") { // and not because its own node set it aside
+		} else if !strings.Contains(o.Text, "the fence in the cloud is higher") { // and not because its own node set it aside
 			t.Errorf("it says %q", o.Text)
 		}
 		w.want("state", "1", `{"_f":{"N":"6"},"s":{"N":"3"}}`)

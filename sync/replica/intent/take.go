@@ -377,5 +377,5 @@ func (t *taking) settle(d decision) {
 func (t *taking) poison(code Code, text string) {
 	t.e.step = stepSend
 	t.o.Result, t.o.Code, t.o.Text = OutQuarantine, code, text
-	t.o.Alarm = "a write of table " + t.e.Table + " is quarantined: " + text
+	t.o.Alarm = "a write to table " + t.e.Table + " is quarantined: " + text
 }

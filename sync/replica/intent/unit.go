@@ -151,7 +151,7 @@ const (
 	CodeOverwritten Code = "overwritten"      // a foreign Put replaced the item after an unanswered send
 	CodeDeposed     Code = "deposed"          // the lock has a higher fence
 	CodeLate        Code = "late"             // not sent by the application's deadline
-	CodeOlder       Code = "older"            // policy newest: a later write is there
+	CodeOlder       Code = "older"            // policy newest: the cloud has a later write
 	CodeTombstone   Code = "tombstone"        // created, and deleted by another node since
 	CodeExpired     Code = "expired"          // its item would be past its TTL
 	CodeUnfit       Code = "unfit"            // the operation cannot be applied to the current item

@@ -33,7 +33,7 @@ type Batch struct {
 	Size  int          // of its record; 0: not stored yet
 }
 
-var errBatch = errors.New("a unit of the outbox is cut short or of an unknown version")
+var errBatch = errors.New("a batch of the outbox is cut short or has an unknown version")
 
 // Encode returns the stored form of the batch.
 func (u *Batch) Encode() []byte {

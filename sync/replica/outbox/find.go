@@ -87,7 +87,7 @@ func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID
 			return first, nil, err
 		}
 		if len(found) == 0 {
-			return first, nil, fault.New(fault.Damaged, "outbox", "entry %d was folded into one that is not there", pending[i].Seq)
+			return first, nil, fault.New(fault.Damaged, "outbox", "entry %d was folded into one that is missing", pending[i].Seq)
 		}
 		pending[i] = found[0]
 	}

@@ -59,7 +59,7 @@ func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 	}
 	sh, _, _, err := decodeRemoteHead(b)
 	if err != nil {
-		return false, fault.Wrap(err, fault.Damaged, "shadow", "what is known of an item of %s cannot be read", it.Spec.Name)
+		return false, fault.Wrap(err, fault.Damaged, "shadow", "the replica metadata of an item of %s cannot be read", it.Spec.Name)
 	}
 	at := sh.Index(id)
 	if at < 0 {

@@ -71,7 +71,7 @@ const (
 	shadowSeen    = 1 << 4
 )
 
-var errRemote = errors.New("a shadow is cut short or of an unknown version")
+var errRemote = errors.New("the metadata is cut short or has an unknown version")
 
 // RemoteOf returns what is known of an item, or nil if the node never heard of it in the cloud and nothing waits on it. The
 // transaction must be the replicator's own: it is made to see expired items.
@@ -93,7 +93,7 @@ func ReadRemote(tx *store.Tx, it *Item) (sh *Remote, same bool, err error) {
 	}
 	sh, same, err = DecodeRemote(b)
 	if err != nil {
-		return nil, false, fault.Wrap(err, fault.Damaged, "shadow", "what is known of an item of %s cannot be read", it.Spec.Name)
+		return nil, false, fault.Wrap(err, fault.Damaged, "shadow", "the replica metadata of an item of %s cannot be read", it.Spec.Name)
 	}
 	return sh, same, nil
 }

@@ -168,7 +168,7 @@ func (w *Work) Pending(it *WorkItem) ([]*Batch, error) {
 		case err != nil:
 			return nil, err
 		case u == nil:
-			return nil, fault.New(fault.Damaged, "outbox", "entry %d is pending and not in the outbox", p.Seq)
+			return nil, fault.New(fault.Damaged, "outbox", "entry %d is pending but not in the outbox", p.Seq)
 		}
 		out = append(out, u)
 	}

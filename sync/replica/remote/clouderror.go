@@ -13,7 +13,7 @@ import (
 var ErrStopped = errors.New("two copies of this node are running, and neither sends")
 
 // WhyOtherKeys begins the reason of a table stopped because its keys in the cloud differ from the declared ones.
-const WhyOtherKeys = "its keys in the cloud are others"
+const WhyOtherKeys = "its keys in the cloud differ"
 
 // ErrOtherKeys says why such a table is not read.
 var ErrOtherKeys = errors.New(WhyOtherKeys)

@@ -20,7 +20,7 @@ func (t *Tables) hasOtherKeys(table string, state *remote.TableState) bool {
 	}
 	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", remote.WhyOtherKeys, keysText(state.Key), keysText(spec.Key))
 	if t.Paces.Hold(table, classKeys, why, t.Clock.Now()) {
-		t.Log.Error("nothing of a table is sent", "table", table, "why", why)
+		t.Log.Error("nothing is sent to a table", "table", table, "why", why)
 	}
 	return true
 }
@@ -44,7 +44,7 @@ func keysText(k store.KeySpec) string {
 // release lets a table go that is stopped for a reason of that class, and what waits for it.
 func (t *Tables) release(table, class string) {
 	if t.Paces.Release(table, class) {
-		t.Log.Info("a table is sent to again", "table", table)
+		t.Log.Info("writes to a table are sent again", "table", table)
 		t.Reconsider()
 	}
 }

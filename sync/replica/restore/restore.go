@@ -294,11 +294,11 @@ func (t *Tables) uncatalogued(table string, err error) error {
 		t.denied = true
 		t.mu.Unlock()
 		if !told {
-			t.Log.Warn("restore: the tables of the cloud cannot be described: a restored one will not be noticed", "table", table, "err", err)
+			t.Log.Warn("restore: the tables of the cloud cannot be described, so a restore of them will not be noticed", "table", table, "err", err)
 		}
 		return nil
 	}
-	return fmt.Errorf("looking at table %s: %w", table, err)
+	return fmt.Errorf("checking table %s: %w", table, err)
 }
 
 // becameAnother handles a table that is not the one known under its name.
