@@ -167,14 +167,14 @@ func syncTables(st *operator.SyncStatus) string {
 		}
 	}
 	parked := false
-	for i := range st.Lanes {
-		for _, p := range st.Lanes[i].Parked {
+	for i := range st.Workers {
+		for _, p := range st.Workers[i].Parked {
 			if !parked {
 				s.gap()
 				s.row("PARKED", "TABLE", "KEY", "LANE", "UNTIL", "BEHIND", "WHY")
 				parked = true
 			}
-			s.row(p.WriteID, p.Table, string(p.Key), fmt.Sprint(st.Lanes[i].Lane), instant(p.Until), fmt.Sprint(p.Behind), p.Words())
+			s.row(p.WriteID, p.Table, string(p.Key), fmt.Sprint(st.Workers[i].Worker), instant(p.Until), fmt.Sprint(p.Behind), p.Words())
 		}
 	}
 	if len(st.Feed) > 0 {

@@ -99,7 +99,7 @@ func TestSyncRoutes(t *testing.T) {
 	f := &fakeSync{conflicts: conflictsOf(3), status: operator.SyncStatus{
 		Configured: true, Cloud: "eu-west-1", Mode: "observe", Status: replica.Status{
 			At: rigNow, State: "offline", Since: rigNow, Waiting: 2,
-			Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Lanes: []replica.LaneStatus{{Lane: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
+			Tables: []replica.TableStatus{{Table: "cricket-match-follows", Waiting: 2}}, Workers: []replica.WorkerStatus{{Worker: 3, Parked: []replica.ParkStatus{{WriteID: "n1.1.12", Table: "t", Why: "a hold"}}}},
 			Feed: []feed.Status{{Rule: "cricket-teams", Items: 9}}, Node: identity.Status{Node: "n1", Incarnation: 1}, Budget: flow.BudgetState{Level: flow.LevelOK}, Usage: remote.Usage{Requests: 12, WriteUnits: 7.5, ReadUnits: 3},
 		}}}
 	f.conflicts[1].State, f.conflicts[1].Table = "resolved", "cricket-user-devices"

@@ -118,7 +118,7 @@ func cloudTables(h *State) []page.Table {
 		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Hindered(), "–")})
 	}
 	parked := page.Table{ID: "parked", Title: "Parked: waiting aside while others go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
-	for _, l := range h.Sync.Lanes {
+	for _, l := range h.Sync.Workers {
 		for _, p := range l.Parked {
 			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, string(p.Key), Clock(p.Until, h.At), fmt.Sprint(p.Behind), p.Words()})
 		}

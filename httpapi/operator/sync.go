@@ -57,10 +57,10 @@ func NoCloud(now time.Time) SyncStatus {
 
 // Whole replaces nil lists, which JSON would write as null, by empty ones.
 func (s SyncStatus) Whole() SyncStatus {
-	s.Tables, s.Lanes, s.Feed, s.Leases = some(s.Tables), some(s.Lanes), some(s.Feed), some(s.Leases)
+	s.Tables, s.Workers, s.Feed, s.Leases = some(s.Tables), some(s.Workers), some(s.Feed), some(s.Leases)
 	s.Alarms = some(s.Alarms)
-	for i := range s.Lanes {
-		s.Lanes[i].Parked = some(s.Lanes[i].Parked)
+	for i := range s.Workers {
+		s.Workers[i].Parked = some(s.Workers[i].Parked)
 	}
 	return s
 }

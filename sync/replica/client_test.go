@@ -59,7 +59,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 			n.drained()
 		} else {
 			n.until("what cannot be sent says why", func() bool {
-				for _, l := range n.status().Lanes {
+				for _, l := range n.status().Workers {
 					if len(l.Parked) > 0 && l.Parked[0].Why == intent.WhyTransactions {
 						return true
 					}

@@ -41,7 +41,7 @@ type Config struct {
 
 	Budget   flow.Budget
 	Limits   Limits        // zero: UsualLimits
-	Lanes    int           // requests on their way at once, besides one for what goes ahead; 0: 16
+	Workers  int           // requests on their way at once, besides one for what goes ahead; 0: 16
 	Deadline time.Duration // per request; 0: 10 s
 
 	// Deposed is called when the cloud has refused a write of this node because the item carries a higher fence of the lock. If
@@ -55,7 +55,7 @@ type Config struct {
 }
 
 const (
-	defaultLanes    = 16
+	defaultWorkers  = 16
 	defaultDeadline = 10 * time.Second
 )
 
@@ -78,11 +78,11 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Limits == (Limits{}) {
 		c.Limits = UsualLimits()
 	}
-	if c.Lanes == 0 {
-		c.Lanes = defaultLanes
+	if c.Workers == 0 {
+		c.Workers = defaultWorkers
 	}
-	if c.Lanes < 1 || c.Lanes > outbox.MaxLanes {
-		return c, fault.New(fault.Invalid, "replica_config", "the replicator has 1 to %d lanes, not %d", outbox.MaxLanes, c.Lanes)
+	if c.Workers < 1 || c.Workers > outbox.MaxWorkers {
+		return c, fault.New(fault.Invalid, "replica_config", "the replicator can have 1 to %d workers, not %d", outbox.MaxWorkers, c.Workers)
 	}
 	if c.Deadline == 0 {
 		c.Deadline = defaultDeadline

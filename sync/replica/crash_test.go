@@ -70,7 +70,7 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 	dead := make(chan struct{})
 	gone := make(chan struct{})
 	n := nodeOn(t, first, c, func(cfg *replica.Config) {
-		cfg.Dir, cfg.Lanes = dir, 1
+		cfg.Dir, cfg.Workers = dir, 1
 		cfg.Failpoint = func(point string) {
 			if !slices.Contains([]string{"send", "answer", "attempted", "settle", "settled"}, point) {
 				return // the others' steps have tests of their own

@@ -109,7 +109,7 @@ func (h *seqHeap) Pop() any {
 type parked struct {
 	seq   uint64
 	until time.Time
-	shown LaneUnit
+	shown ParkedBatch
 }
 
 // parkHeap is a heap with the earliest first.

@@ -157,7 +157,7 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	for _, l := range r.workers {
 		looks := 0
 		err = tx.Side(outbox.SideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
-			u, err := outbox.Decode(outbox.ID{Lane: k[0], Seq: outbox.SeqOf(k)}, v)
+			u, err := outbox.Decode(outbox.ID{Worker: k[0], Seq: outbox.SeqOf(k)}, v)
 			if err != nil {
 				return false, err
 			}

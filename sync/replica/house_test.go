@@ -16,7 +16,7 @@ import (
 )
 
 // Writes are sent even while Config.Deposed takes long to handle a fence that has refused a write.
-func TestErrandsHoldUpNoLane(t *testing.T) {
+func TestErrandsHoldUpNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		asked := make(chan struct{}, 1)
@@ -173,9 +173,9 @@ func TestAgeLeavesTheReplayLog(t *testing.T) {
 }
 
 // An entry of a transaction is found in its batch even if an entry with a batch of its own lies between the transaction's entries, in the
-// same Update and the same queue.
+// same Update and of the same worker.
 func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
-	_, n := opened(t, func(c *Config) { c.Lanes = 1 })
+	_, n := opened(t, func(c *Config) { c.Workers = 1 })
 	put := func(seqs ...uint64) *outbox.Batch {
 		u := &outbox.Batch{ID: outbox.ID{Seq: seqs[0]}}
 		for _, seq := range seqs {

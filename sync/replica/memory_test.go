@@ -71,16 +71,16 @@ func fillAs(n *node, count int, tables ...string) {
 func TestLongQueueOfStoppedTable(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	to := &sink{refuse: "other"}
-	count, lanes := 20_000, 16
+	count, workers := 20_000, 16
 	if testing.Short() {
-		count, lanes = 2_000, 1
+		count, workers = 2_000, 1
 	}
-	n = nodeOn(t, n.store, n.wire.cloud, func(c *replica.Config) { c.Cloud, c.Lanes = to, lanes })
+	n = nodeOn(t, n.store, n.wire.cloud, func(c *replica.Config) { c.Cloud, c.Workers = to, workers })
 	fillAs(n, count, "other", "data")
 	n.run()
 	n.until("all of the table that is there is sent", func() bool { return n.status().Waiting == int64(count) })
 	n.stop()
-	if got := n.r.InHand(); got > lanes*1100 || got == 0 {
+	if got := n.r.InHand(); got > workers*1100 || got == 0 {
 		t.Errorf("the workers hold %d batches of a stopped table", got)
 	}
 	if got := to.taken.Load(); got < int64(count) {

@@ -109,15 +109,15 @@ func (c *collector) queues() {
 	c.add("unanswered_writes", "Writes that are on their way, or were sent and not answered.", gauge, func(st *Status) float64 { return float64(st.Unanswered) })
 	c.add("unkept_answers", "Writes whose answers cannot be stored here; that is tried again.", gauge, func(st *Status) float64 { return float64(st.Unkept) })
 	c.add("doubtful_writes", "Writes that wait and are not shown: their condition does not hold here.", gauge, func(st *Status) float64 { return float64(st.Doubtful) })
-	c.add("busy_lanes", "Lanes with a request on its way.", gauge, func(st *Status) (n float64) {
-		for i := range st.Lanes {
-			n += yes(st.Lanes[i].Busy)
+	c.add("busy_lanes", "Workers with a request in flight.", gauge, func(st *Status) (n float64) {
+		for i := range st.Workers {
+			n += yes(st.Workers[i].Busy)
 		}
 		return n
 	})
-	c.add("parked_writes", "Writes that wait by themselves while their lane goes on, at most 100 a lane.", gauge, func(st *Status) (n float64) {
-		for i := range st.Lanes {
-			n += float64(len(st.Lanes[i].Parked))
+	c.add("parked_writes", "Writes that wait by themselves while their worker goes on, at most 100 a worker.", gauge, func(st *Status) (n float64) {
+		for i := range st.Workers {
+			n += float64(len(st.Workers[i].Parked))
 		}
 		return n
 	})

@@ -105,7 +105,7 @@ func TestRestampedOnceOverACrash(t *testing.T) {
 		c.skew = -time.Hour // this clock is ahead
 		n.put(t, "prefs", team("x", 1))
 		stampOf := func(n *feedNode) (stamp int64, provisional bool) {
-			_, u := inLane(t, n)
+			_, u := waitingOne(t, n)
 			return u.Entries[0].Stamp, u.Entries[0].Provisional
 		}
 		n.net.Probed("", n.clock.Now())

@@ -94,7 +94,7 @@ func New(c Config) (*Replica, error) {
 		Deadline: c.Deadline, Page: c.Limits.Page, Tables: r.tables, Settle: r.settleShown, Moved: r.moved,
 		OtherCopy: r.identity.Suspect, Lost: r.linkLost, Errand: r.errand, Failpoint: c.Failpoint,
 	}
-	r.makeWorkers(c.Lanes)
+	r.makeWorkers(c.Workers)
 	return r, nil
 }
 
@@ -119,7 +119,7 @@ func (r *Replica) errand() { r.errands.Set() }
 
 // makeWorkers creates n workers and one for what goes ahead.
 func (r *Replica) makeWorkers(n int) {
-	r.workers, r.box.Lanes = make([]*worker, n+1), n+1
+	r.workers, r.box.Workers = make([]*worker, n+1), n+1
 	for i := range r.workers {
 		r.workers[i] = newWorker(r, i)
 	}
@@ -171,19 +171,19 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	lanes := []byte{byte(r.cfg.Lanes)}
+	workers := []byte{byte(r.cfg.Workers)}
 	had, err := tx.Side(outbox.SideMeta).Get([]byte("lanes"))
 	if err != nil {
 		return err
 	}
-	if len(had) == 1 && had[0] != lanes[0] && had[0] > 0 && all.Total().Entries > 0 {
-		r.log.Warn("the outbox is not empty, so its number of lanes stays", "lanes", had[0], "configured", lanes[0])
-		lanes = had
+	if len(had) == 1 && had[0] != workers[0] && had[0] > 0 && all.Total().Entries > 0 {
+		r.log.Warn("the outbox is not empty, so it keeps its number of workers", "workers", had[0], "configured", workers[0])
+		workers = had
 	}
-	if lanes[0] != r.box.Express() {
-		r.makeWorkers(int(lanes[0]))
+	if workers[0] != r.box.Express() {
+		r.makeWorkers(int(workers[0]))
 	}
-	if err := tx.Side(outbox.SideMeta).Set([]byte("lanes"), lanes); err != nil {
+	if err := tx.Side(outbox.SideMeta).Set([]byte("lanes"), workers); err != nil {
 		return err
 	}
 	if err := r.loadTransactions(tx); err != nil {
@@ -205,7 +205,7 @@ func (l *worker) suspect(tx *store.Tx, t outbox.Tally) error {
 		return err
 	}
 	for _, seq := range marked {
-		u, err := outbox.Get(tx, outbox.ID{Lane: l.no, Seq: seq})
+		u, err := outbox.Get(tx, outbox.ID{Worker: l.no, Seq: seq})
 		if err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func (r *Replica) Run(ctx context.Context) error {
 		loops = append(loops, struct {
 			name string
 			run  func(context.Context) error
-		}{fmt.Sprintf("lane %d", l.no), l.run})
+		}{fmt.Sprintf("worker %d", l.no), l.run})
 	}
 	var wg sync.WaitGroup
 	for _, loop := range loops {

@@ -245,7 +245,7 @@ func TestManyOfOneItemGoBackInPieces(t *testing.T) {
 
 // More goes back than fits in one transaction, and the workers read the outbox between two of them: the earlier writes wait for the last
 // one, whose mark proves them.
-func TestLanesWaitForTheLastPutBack(t *testing.T) {
+func TestWorkersWaitForTheLastPutBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n *feedNode
 		var slices atomic.Int32

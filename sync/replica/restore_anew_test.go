@@ -28,8 +28,8 @@ func TestDeletedFromATableMadeAnew(t *testing.T) {
 			t.Helper()
 			letPass(45 * time.Second)
 			st := n.status(t)
-			for i := range st.Lanes {
-				for _, p := range st.Lanes[i].Parked {
+			for i := range st.Workers {
+				for _, p := range st.Workers[i].Parked {
 					if p.Why == "" {
 						t.Errorf("%s waits until %v without a reason", p.WriteID, p.Until)
 					}

@@ -39,7 +39,7 @@ func (l *worker) settle(ctx context.Context, pick bool, now time.Time) error {
 func (l *worker) flush(ctx context.Context) {
 	if len(l.done) > 0 {
 		if err := l.settle(ctx, false, l.r.clock.Now()); err != nil {
-			l.r.log.Warn("answers could not be settled and will be looked up again", "lane", l.no, "error", err)
+			l.r.log.Warn("answers could not be settled and will be looked up again", "worker", l.no, "error", err)
 		}
 	}
 	for _, f := range append(l.done, l.window...) {
@@ -145,7 +145,7 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 	for len(p.window) < l.width && len(l.ready) > 0 {
 		seq := heap.Pop(&l.ready).(uint64) //nolint:forcetypeassert // it holds nothing else
 		p.popped = append(p.popped, seq)
-		u, err := outbox.Get(tx, outbox.ID{Lane: l.no, Seq: seq})
+		u, err := outbox.Get(tx, outbox.ID{Worker: l.no, Seq: seq})
 		if err != nil {
 			return err
 		}

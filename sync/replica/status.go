@@ -41,7 +41,7 @@ type Status struct {
 	Doubtful   int64     `json:"doubtful"`   // entries not shown because their condition fails on what precedes them
 
 	Tables    []TableStatus    `json:"tables"` // by name; only those with something to report
-	Lanes     []LaneStatus     `json:"lanes"`  // only those with something to do
+	Workers   []WorkerStatus   `json:"lanes"`  // only those with something to do
 	Feed      []feed.Status    `json:"feed"`   // one per rule
 	Conflicts conflict.Status  `json:"conflicts"`
 	Replay    outbox.LogSums   `json:"replayLog"`
@@ -72,9 +72,9 @@ func (t *TableStatus) Hindered() string {
 	return ""
 }
 
-// LaneStatus describes one lane (a worker with its queue).
-type LaneStatus struct {
-	Lane   int          `json:"lane"`
+// WorkerStatus describes one worker.
+type WorkerStatus struct {
+	Worker int          `json:"lane"`
 	Busy   bool         `json:"busy"`   // one of its requests is on its way
 	Parked []ParkStatus `json:"parked"` // what waits while the worker goes on, oldest first, at most maxParks
 }
@@ -138,12 +138,12 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 		return err
 	}
 	for i := range r.workers {
-		l, oldest, unanswered, err := r.laneStatus(tx, i)
+		l, oldest, unanswered, err := r.workerStatus(tx, i)
 		if err != nil {
 			return err
 		}
 		if l.Busy || len(l.Parked) > 0 {
-			st.Lanes = append(st.Lanes, l)
+			st.Workers = append(st.Workers, l)
 		}
 		st.Unanswered += unanswered
 		st.Unkept += int64(r.workers[i].stuckUnits())
@@ -185,9 +185,9 @@ func (r *Replica) tableStatus(all outbox.Counts) (out []TableStatus) {
 // oldestLooks bounds the batches of a worker examined for one written when the machine knew the time.
 const oldestLooks = 100
 
-// laneStatus reads a worker's first batch with an instant, its marked batches, and its parked ones.
-func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.Time, unanswered int64, err error) {
-	st.Lane = no
+// workerStatus reads a worker's first batch with an instant, its marked batches, and its parked ones.
+func (r *Replica) workerStatus(tx *store.Tx, no int) (st WorkerStatus, oldest time.Time, unanswered int64, err error) {
+	st.Worker = no
 	marked, err := outbox.ReadAttempted(tx, uint8(no))
 	if err != nil {
 		return st, oldest, 0, err
@@ -195,7 +195,7 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 	st.Busy = len(marked) > 0
 	looks := 0
 	err = tx.Side(outbox.SideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) {
-		u, err := outbox.Decode(outbox.ID{Lane: k[0], Seq: binary.BigEndian.Uint64(k[1:])}, v)
+		u, err := outbox.Decode(outbox.ID{Worker: k[0], Seq: binary.BigEndian.Uint64(k[1:])}, v)
 		if err == nil && !u.Entries[0].At.Before(clockSet()) {
 			oldest = u.Entries[0].At
 		}
@@ -206,7 +206,7 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 		return st, oldest, 0, err
 	}
 	for _, p := range r.workers[no].parkedUnits() {
-		parked, err := r.parkStatus(tx, outbox.ID{Lane: uint8(no), Seq: p.Seq}, p)
+		parked, err := r.parkStatus(tx, outbox.ID{Worker: uint8(no), Seq: p.Seq}, p)
 		if err != nil {
 			return st, oldest, 0, err
 		}
@@ -216,7 +216,7 @@ func (r *Replica) laneStatus(tx *store.Tx, no int) (st LaneStatus, oldest time.T
 }
 
 // parkStatus describes a parked batch and how much waits for it.
-func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p LaneUnit) (ParkStatus, error) {
+func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p ParkedBatch) (ParkStatus, error) {
 	st := ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until}
 	u, err := outbox.Get(tx, id)
 	if err != nil || u == nil {

@@ -99,8 +99,8 @@ func TestRequestWithoutAnAnswerEnds(t *testing.T) {
 // A quarantined batch is at the head of the outbox when the node restarts: what follows it in the queue is sent.
 func TestPoisonAtTheHead(t *testing.T) {
 	c := newCloud()
-	oneLane := func(cfg *replica.Config) { cfg.Lanes = 1 }
-	n := newNode(t, c, "a", oneLane)
+	oneWorker := func(cfg *replica.Config) { cfg.Workers = 1 }
+	n := newNode(t, c, "a", oneWorker)
 	poison := func(_ int, calls []intent.Call) fault {
 		if calls[0].Item["sk"].Str() == "bad" {
 			return fault{before: &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}}
@@ -113,7 +113,7 @@ func TestPoisonAtTheHead(t *testing.T) {
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 	n.stop()
 	n.put("data", Item("p", "good"))
-	n2 := nodeOn(t, n.store, c, oneLane)
+	n2 := nodeOn(t, n.store, c, oneWorker)
 	n2.wire.setFault(poison)
 	n2.run()
 	n2.until("the other is there", func() bool { return len(c.Items("data")) == 1 })

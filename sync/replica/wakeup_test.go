@@ -36,12 +36,12 @@ func TestPushedWhileInHand(t *testing.T) {
 	})
 }
 
-// inLane returns the one batch that waits, and its worker.
-func inLane(t testing.TB, n *feedNode) (l *worker, found *outbox.Batch) {
+// waitingOne returns the one batch that waits, and its worker.
+func waitingOne(t testing.TB, n *feedNode) (l *worker, found *outbox.Batch) {
 	t.Helper()
 	err := n.st.View(t.Context(), func(tx *store.Tx) error {
 		return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
-			l, found = n.workers[u.ID.Lane], u
+			l, found = n.workers[u.ID.Worker], u
 			return false, nil
 		})
 	})
@@ -54,7 +54,7 @@ func inLane(t testing.TB, n *feedNode) (l *worker, found *outbox.Batch) {
 // inHand makes the worker take the one batch that waits, so that it is about to be sent.
 func inHand(t testing.TB, n *feedNode) (*worker, *outbox.Batch) {
 	t.Helper()
-	l, u := inLane(t, n)
+	l, u := waitingOne(t, n)
 	now := n.clock.Now()
 	l.take(now)
 	if err := l.fill(t.Context(), now); err != nil {
@@ -197,7 +197,7 @@ func TestRestOfALyingClock(t *testing.T) {
 				})
 				stop, parked := n.run(t), ""
 				letPass(time.Minute)
-				for _, l := range n.status(t).Lanes {
+				for _, l := range n.status(t).Workers {
 					for _, p := range l.Parked {
 						parked += p.Why
 					}
@@ -268,9 +268,9 @@ func TestWaitForWhatIsFolded(t *testing.T) {
 }
 
 // A worker whose answer came while another found the cloud lost has nothing in flight and something to send: it is woken with the others.
-func TestLaneWakesBehindAnAnswer(t *testing.T) {
+func TestWorkerWakesBehindAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, n := opened(t, func(cfg *Config) { cfg.Lanes = 1 })
+		c, n := opened(t, func(cfg *Config) { cfg.Workers = 1 })
 		n.put(t, "teams", team("x", 0))
 		n.put(t, "teams", team("y", 0))
 		gone := false

@@ -28,11 +28,11 @@ type worker struct {
 	urgent atomic.Bool   // a caller waits for an acknowledgement
 
 	mu          sync.Mutex
-	pushed      []uint64   // batches that may have become heads
-	rescanAsked bool       // read the outbox from its beginning
-	all         bool       // reconsider everything put aside: its instants have changed
-	show        []LaneUnit // what is put aside, for the status
-	kept        int        // number of stuck, for the status
+	pushed      []uint64      // batches that may have become heads
+	rescanAsked bool          // read the outbox from its beginning
+	all         bool          // reconsider everything put aside: its instants have changed
+	show        []ParkedBatch // what is put aside, for the status
+	kept        int           // number of stuck, for the status
 
 	// Used by the worker's goroutine only.
 	cursor uint64              // the outbox is read up to here
@@ -51,8 +51,8 @@ type worker struct {
 	woken  uint64               // used by housekeeping: commits announced so far
 }
 
-// LaneUnit is a batch put aside.
-type LaneUnit struct {
+// ParkedBatch is a batch put aside.
+type ParkedBatch struct {
 	Seq   uint64
 	Table string
 	Why   string
@@ -74,14 +74,14 @@ func newWorker(r *Replica, no int) *worker {
 
 // hint records that Compile has written a batch, which exists once its transaction commits.
 func (r *Replica) hint(id outbox.ID) {
-	h := &r.workers[id.Lane].hinted
+	h := &r.workers[id.Worker].hinted
 	for have := h.Load(); have < id.Seq && !h.CompareAndSwap(have, id.Seq); have = h.Load() {
 	}
 }
 
 // push notifies a worker, after the commit, that a batch may have become a head.
 func (r *Replica) push(id outbox.ID) {
-	l := r.workers[id.Lane]
+	l := r.workers[id.Worker]
 	l.mu.Lock()
 	l.pushed = append(l.pushed, id.Seq)
 	l.mu.Unlock()
@@ -90,7 +90,7 @@ func (r *Replica) push(id outbox.ID) {
 
 // urge notifies a batch's worker that a caller waits for it.
 func (r *Replica) urge(id outbox.ID) {
-	l := r.workers[id.Lane]
+	l := r.workers[id.Worker]
 	l.urgent.Store(true)
 	l.sig.Set()
 }
@@ -139,7 +139,7 @@ func (l *worker) run(ctx context.Context) error {
 		l.take(now)
 		until, err := l.round(ctx, now)
 		if err != nil && ctx.Err() == nil {
-			l.r.log.Error("the outbox cannot be processed", "lane", l.no, "error", err)
+			l.r.log.Error("the outbox cannot be processed", "worker", l.no, "error", err)
 			until = now.Add(time.Second)
 		}
 		if until.Equal(now) {
@@ -258,7 +258,7 @@ func (l *worker) setAside(seq uint64, until, now time.Time, table, why string) {
 		until = now.Add(asideWait)
 	}
 	l.inHand[seq] = struct{}{}
-	heap.Push(&l.aside, parked{seq: seq, until: until, shown: LaneUnit{Seq: seq, Table: table, Why: why, Until: shown}})
+	heap.Push(&l.aside, parked{seq: seq, until: until, shown: ParkedBatch{Seq: seq, Table: table, Why: why, Until: shown}})
 }
 
 func (l *worker) nextAside() time.Time {
@@ -291,10 +291,10 @@ func (l *worker) publishStatus() {
 }
 
 // parkedUnits lists batches put aside, up to maxParks.
-func (l *worker) parkedUnits() []LaneUnit {
+func (l *worker) parkedUnits() []ParkedBatch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return append([]LaneUnit(nil), l.show...)
+	return append([]ParkedBatch(nil), l.show...)
 }
 
 // scan reads the outbox from the worker's position until it has enough heads for a window or reaches the end.
@@ -310,8 +310,8 @@ func (l *worker) scan(ctx context.Context, now time.Time) error {
 
 func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
 	var units []*outbox.Batch
-	err := tx.Side(outbox.SideOutbox).Each([]byte{l.no}, outbox.ID{Lane: l.no, Seq: l.cursor}.Key(), func(k, v []byte) (bool, error) {
-		u, err := outbox.Decode(outbox.ID{Lane: l.no, Seq: outbox.SeqOf(k)}, v)
+	err := tx.Side(outbox.SideOutbox).Each([]byte{l.no}, outbox.ID{Worker: l.no, Seq: l.cursor}.Key(), func(k, v []byte) (bool, error) {
+		u, err := outbox.Decode(outbox.ID{Worker: l.no, Seq: outbox.SeqOf(k)}, v)
 		if err != nil {
 			return false, err
 		}

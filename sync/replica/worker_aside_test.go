@@ -67,7 +67,7 @@ func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 // the next start.
 func TestAnAnswerThatCannotBeKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, n := running(t, func(c *Config) { c.Lanes = 1 })
+		c, n := running(t, func(c *Config) { c.Workers = 1 })
 		letPass(time.Second)
 		c.refuse(intent.TooLarge, func(op, table string) bool { return table == "prefs" && op != "get" })
 		sums := func(raw []byte) {

@@ -18,9 +18,9 @@ func (n *feedNode) append(t testing.TB, id string, turn int) {
 	})
 }
 
-// inOldLanes rewrites the outbox as an earlier version did: an item's batches are in the queue of its partition, different from the
+// byOlderVersion rewrites the outbox as an earlier version did: an item's batches are with the worker of its partition, not the
 // present one, and no place is shared.
-func (n *feedNode) inOldLanes(t testing.TB) {
+func (n *feedNode) byOlderVersion(t testing.TB) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
 		var units []*outbox.Batch
@@ -37,7 +37,7 @@ func (n *feedNode) inOldLanes(t testing.TB) {
 			if err := tx.Side(outbox.SideOutbox).Delete(old.Key()); err != nil {
 				return err
 			}
-			u.ID.Lane = (u.ID.Lane + 5) % n.box.Express()
+			u.ID.Worker = (u.ID.Worker + 5) % n.box.Express()
 			if err := tx.Side(outbox.SideOutbox).Set(u.ID.Key(), u.Encode()); err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func TestOutboxOfAnEarlierVersion(t *testing.T) {
 			}
 		}
 		write()
-		n.inOldLanes(t)
+		n.byOlderVersion(t)
 		n = n.again(t)
 		write()
 		n.drained(t)

@@ -236,7 +236,7 @@ func TestBehindAHeldCheck(t *testing.T) {
 // A write marked Ahead does not wait behind a long queue, nor does its repetition after a restart.
 func TestAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 1 })
+		n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Workers = 1 })
 		for i := range 500 {
 			n.put("data", Item("p", fmt.Sprint("s", i)))
 		}

@@ -46,8 +46,8 @@ func (l *worker) tryStuck(now time.Time) {
 }
 
 // shown returns the batch's entry in the status.
-func (s *stuck) shown() LaneUnit {
-	return LaneUnit{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be stored: %v", s.err), Until: s.again}
+func (s *stuck) shown() ParkedBatch {
+	return ParkedBatch{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be stored: %v", s.err), Until: s.again}
 }
 
 // stuckUnits returns the number of the worker's stuck batches.

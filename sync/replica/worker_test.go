@@ -86,8 +86,8 @@ func TestOrderOfAnItem(t *testing.T) {
 }
 
 // A waiting item does not hold up its queue.
-func TestParkedItemLetsItsLaneGoOn(t *testing.T) {
-	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 1 })
+func TestParkedItemLetsItsWorkerGoOn(t *testing.T) {
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Workers = 1 })
 	release := make(chan struct{})
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
 		if calls[0].Key["sk"].Str() == "stuck" || calls[0].Item["sk"].Str() == "stuck" {
@@ -112,8 +112,8 @@ func TestParkedItemLetsItsLaneGoOn(t *testing.T) {
 }
 
 // A worker has one request in flight, and all workers send at once.
-func TestOneRequestALane(t *testing.T) {
-	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes = 4 })
+func TestOneRequestAWorker(t *testing.T) {
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Workers = 4 })
 	for i := range 100 {
 		n.put("data", Item(fmt.Sprint("p", i), "s", "v", i))
 	}
@@ -256,7 +256,7 @@ func TestMissingTableIsThereForTheRefused(t *testing.T) {
 
 // Poison shows it too: otherwise its second try would wait for the table, which waits for the outcome of that try.
 func TestMissingTableIsThereForPoison(t *testing.T) {
-	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Lanes, c.Rand = 1, small() })
+	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Workers, c.Rand = 1, small() })
 	missing := true
 	n.wire.setFault(func(_ int, calls []intent.Call) fault {
 		switch {

@@ -102,7 +102,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	}
 	meter := &meter{Client: b.cloud, latency: b.latency}
 	yes := true
-	rep, err := replica.New(replica.Config{Store: s, Cloud: meter, SyncTable: syncTable, Lanes: b.set.lanes, Transactions: &yes})
+	rep, err := replica.New(replica.Config{Store: s, Cloud: meter, SyncTable: syncTable, Workers: b.set.lanes, Transactions: &yes})
 	if err != nil {
 		return err
 	}

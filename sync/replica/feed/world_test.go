@@ -123,7 +123,7 @@ func feedOn(s *store.Store, c *wire, rules []Rule) *Feed {
 	}
 	exprs := expr.NewCache(100)
 	box := &outbox.Outbox{
-		Lanes: 2, Heads: 64, Folds: 64, Reads: outbox.NewReads(), Spec: spec, Hint: func(outbox.ID) {}, RunAfter: func() uint64 { return 0 },
+		Workers: 2, Heads: 64, Folds: 64, Reads: outbox.NewReads(), Spec: spec, Hint: func(outbox.ID) {}, RunAfter: func() uint64 { return 0 },
 		Lost: func() func(uint64) bool { return nil },
 		Env: func(*store.Tx) intent.Env {
 			return intent.Env{Node: "a", Now: time.Now(), Synced: true, Spec: spec, Exprs: exprs, Rand: func() uint64 { return 7 }}

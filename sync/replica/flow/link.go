@@ -15,7 +15,7 @@ import (
 type Link struct {
 	mu      sync.Mutex
 	rand    func() float64
-	lanes   int
+	workers int
 	up      bool // connected; false before the first connect
 	ever    bool // connected at least once since the start
 	allowed int  // requests that may be on their way at once
@@ -38,8 +38,8 @@ func probeWait() backoff.Policy {
 }
 
 // NewLink returns the state of a connection over which the given number of workers may send at once.
-func NewLink(lanes int, rand func() float64) *Link {
-	return &Link{lanes: lanes, rand: rand}
+func NewLink(workers int, rand func() float64) *Link {
+	return &Link{workers: workers, rand: rand}
 }
 
 // Enter asks for permission to send a request. If it is refused, sig is set when it makes sense to ask again.
@@ -71,9 +71,9 @@ func (n *Link) Leave(answered bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy--
-	if answered && n.up && n.allowed < n.lanes {
+	if answered && n.up && n.allowed < n.workers {
 		if n.good++; n.good >= n.allowed { // a full round of answers: allow twice as many
-			n.allowed, n.good = min(2*n.allowed, n.lanes), 0
+			n.allowed, n.good = min(2*n.allowed, n.workers), 0
 		}
 	}
 	for free := n.allowed - n.busy; free > 0 && len(n.queue) > 0; free-- {

@@ -15,13 +15,13 @@ import (
 // ID identifies a batch in the outbox. Seq is the sequence of its first journal record; for a folded batch it is the greatest
 // sequence.
 type ID struct {
-	Seq  uint64
-	Lane uint8
+	Seq    uint64
+	Worker uint8
 }
 
-// Key returns the batch's key in the bucket: worker (lane) first, then sequence, so that each worker reads its own in order.
+// Key returns the batch's key in the bucket: worker first, then sequence, so that each worker reads its own in order.
 func (id ID) Key() []byte {
-	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), id.Lane), id.Seq)
+	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 9), id.Worker), id.Seq)
 }
 
 // Batch is what is sent together: one write, or all writes and conditions of a transaction.
@@ -178,7 +178,7 @@ func ParseID(key []byte) (ID, bool) {
 	if len(key) != 9 {
 		return ID{}, false
 	}
-	return ID{Lane: key[0], Seq: binary.BigEndian.Uint64(key[1:])}, true
+	return ID{Worker: key[0], Seq: binary.BigEndian.Uint64(key[1:])}, true
 }
 
 // WaitsForOthers reports whether a batch is parked until all nodes have replayed.

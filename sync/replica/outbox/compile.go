@@ -142,7 +142,7 @@ func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
 	if err != nil {
 		return err
 	}
-	u := &Batch{Batch: intent.Batch{Entries: entries}, ID: ID{Lane: c.box.LaneOf(&it.Item, sending.Ahead), Seq: entries[0].Seq}}
+	u := &Batch{Batch: intent.Batch{Entries: entries}, ID: ID{Worker: c.box.WorkerOf(&it.Item, sending.Ahead), Seq: entries[0].Seq}}
 	if err := c.behind(u, sending.After); err != nil {
 		return err
 	}
@@ -232,8 +232,8 @@ func (c *compiling) fold(it *WorkItem, u *Batch) error {
 		}
 	}
 	u.Entries[0] = folded
-	if last.ID.Lane == c.box.Express() {
-		u.ID.Lane = last.ID.Lane
+	if last.ID.Worker == c.box.Express() {
+		u.ID.Worker = last.ID.Worker
 	}
 	c.Gone = append(c.Gone, last)
 	delete(c.dirty, last.ID)

@@ -94,8 +94,8 @@ func ReadDoubtful(tx *store.Tx) (int64, error) {
 }
 
 // ReadAttempted reads which batches of a worker are marked as attempted.
-func ReadAttempted(tx *store.Tx, lane uint8) ([]uint64, error) {
-	b, err := tx.Side(sideAttempted).Get([]byte{lane})
+func ReadAttempted(tx *store.Tx, worker uint8) ([]uint64, error) {
+	b, err := tx.Side(sideAttempted).Get([]byte{worker})
 	if err != nil || b == nil {
 		return nil, err
 	}
@@ -107,13 +107,13 @@ func ReadAttempted(tx *store.Tx, lane uint8) ([]uint64, error) {
 		out = append(out, last)
 	}
 	if c.Bad {
-		return nil, fault.New(fault.Damaged, "outbox", "the marks of lane %d cannot be read", lane)
+		return nil, fault.New(fault.Damaged, "outbox", "the marks of worker %d cannot be read", worker)
 	}
 	return out, nil
 }
 
 // MarkAttempted sets which batches of a worker may be on their way.
-func MarkAttempted(tx *store.Tx, lane uint8, seqs []uint64) error {
+func MarkAttempted(tx *store.Tx, worker uint8, seqs []uint64) error {
 	slices.Sort(seqs)
 	var b []byte
 	last := uint64(0)
@@ -122,7 +122,7 @@ func MarkAttempted(tx *store.Tx, lane uint8, seqs []uint64) error {
 		last = seq
 	}
 	if len(b) == 0 {
-		return tx.Side(sideAttempted).Delete([]byte{lane})
+		return tx.Side(sideAttempted).Delete([]byte{worker})
 	}
-	return tx.Side(sideAttempted).Set([]byte{lane}, b)
+	return tx.Side(sideAttempted).Set([]byte{worker}, b)
 }

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// MaxLanes is the maximum number of workers, besides the one for entries that go ahead.
-	MaxLanes = 64
+	// MaxWorkers is the maximum number of workers, besides the one for entries that go ahead.
+	MaxWorkers = 64
 	// FlagBatch is the number of batches flagged in one transaction.
 	FlagBatch = 500
 	// ReplayLooks bounds the replayed batches examined per worker: with more left, the node has not finished replaying.
@@ -29,7 +29,7 @@ func Each(tx *store.Tx, fn func(*Batch) (more bool, err error)) error {
 		if len(k) != 9 {
 			return true, nil
 		}
-		u, err := Decode(ID{Lane: k[0], Seq: binary.BigEndian.Uint64(k[1:])}, v)
+		u, err := Decode(ID{Worker: k[0], Seq: binary.BigEndian.Uint64(k[1:])}, v)
 		if err != nil {
 			return false, err
 		}
@@ -39,15 +39,15 @@ func Each(tx *store.Tx, fn func(*Batch) (more bool, err error)) error {
 
 // Between lists at most limit batches of all workers with sequences from..to.
 func (b *Outbox) Between(tx *store.Tx, from, to uint64, limit int) (out []ID, err error) {
-	for lane := range b.Lanes {
-		prefix := []byte{uint8(lane)}
-		after := ID{Lane: uint8(lane), Seq: from - 1}.Key()
+	for worker := range b.Workers {
+		prefix := []byte{uint8(worker)}
+		after := ID{Worker: uint8(worker), Seq: from - 1}.Key()
 		err = tx.Side(SideOutbox).Each(prefix, after, func(k, _ []byte) (bool, error) {
 			seq := binary.BigEndian.Uint64(k[1:])
 			if seq > to || len(out) >= limit {
 				return false, nil
 			}
-			out = append(out, ID{Lane: k[0], Seq: seq})
+			out = append(out, ID{Worker: k[0], Seq: seq})
 			return true, nil
 		})
 		if err != nil {
@@ -110,8 +110,8 @@ func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 
 // Find returns the batch with the entry of a sequence, or nil if the entry is settled or never existed.
 func (b *Outbox) Find(tx *store.Tx, seq uint64) (*Batch, error) {
-	for lane := range b.Lanes {
-		u, err := findIn(tx, uint8(lane), seq)
+	for worker := range b.Workers {
+		u, err := findIn(tx, uint8(worker), seq)
 		if u != nil || err != nil {
 			return u, err
 		}
@@ -121,10 +121,10 @@ func (b *Outbox) Find(tx *store.Tx, seq uint64) (*Batch, error) {
 
 // findIn is Find for one worker. A batch has the sequence of its first entry, and a transaction has at most 99 more; between them
 // may be other batches that were written in the same Update.
-func findIn(tx *store.Tx, lane uint8, seq uint64) (found *Batch, err error) {
-	after := ID{Lane: lane, Seq: seq - min(seq, 101)}.Key()
-	err = tx.Side(SideOutbox).Each([]byte{lane}, after, func(k, v []byte) (bool, error) {
-		id := ID{Lane: k[0], Seq: SeqOf(k)}
+func findIn(tx *store.Tx, worker uint8, seq uint64) (found *Batch, err error) {
+	after := ID{Worker: worker, Seq: seq - min(seq, 101)}.Key()
+	err = tx.Side(SideOutbox).Each([]byte{worker}, after, func(k, v []byte) (bool, error) {
+		id := ID{Worker: k[0], Seq: SeqOf(k)}
 		if id.Seq > seq {
 			return false, nil
 		}
@@ -142,8 +142,8 @@ func findIn(tx *store.Tx, lane uint8, seq uint64) (found *Batch, err error) {
 
 // AllMarked lists the marked batches of all workers.
 func (b *Outbox) AllMarked(tx *store.Tx) (seqs []uint64, err error) {
-	for lane := range b.Lanes {
-		marked, err := ReadAttempted(tx, uint8(lane))
+	for worker := range b.Workers {
+		marked, err := ReadAttempted(tx, uint8(worker))
 		if err != nil {
 			return nil, err
 		}
@@ -156,8 +156,8 @@ func (b *Outbox) AllMarked(tx *store.Tx) (seqs []uint64, err error) {
 func FirstWaiting(tx *store.Tx) (uint64, error) {
 	first := uint64(math.MaxUint64)
 	side := tx.Side(SideOutbox)
-	for lane := range MaxLanes + 1 {
-		err := side.Each([]byte{uint8(lane)}, nil, func(k, _ []byte) (bool, error) {
+	for worker := range MaxWorkers + 1 {
+		err := side.Each([]byte{uint8(worker)}, nil, func(k, _ []byte) (bool, error) {
 			if id, ok := ParseID(k); ok {
 				first = min(first, id.Seq)
 			}
@@ -177,8 +177,8 @@ func FirstWaiting(tx *store.Tx) (uint64, error) {
 }
 
 // PutBackIn returns the batches of a worker that were put back for a table.
-func PutBackIn(tx *store.Tx, lane uint8, table string, through uint64) (units []*Batch, err error) {
-	err = tx.Side(SideOutbox).Each([]byte{lane}, nil, func(k, v []byte) (bool, error) {
+func PutBackIn(tx *store.Tx, worker uint8, table string, through uint64) (units []*Batch, err error) {
+	err = tx.Side(SideOutbox).Each([]byte{worker}, nil, func(k, v []byte) (bool, error) {
 		id, ok := ParseID(k)
 		if !ok || id.Seq > through {
 			return !ok, nil
@@ -235,8 +235,8 @@ func FlagLost(tx *store.Tx, after []byte, below uint64) (next []byte, err error)
 	return next, t.Keep(tx)
 }
 
-// LaneOf returns the worker of a batch, chosen by its first item. The last worker takes only batches that go ahead.
-func (b *Outbox) LaneOf(it *Item, ahead bool) uint8 {
+// WorkerOf returns the worker of a batch, chosen by its first item. The last worker takes only batches that go ahead.
+func (b *Outbox) WorkerOf(it *Item, ahead bool) uint8 {
 	if ahead {
 		return b.Express()
 	}
@@ -247,7 +247,7 @@ func (b *Outbox) LaneOf(it *Item, ahead bool) uint8 {
 }
 
 // Express returns the worker for batches that go ahead.
-func (b *Outbox) Express() uint8 { return uint8(b.Lanes - 1) }
+func (b *Outbox) Express() uint8 { return uint8(b.Workers - 1) }
 
 // SettledHere returns the last sequence up to which nothing of this node waits.
 func SettledHere(ctx context.Context, s *store.Store) (uint64, error) {

@@ -10,8 +10,8 @@ import (
 // Side buckets of the outbox. Batches are ordered by worker and sequence, so that each worker reads its own in order from any
 // position, and no index in memory is needed.
 const (
-	SideOutbox    = "outbox"      // lane, sequence: batch
-	sideAttempted = "attempted"   // lane: batches that may be on their way although their outbox record does not say so
+	SideOutbox    = "outbox"      // worker, sequence: batch
+	sideAttempted = "attempted"   // worker: batches that may be on their way although their outbox record does not say so
 	sideEvents    = "events"      // lock, 0, sequence: fence, group: entries that state of the same lock and fence waits for
 	SideFolded    = "folded"      // sequence: sequence of the batch that the entry was folded into
 	SideMeta      = "outbox-meta" // "counts", "lanes", "replay"

@@ -148,11 +148,11 @@ func (sh *Remote) Encode() []byte {
 	last := uint64(0)
 	for _, p := range sh.Pending {
 		b = binary.AppendUvarint(b, p.Seq-last)
-		lane := p.Lane
+		worker := p.Worker
 		if p.Shared {
-			lane |= placeShared
+			worker |= placeShared
 		}
-		b = append(b, lane)
+		b = append(b, worker)
 		last = p.Seq
 	}
 	if flags&shadowGone != 0 {
@@ -201,8 +201,8 @@ func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error)
 	last := uint64(0)
 	for range n {
 		last += c.Uvarint()
-		lane := c.Byte()
-		sh.Pending = append(sh.Pending, Place{ID{Seq: last, Lane: lane &^ placeShared}, lane&placeShared != 0})
+		worker := c.Byte()
+		sh.Pending = append(sh.Pending, Place{ID{Seq: last, Worker: worker &^ placeShared}, worker&placeShared != 0})
 	}
 	if flags&shadowGone != 0 {
 		sh.Gone.Life = string(c.Bytes())

@@ -60,12 +60,12 @@ type WorkItem struct {
 
 // Outbox is a node's outbox: what its functions need besides a transaction.
 type Outbox struct {
-	Lanes int // number of workers, including the last one, which has only the batches that go ahead
-	Heads int // batches of an item announced as leading; with more, the workers read the outbox again
-	Folds int // entries folded into one at most
-	Reads *Reads
-	Env   func(tx *store.Tx) intent.Env
-	Spec  func(table string) *store.TableSpec
+	Workers int // number of workers, including the last one, which has only the batches that go ahead
+	Heads   int // batches of an item announced as leading; with more, the workers read the outbox again
+	Folds   int // entries folded into one at most
+	Reads   *Reads
+	Env     func(tx *store.Tx) intent.Env
+	Spec    func(table string) *store.TableSpec
 	// Hint is called with a batch written by a transaction that may still be undone.
 	Hint func(id ID)
 	// RunAfter returns the last sequence before this run.
@@ -137,16 +137,16 @@ func (w *Work) Batch(id ID) (*Batch, error) {
 
 // marked reports whether a batch may be on its way although its record does not say so yet.
 func (w *Work) marked(id ID) (bool, error) {
-	marks, have := w.marks[id.Lane]
+	marks, have := w.marks[id.Worker]
 	if !have {
 		var err error
-		if marks, err = ReadAttempted(w.Tx, id.Lane); err != nil {
+		if marks, err = ReadAttempted(w.Tx, id.Worker); err != nil {
 			return false, err
 		}
 		if w.marks == nil {
 			w.marks = map[uint8][]uint64{}
 		}
-		w.marks[id.Lane] = marks
+		w.marks[id.Worker] = marks
 	}
 	return slices.Contains(marks, id.Seq), nil
 }
@@ -209,8 +209,8 @@ func (w *Work) Item(table string, key attr.Item) []*intent.Entry {
 func (w *Work) Transaction(txn uint64) []*intent.Entry {
 	u := w.BySeq[txn]
 	if u == nil {
-		for lane := range w.box.Lanes {
-			id := ID{Lane: uint8(lane), Seq: txn}
+		for worker := range w.box.Workers {
+			id := ID{Worker: uint8(worker), Seq: txn}
 			found, err := w.Batch(id)
 			if w.Fail(err); found != nil {
 				u = found

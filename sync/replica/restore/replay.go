@@ -98,7 +98,7 @@ func (t *Tables) putBack(w *outbox.Work, entries []*intent.Entry, b *Book, at ti
 	if err != nil {
 		return err
 	}
-	u := &outbox.Batch{Batch: intent.Batch{Entries: entries}, ID: outbox.ID{Lane: t.Box.LaneOf(&it.Item, false), Seq: entries[0].Seq}}
+	u := &outbox.Batch{Batch: intent.Batch{Entries: entries}, ID: outbox.ID{Worker: t.Box.WorkerOf(&it.Item, false), Seq: entries[0].Seq}}
 	if err := w.Put(u); err != nil {
 		return err
 	}
@@ -190,8 +190,8 @@ func (t *Tables) replays() (books map[string]Book, open []string) {
 // replayWaits reports whether a batch that was put back for a table is still in the outbox and has not been looked at.
 func (t *Tables) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = t.Store.View(ctx, func(tx *store.Tx) error {
-		for lane := range t.Box.Lanes {
-			units, err := outbox.PutBackIn(tx, uint8(lane), table, through)
+		for worker := range t.Box.Workers {
+			units, err := outbox.PutBackIn(tx, uint8(worker), table, through)
 			if err != nil {
 				return err
 			}

@@ -57,9 +57,9 @@ func unnamed(it attr.Item) bool { return it != nil && it[intent.AttrLife].IsZero
 
 // unsentThere reports whether an entry waited in a snapshot that its node was restored to, and the lost timeline had not brought it into
 // the cloud. Accepted: it is sent now, after everything that was sent there.
-func (b *book) unsentThere(e *simcloud.Effect, entry, lane string) bool {
+func (b *book) unsentThere(e *simcloud.Effect, entry, nodeItem string) bool {
 	a := b.bySeq[entry]
-	return a != nil && !a.gone && a.id != "" && b.lastN[lane] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
+	return a != nil && !a.gone && a.id != "" && b.lastN[nodeItem] <= b.back[e.By] && len(b.effects[entry]) == 0 && b.first[a.id] == e.N
 }
 
 // ofLostTime reports whether an entry's node was restored to before the entry was written, while a copy of it was on its way. Accepted: the
@@ -78,24 +78,24 @@ type writtenAt struct {
 }
 
 // wrote records an effect under an entry's mark. Renumbered deletes are left out: nothing shows their original number.
-func (b *book) wrote(e *simcloud.Effect, lane string, seq uint64, closes bool) {
-	w := b.written[lane]
+func (b *book) wrote(e *simcloud.Effect, nodeItem string, seq uint64, closes bool) {
+	w := b.written[nodeItem]
 	switch {
 	case closes:
 		w.upTo = max(w.upTo, seq+1)
 	case e.Op == store.OpDelete && renumbered(seq):
 	default:
-		w.upTo, w.life = max(w.upTo, b.writtenAs(e, lane, seq)), e.New[intent.AttrLife].Str()
+		w.upTo, w.life = max(w.upTo, b.writtenAs(e, nodeItem, seq)), e.New[intent.AttrLife].Str()
 	}
-	b.written[lane] = w
+	b.written[nodeItem] = w
 }
 
 // writtenAs returns an entry's original number, by the id that it brings; its own if nothing shows it.
-func (b *book) writtenAs(e *simcloud.Effect, lane string, seq uint64) (was uint64) {
+func (b *book) writtenAs(e *simcloud.Effect, nodeItem string, seq uint64) (was uint64) {
 	if !renumbered(seq) {
 		return seq
 	}
-	for _, a := range b.ofItem[lane] {
+	for _, a := range b.ofItem[nodeItem] {
 		if a.id != "" && a.seq < seq && brings(e, a.id) {
 			was = max(was, a.seq)
 		}
@@ -121,9 +121,9 @@ func brings(e *simcloud.Effect, id string) bool {
 // timeline may have created what this one found absent, and the tombstone of that is named by its number. So a create up to the fork
 // keeps its number, and so does what moves from there to a life that another node has begun. On one life the greater mark would
 // refuse it.
-func (b *book) behindRenumbered(e *simcloud.Effect, lane string, seq uint64) bool {
-	w := b.written[lane]
-	return !renumbered(seq) && renumbered(b.last[lane]) && w.upTo < seq && e.New != nil && e.New[intent.AttrLife].Str() != w.life
+func (b *book) behindRenumbered(e *simcloud.Effect, nodeItem string, seq uint64) bool {
+	w := b.written[nodeItem]
+	return !renumbered(seq) && renumbered(b.last[nodeItem]) && w.upTo < seq && e.New != nil && e.New[intent.AttrLife].Str() != w.life
 }
 
 // closedAt is the closing of a mark.
@@ -134,9 +134,9 @@ type closedAt struct {
 
 // forgotten reports whether a node does not know that an entry's mark was closed, because it has sent the entry again: the answer was
 // lost, or the process died before the record. Accepted: the life with the mark has ended, and nothing else shows the closing.
-func (b *book) forgotten(e *simcloud.Effect, entry, item, lane string, seq uint64) bool {
-	c := b.closed[lane]
-	return c.seq == seq && c.n == b.lastN[lane] && b.last[lane] == seq+1 && e.Old[intent.AttrLife].Str() != c.life && b.goesOn[entry+" "+item] > c.n
+func (b *book) forgotten(e *simcloud.Effect, entry, item, nodeItem string, seq uint64) bool {
+	c := b.closed[nodeItem]
+	return c.seq == seq && c.n == b.lastN[nodeItem] && b.last[nodeItem] == seq+1 && e.Old[intent.AttrLife].Str() != c.life && b.goesOn[entry+" "+item] > c.n
 }
 
 // livedAt is what became of a life.
@@ -203,8 +203,8 @@ func (b *book) carries(e *simcloud.Effect, item string) {
 			continue
 		}
 		_, _, seq, _ := markParts(node + " " + mark.Str())
-		lane := node + " " + item
-		b.carried[lane] = max(b.carried[lane], seq)
+		nodeItem := node + " " + item
+		b.carried[nodeItem] = max(b.carried[nodeItem], seq)
 	}
 }
 
@@ -217,8 +217,8 @@ func (b *book) takes(e *simcloud.Effect, item string) {
 	for name, mark := range e.Old {
 		if node, ok := strings.CutPrefix(name, intent.AttrMark); ok && node != e.By && e.New[name].IsZero() {
 			_, _, seq, _ := markParts(node + " " + mark.Str())
-			lane := node + " " + item
-			b.pruned[lane] = max(b.pruned[lane], seq)
+			nodeItem := node + " " + item
+			b.pruned[nodeItem] = max(b.pruned[nodeItem], seq)
 		}
 	}
 }

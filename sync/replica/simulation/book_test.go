@@ -291,37 +291,37 @@ func (b *book) effect(e *simcloud.Effect) {
 
 // marked judges an effect under an entry's mark: at most once, in the item's order, never after the mark was closed.
 func (b *book) marked(e *simcloud.Effect, item, entry string, seq uint64, closes bool) {
-	lane := e.By + " " + item
+	nodeItem := e.By + " " + item
 	// After a restore of the cloud, writes are sent again and may meet another life.
 	strict := b.epoch == 0 && !b.cloned[e.By]
-	if sent := b.firstSent(entry, item); b.cut[item] > b.lastN[lane] || e.Old == nil && sent > 0 && b.cut[item] >= sent {
+	if sent := b.firstSent(entry, item); b.cut[item] > b.lastN[nodeItem] || e.Old == nil && sent > 0 && b.cut[item] >= sent {
 		// Accepted: a foreign writer's delete or replacement removes the marks, as the TTL does, so nothing identifies the repeat of an
 		// unanswered write; also before a delete, between two copies of one create.
 		strict = false
 	}
-	last := b.last[lane]
+	last := b.last[nodeItem]
 	accepted := closes || // no reader sees it, so the queue of a restored snapshot may close late
-		b.ofLostTime(e, entry, item) || b.unsentThere(e, entry, lane) || b.behindRenumbered(e, lane, seq) || b.copied(e, entry, item) || b.forgotten(e, entry, item, lane, seq)
+		b.ofLostTime(e, entry, item) || b.unsentThere(e, entry, nodeItem) || b.behindRenumbered(e, nodeItem, seq) || b.copied(e, entry, item) || b.forgotten(e, entry, item, nodeItem, seq)
 	if strict && last > seq && !accepted {
 		b.s.violate("order: %s had an effect on %s after sequence %d", entry, item, last)
 	}
-	b.wrote(e, lane, seq, closes)
-	b.last[lane], b.lastN[lane] = seq, e.N
+	b.wrote(e, nodeItem, seq, closes)
+	b.last[nodeItem], b.lastN[nodeItem] = seq, e.N
 	switch {
 	case closes:
 		b.s.net.Count("mark closed")
-		b.closed[lane] = closedAt{e.N, seq, e.New[intent.AttrLife].Str()}
-		b.last[lane] = seq + 1 // its entry may have no further effect
+		b.closed[nodeItem] = closedAt{e.N, seq, e.New[intent.AttrLife].Str()}
+		b.last[nodeItem] = seq + 1 // its entry may have no further effect
 		if strict {
-			b.last[lane] = max(last, seq+1)
+			b.last[nodeItem] = max(last, seq+1)
 		}
 		return
 	case e.Op == store.OpDelete && renumbered(seq):
 		// It was written before everything that waits behind it, and a create up to the fork keeps its number there: the lost timeline
 		// may have sent it, and its tombstone has that number.
-		b.last[lane], b.lastN[lane] = b.plain[lane], b.plainN[lane]
-	case !renumbered(seq) && seq > b.plain[lane]:
-		b.plain[lane], b.plainN[lane] = seq, e.N
+		b.last[nodeItem], b.lastN[nodeItem] = b.plain[nodeItem], b.plainN[nodeItem]
+	case !renumbered(seq) && seq > b.plain[nodeItem]:
+		b.plain[nodeItem], b.plainN[nodeItem] = seq, e.N
 	}
 	for _, was := range b.effects[entry] {
 		// Accepted: on a foreign life without a name, an unanswered update is sent again if what it touches is as it was before. That
@@ -369,11 +369,11 @@ func (b *book) begins(a *act) bool {
 // rewind resets an item's order to the marks of its restored image.
 func (b *book) rewind(e *simcloud.Effect, item string) {
 	for _, n := range b.s.nodes {
-		lane := n.name + " " + item
-		delete(b.last, lane)
+		nodeItem := n.name + " " + item
+		delete(b.last, nodeItem)
 		if mark := e.New[intent.AttrMark+n.name]; !mark.IsZero() {
 			_, _, seq, _ := markParts(n.name + " " + mark.Str())
-			b.last[lane] = seq
+			b.last[nodeItem] = seq
 		}
 	}
 }

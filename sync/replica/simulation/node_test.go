@@ -152,7 +152,7 @@ func (l *simLife) open() (err error) {
 	l.rep, err = replica.New(replica.Config{
 		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Rand: draw, SyncTable: simSync, LockTable: simLocks,
 		Poll: simPolls(), Transactions: transactions, Failpoint: l.failpoint, Log: n.s.log(l),
-		Lanes: 4, Budget: n.s.budget(), Limits: n.s.limits(),
+		Workers: 4, Budget: n.s.budget(), Limits: n.s.limits(),
 	})
 	if err != nil {
 		return err

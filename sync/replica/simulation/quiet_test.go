@@ -191,13 +191,13 @@ func (l *simLife) waiting() string {
 	out := fmt.Sprintf("link %+v node %+v\n", st.LinkState, st.Node)
 	_ = l.store.View(context.Background(), func(tx *store.Tx) error {
 		return tx.Side("outbox").Each(nil, nil, func(k, _ []byte) (bool, error) {
-			out += fmt.Sprintf("lane %d seq %d, ", k[0], binary.BigEndian.Uint64(k[1:]))
+			out += fmt.Sprintf("worker %d seq %d, ", k[0], binary.BigEndian.Uint64(k[1:]))
 			return len(out) < 1000, nil
 		})
 	})
-	for _, lane := range st.Lanes {
-		for _, p := range lane.Parked {
-			out += fmt.Sprintf("lane %d: %s %s: %s until %v\n", lane.Lane, p.WriteID, p.Table, p.Why, p.Until)
+	for _, w := range st.Workers {
+		for _, p := range w.Parked {
+			out += fmt.Sprintf("worker %d: %s %s: %s until %v\n", w.Worker, p.WriteID, p.Table, p.Why, p.Until)
 		}
 	}
 	return out

@@ -130,7 +130,7 @@ func (p *player) tellsOfHold(key string, behind int) {
 	p.sc.pass(time.Second)
 	st, err := p.Status(context.Background())
 	must(p.sc, err)
-	for _, l := range st.Lanes {
+	for _, l := range st.Workers {
 		for _, parked := range l.Parked {
 			if parked.Why != intent.WhyHold {
 				continue
@@ -146,5 +146,5 @@ func (p *player) tellsOfHold(key string, behind int) {
 			return
 		}
 	}
-	p.sc.Errorf("the status shows no hold: %+v", st.Lanes)
+	p.sc.Errorf("the status shows no hold: %+v", st.Workers)
 }

@@ -48,15 +48,15 @@ func newScene(t testing.TB, st stage) *scene {
 // player is a node in a schedule.
 type player struct {
 	*replica.Replica
-	sc    *scene
-	name  string
-	dir   string
-	runs  int
-	store *store.Store
-	tap   *tap
-	stop  context.CancelFunc
-	ended chan struct{}
-	lanes int
+	sc      *scene
+	name    string
+	dir     string
+	runs    int
+	store   *store.Store
+	tap     *tap
+	stop    context.CancelFunc
+	ended   chan struct{}
+	workers int
 
 	raise func(ctx context.Context, lock string, fence int64) (int64, error) // replica.Config.Deposed
 }
@@ -64,7 +64,7 @@ type player struct {
 // node starts a node. Its tables are those of the simulation; it polls all of them.
 func (sc *scene) node(name string) *player {
 	sc.Helper()
-	p := &player{sc: sc, name: name, dir: filepath.Join(sc.TempDir(), name), lanes: 4, raise: func(context.Context, string, int64) (int64, error) { return 0, nil }}
+	p := &player{sc: sc, name: name, dir: filepath.Join(sc.TempDir(), name), workers: 4, raise: func(context.Context, string, int64) (int64, error) { return 0, nil }}
 	sc.nodes = append(sc.nodes, p)
 	p.start()
 	sc.Cleanup(p.end)
@@ -87,7 +87,7 @@ func (p *player) start() {
 	var mu sync.Mutex
 	p.Replica, err = replica.New(replica.Config{
 		Store: p.store, Cloud: p.tap, Dir: p.dir, Clock: p.sc.clock(), SyncTable: simSync, LockTable: simLocks,
-		Poll: schedulePolls(), Lanes: p.lanes, Log: testLog(p.sc),
+		Poll: schedulePolls(), Workers: p.workers, Log: testLog(p.sc),
 		Deposed: func(ctx context.Context, lock string, fence int64) (int64, error) { return p.raise(ctx, lock, fence) },
 		Rand: func() uint64 {
 			mu.Lock()
