@@ -95,16 +95,16 @@ func (y *yard) work(ctx context.Context, name string, l *lease.Lease, link *simc
 	for ctx.Err() == nil && l.Check() == nil {
 		y.alone(name)
 		within, enough := context.WithTimeout(ctx, 2*time.Second)
-		unit, cancel := l.Context(within)
+		held, cancel := l.Context(within)
 		fence := l.Fence()
-		_, err := link.Write(unit, intent.Call{
+		_, err := link.Write(held, intent.Call{
 			Op: store.OpUpdate, Table: "items", Key: attr.Item{"id": attr.S("x")},
 			Update: "SET #f = :f, #by = :by", Condition: "attribute_not_exists(#f) OR #f <= :f",
 			Params: expr.Params{Names: map[string]string{"#f": "_f", "#by": "by"}, Values: attr.Item{":f": attr.Int(fence), ":by": attr.S(name)}},
 		})
 		if e, ok := err.(*intent.Error); ok && e.Class == intent.ConditionFailed { //nolint:errorlint // a Cloud gives no other
 			above, _ := e.Old["_f"].Int()
-			_ = l.RaiseFence(unit, above)
+			_ = l.RaiseFence(held, above)
 		}
 		cancel()
 		enough()

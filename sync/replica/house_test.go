@@ -174,7 +174,7 @@ func TestAgeLeavesTheReplayLog(t *testing.T) {
 
 // An entry of a transaction is found in its batch even if an entry with a batch of its own lies between the transaction's entries, in the
 // same Update and of the same worker.
-func TestAnEntryIsFoundBehindAnotherUnit(t *testing.T) {
+func TestAnEntryIsFoundBehindAnotherBatch(t *testing.T) {
 	_, n := opened(t, func(c *Config) { c.Workers = 1 })
 	put := func(seqs ...uint64) *outbox.Batch {
 		u := &outbox.Batch{ID: outbox.ID{Seq: seqs[0]}}

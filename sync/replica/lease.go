@@ -87,7 +87,7 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 	err = r.store.Update(ctx, func(tx *store.Tx) error {
 		w = r.box.Begin(tx)
 		var records []*conflict.Record
-		if records, waits, err = r.deposeUnits(w, ids, lock, fence); err != nil {
+		if records, waits, err = r.deposeBatches(w, ids, lock, fence); err != nil {
 			return err
 		}
 		return r.finish(w, records)
@@ -98,8 +98,8 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 	return waits, err
 }
 
-// deposeUnits is depose within its transaction. The caller stores the records after all views are computed.
-func (r *Replica) deposeUnits(w *outbox.Work, ids []outbox.ID, lock string, fence int64) (records []*conflict.Record, waits bool, err error) {
+// deposeBatches is depose within its transaction. The caller stores the records after all views are computed.
+func (r *Replica) deposeBatches(w *outbox.Work, ids []outbox.ID, lock string, fence int64) (records []*conflict.Record, waits bool, err error) {
 	for _, id := range ids {
 		u, err := w.Batch(id)
 		switch {

@@ -102,7 +102,7 @@ func TestRenumberIsMadeOnceMore(t *testing.T) {
 		undone := errors.New("a test")
 		settle := func(end error) error {
 			return r.st.Update(t.Context(), func(tx *store.Tx) error {
-				if err := r.settleUnits(r.box.Begin(tx), []*flight{f}, r.clock.Now()); err != nil {
+				if err := r.settleBatches(r.box.Begin(tx), []*flight{f}, r.clock.Now()); err != nil {
 					return err
 				}
 				return end
@@ -144,7 +144,7 @@ func TestRenumberedIsReplayedStill(t *testing.T) {
 			}
 			u.Entries[0].MakeSure(false, time.UnixMilli(0))
 			f := &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutRenumber}}
-			return r.settleUnits(r.box.Begin(tx), []*flight{f}, r.clock.Now())
+			return r.settleBatches(r.box.Begin(tx), []*flight{f}, r.clock.Now())
 		})
 		if b, now := r.book(t, "teams"), r.pendingOn(t, "x")[0]; now == seq || b.Through < now {
 			t.Errorf("%d is now %d, but the replay waits only up to %d", seq, now, b.Through)

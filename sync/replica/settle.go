@@ -69,7 +69,7 @@ func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time
 	l.r.cfg.Failpoint("settle")
 	err := l.r.store.Update(ctx, func(tx *store.Tx) error {
 		w = l.r.box.Begin(tx)
-		if err := l.r.settleUnits(w, done, now); err != nil {
+		if err := l.r.settleBatches(w, done, now); err != nil {
 			return err
 		}
 		if pick {
@@ -94,11 +94,11 @@ func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time
 	return nil
 }
 
-// settleUnits stores the outcomes of batches.
-func (r *Replica) settleUnits(w *outbox.Work, done []*flight, now time.Time) error {
+// settleBatches stores the outcomes of batches.
+func (r *Replica) settleBatches(w *outbox.Work, done []*flight, now time.Time) error {
 	var records []*conflict.Record
 	for _, f := range done {
-		c, err := r.settleUnit(w, f, now)
+		c, err := r.settleBatch(w, f, now)
 		if err != nil {
 			return err
 		}
@@ -206,8 +206,8 @@ func (l *worker) moveOn(done []*flight, next picked, now time.Time) {
 	}
 }
 
-// settleUnit stores the outcome of a batch. The caller stores the records once all views are computed.
-func (r *Replica) settleUnit(w *outbox.Work, f *flight, now time.Time) ([]*conflict.Record, error) {
+// settleBatch stores the outcome of a batch. The caller stores the records once all views are computed.
+func (r *Replica) settleBatch(w *outbox.Work, f *flight, now time.Time) ([]*conflict.Record, error) {
 	there, err := outbox.Get(w.Tx, f.ID)
 	if err != nil {
 		return nil, err

@@ -146,7 +146,7 @@ func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
 			st.Workers = append(st.Workers, l)
 		}
 		st.Unanswered += unanswered
-		st.Unkept += int64(r.workers[i].stuckUnits())
+		st.Unkept += int64(r.workers[i].stuckBatches())
 		if !oldest.IsZero() && (st.Oldest.IsZero() || oldest.Before(st.Oldest)) {
 			st.Oldest = oldest
 		}
@@ -205,7 +205,7 @@ func (r *Replica) workerStatus(tx *store.Tx, no int) (st WorkerStatus, oldest ti
 	if err != nil {
 		return st, oldest, 0, err
 	}
-	for _, p := range r.workers[no].parkedUnits() {
+	for _, p := range r.workers[no].parkedBatches() {
 		parked, err := r.parkStatus(tx, outbox.ID{Worker: uint8(no), Seq: p.Seq}, p)
 		if err != nil {
 			return st, oldest, 0, err

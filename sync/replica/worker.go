@@ -290,8 +290,8 @@ func (l *worker) publishStatus() {
 	}
 }
 
-// parkedUnits lists batches put aside, up to maxParks.
-func (l *worker) parkedUnits() []ParkedBatch {
+// parkedBatches lists batches put aside, up to maxParks.
+func (l *worker) parkedBatches() []ParkedBatch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]ParkedBatch(nil), l.show...)
@@ -309,19 +309,19 @@ func (l *worker) scan(ctx context.Context, now time.Time) error {
 }
 
 func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
-	var units []*outbox.Batch
+	var batches []*outbox.Batch
 	err := tx.Side(outbox.SideOutbox).Each([]byte{l.no}, outbox.ID{Worker: l.no, Seq: l.cursor}.Key(), func(k, v []byte) (bool, error) {
 		u, err := outbox.Decode(outbox.ID{Worker: l.no, Seq: outbox.SeqOf(k)}, v)
 		if err != nil {
 			return false, err
 		}
-		units = append(units, u)
-		return len(units) < l.r.limits.Scan, nil
+		batches = append(batches, u)
+		return len(batches) < l.r.limits.Scan, nil
 	})
 	if err != nil {
 		return err
 	}
-	for _, u := range units {
+	for _, u := range batches {
 		if len(l.ready) >= l.width {
 			return nil
 		}
@@ -330,7 +330,7 @@ func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
 		}
 		l.cursor = u.ID.Seq
 	}
-	l.ended = len(units) < l.r.limits.Scan
+	l.ended = len(batches) < l.r.limits.Scan
 	return nil
 }
 

@@ -83,7 +83,7 @@ func TestAnAnswerThatCannotBeKept(t *testing.T) {
 		if it := c.team(t, "y"); it == nil {
 			t.Error("the batch behind it was held up")
 		}
-		parked, unkept := n.workers[0].parkedUnits(), n.workers[0].stuckUnits()
+		parked, unkept := n.workers[0].parkedBatches(), n.workers[0].stuckBatches()
 		if unkept != 1 || len(parked) == 0 || !strings.Contains(parked[0].Why, "cannot be stored") {
 			t.Errorf("%d unkept, parked %+v", unkept, parked)
 		}

@@ -23,16 +23,16 @@ func (n *feedNode) append(t testing.TB, id string, turn int) {
 func (n *feedNode) byOlderVersion(t testing.TB) {
 	t.Helper()
 	n.inTx(t, func(tx *store.Tx) error {
-		var units []*outbox.Batch
+		var batches []*outbox.Batch
 		err := outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
-			units = append(units, u)
+			batches = append(batches, u)
 			return true, nil
 		})
 		if err != nil {
 			return err
 		}
 		w := n.box.Begin(tx)
-		for _, u := range units {
+		for _, u := range batches {
 			old := u.ID
 			if err := tx.Side(outbox.SideOutbox).Delete(old.Key()); err != nil {
 				return err

@@ -50,8 +50,8 @@ func (s *stuck) shown() ParkedBatch {
 	return ParkedBatch{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be stored: %v", s.err), Until: s.again}
 }
 
-// stuckUnits returns the number of the worker's stuck batches.
-func (l *worker) stuckUnits() int {
+// stuckBatches returns the number of the worker's stuck batches.
+func (l *worker) stuckBatches() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.kept

@@ -153,11 +153,11 @@ func (f *Feed) adoptOne(w *outbox.Work, im *image, out *adoption, together bool)
 	}
 	known := intent.Known{}
 	known.Item, known.Side = intent.Split(im.item)
-	units, err := w.Pending(it)
+	batches, err := w.Pending(it)
 	if err != nil {
 		return 0, err
 	}
-	proved, v := f.provedBy(units, it, known.Side, out, together)
+	proved, v := f.provedBy(batches, it, known.Side, out, together)
 	if v != adoptTaken {
 		return v, nil
 	}
@@ -181,14 +181,14 @@ func (f *Feed) adoptOne(w *outbox.Work, im *image, out *adoption, together bool)
 
 // provedBy returns the batches of an item, in order, that an image of it proves. It never returns a transaction: the caller that has all
 // of its items settles it, and together says that this caller has.
-func (f *Feed) provedBy(units []*outbox.Batch, it *outbox.WorkItem, side intent.Sidecar, out *adoption, together bool) (proved []*outbox.Batch, v adopted) {
-	i := slices.IndexFunc(units, func(u *outbox.Batch) bool { return u.ShownBy(it, side, f.Store.Node()) })
+func (f *Feed) provedBy(batches []*outbox.Batch, it *outbox.WorkItem, side intent.Sidecar, out *adoption, together bool) (proved []*outbox.Batch, v adopted) {
+	i := slices.IndexFunc(batches, func(u *outbox.Batch) bool { return u.ShownBy(it, side, f.Store.Node()) })
 	if i < 0 {
 		return nil, adoptTaken
 	}
-	u := units[i]
+	u := batches[i]
 	if u.ProvesEarlier() {
-		proved = slices.DeleteFunc(slices.Clone(units[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].MakesSure() })
+		proved = slices.DeleteFunc(slices.Clone(batches[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].MakesSure() })
 		if slices.ContainsFunc(proved, func(u *outbox.Batch) bool { return len(u.Entries) > 1 }) {
 			return nil, adoptWaits // it reads all of its items itself, and must find this mark pending
 		}
@@ -214,9 +214,9 @@ func (f *Feed) watchMark(side intent.Sidecar) {
 	}
 }
 
-// adoptUnit reads all items of a transaction and adopts them together: one of them showed that the transaction was applied, and
+// adoptBatch reads all items of a transaction and adopts them together: one of them showed that the transaction was applied, and
 // readers must see all of it or none.
-func (f *Feed) adoptUnit(ctx context.Context, id outbox.ID) error {
+func (f *Feed) adoptBatch(ctx context.Context, id outbox.ID) error {
 	keys, err := f.refsOf(ctx, id)
 	if err != nil || len(keys) == 0 {
 		return err
@@ -307,6 +307,6 @@ func (f *Feed) adoptAll(w *outbox.Work, u *outbox.Batch, images []image, out *ad
 	return true, nil
 }
 
-func sortedUnits(ids map[outbox.ID]bool) []outbox.ID {
+func sortedBatches(ids map[outbox.ID]bool) []outbox.ID {
 	return slices.SortedFunc(maps.Keys(ids), func(a, b outbox.ID) int { return cmp.Compare(a.Seq, b.Seq) })
 }

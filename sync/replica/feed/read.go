@@ -80,8 +80,8 @@ func (f *Feed) lookAfter(ctx context.Context, im image) error {
 
 // follow completes an adoption: it handles the transactions it proves and reads items again.
 func (f *Feed) follow(ctx context.Context, out *adoption, again bool) error {
-	for _, id := range sortedUnits(out.proves) {
-		if err := f.adoptUnit(ctx, id); err != nil {
+	for _, id := range sortedBatches(out.proves) {
+		if err := f.adoptBatch(ctx, id); err != nil {
 			return err
 		}
 	}

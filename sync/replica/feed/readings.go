@@ -49,13 +49,13 @@ func (r *Readings) Adopt(w *outbox.Work) error {
 		if err != nil {
 			return err
 		}
-		units, err := w.Pending(it)
+		batches, err := w.Pending(it)
 		if err != nil {
 			return err
 		}
 		_, side := intent.Split(im.item)
 		v := adoptStale
-		if !slices.ContainsFunc(units, func(u *outbox.Batch) bool { return u.ShownBy(it, side, w.Env.Node) }) {
+		if !slices.ContainsFunc(batches, func(u *outbox.Batch) bool { return u.ShownBy(it, side, w.Env.Node) }) {
 			if v, err = r.feed.adoptOne(w, im, &adoption{}, false); err != nil {
 				return err
 			}

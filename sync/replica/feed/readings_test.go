@@ -22,14 +22,14 @@ func (n *reader) waiting(tx *store.Tx, id string) *intent.Entry {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	units, err := w.Pending(it)
-	if err != nil || len(units) != 1 {
-		n.t.Fatalf("%d wait on %s: %v", len(units), id, err)
+	batches, err := w.Pending(it)
+	if err != nil || len(batches) != 1 {
+		n.t.Fatalf("%d wait on %s: %v", len(batches), id, err)
 	}
-	e := units[0].Entries[0]
+	e := batches[0].Entries[0]
 	e.Sent = 1
 	tally := outbox.Tally{}
-	if err := errors.Join(outbox.Put(tx, units[0], tally), tally.Keep(tx)); err != nil {
+	if err := errors.Join(outbox.Put(tx, batches[0], tally), tally.Keep(tx)); err != nil {
 		n.t.Fatal(err)
 	}
 	return e

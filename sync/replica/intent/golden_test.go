@@ -27,7 +27,7 @@ func TestRequests(t *testing.T) {
 		fmt.Fprintf(&b, "== %s\n", name)
 		f(w, a)
 		for range 4 { // what is sent first, and then
-			u := a.unit()
+			u := a.batch()
 			if u == nil {
 				break
 			}

@@ -92,7 +92,7 @@ func TestAWrongClockAtBoot(t *testing.T) {
 	}
 	a.seq++
 	a.queue = append(a.queue, e)
-	u := a.unit()
+	u := a.batch()
 	right := a.env()
 	right.Skew = -time.Hour
 	w.now = w.now.Add(time.Second)

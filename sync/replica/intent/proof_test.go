@@ -276,7 +276,7 @@ func TestUnansweredAndTooLarge(t *testing.T) {
 	a := w.node("a")
 	e := a.write(put("t", "i", "", "x", 1))
 	a.step(loseRequest)
-	u := a.unit()
+	u := a.batch()
 	act := u.Next(a.bases(u), a.env())
 	u.Attempt(&act)
 	tooLarge := &Error{Class: Canceled, Reasons: []Reason{{Class: TooLarge}, {Class: Applied}}}
@@ -301,7 +301,7 @@ func TestCreateOfAnOlderVersion(t *testing.T) {
 	w := newWorld(t)
 	a := w.node("a")
 	a.queue = []*Entry{e}
-	u := a.unit()
+	u := a.batch()
 	act := u.Next(a.bases(u), a.env())
 	if len(act.Calls) != 2 || act.Calls[1].Op != 0 || act.Calls[0].Item[AttrHold].IsZero() {
 		t.Errorf("it is sent as %+v", act.Calls)

@@ -12,7 +12,7 @@ import (
 // refuse answers a batch's next action with an error, and returns the outcome.
 func (n *node) refuse(err *Error) Outcome {
 	n.w.t.Helper()
-	u := n.unit()
+	u := n.batch()
 	known := n.bases(u)
 	a := u.Next(known, n.env())
 	if a.Kind != ActSend {
@@ -331,7 +331,7 @@ func TestHoldParksADelete(t *testing.T) {
 	a.result(e, OutApplied, "")
 	b.learn("t", "i")
 	d := b.write(remove("t", "i", ""))
-	u := b.unit()
+	u := b.batch()
 	if act := u.Next(b.bases(u), b.env()); act.Kind != ActPark || act.Why != WhyHold || act.Until.Before(w.now.Add(14*time.Minute)) {
 		t.Errorf("the delete does %+v", act)
 	}

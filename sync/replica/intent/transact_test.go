@@ -177,7 +177,7 @@ func TestTransactionOfAnotherHistory(t *testing.T) {
 	a := w.node("a")
 	txn := a.mustTransact(put("t", "i", "", "x", 1), put("t", "k", "", "x", 1))
 	w.cloud.write(proofCall(txn[0], false, a.env()))
-	if o := a.refuse(w.cloud.transact(a.unit().calls(a.bases(a.unit()), a.env()))); o.Result != OutTimeline {
+	if o := a.refuse(w.cloud.transact(a.batch().calls(a.bases(a.batch()), a.env()))); o.Result != OutTimeline {
 		t.Errorf("it means %+v", o)
 	}
 }

@@ -407,7 +407,7 @@ func TestOrdinarySendsSayNothingOfTurns(t *testing.T) {
 	t.Parallel()
 	s := asked(t)
 	condition := func(n *node) string {
-		u := n.unit()
+		u := n.batch()
 		a := u.Next(n.bases(u), n.env())
 		if a.Kind != ActSend {
 			t.Fatalf("%+v", a)

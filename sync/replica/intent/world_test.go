@@ -278,7 +278,7 @@ func (n *node) learn(table, id string) {
 }
 
 // batch returns the batch of the first entry that is not waiting.
-func (n *node) unit() *Batch {
+func (n *node) batch() *Batch {
 	seen := map[string]bool{}
 	for _, e := range n.queue {
 		k := at(e.Table, e.Key)
@@ -325,7 +325,7 @@ const (
 
 // step takes the next batch one action further; false: nothing waits, or the batch is parked.
 func (n *node) step(f fate) bool {
-	u := n.unit()
+	u := n.batch()
 	if u == nil {
 		return false
 	}
@@ -425,7 +425,7 @@ func (n *node) drain() {
 		if n.step(arrive) {
 			continue
 		}
-		if n.unit() == nil {
+		if n.batch() == nil {
 			return
 		}
 		n.w.now = n.w.now.Add(5 * time.Minute)

@@ -38,9 +38,9 @@ var errBatch = errors.New("a batch of the outbox is cut short or has an unknown 
 // Encode returns the stored form of the batch.
 func (u *Batch) Encode() []byte {
 	b := make([]byte, 0, 512)
-	version := byte(unitVersion)
+	version := byte(batchVersion)
 	if len(u.After) > 0 {
-		version = unitAfterVersion
+		version = batchAfterVersion
 	}
 	b = append(b, version)
 	b = binary.AppendUvarint(b, uint64(len(u.Entries)))
@@ -55,7 +55,7 @@ func (u *Batch) Encode() []byte {
 }
 
 func decode(id ID, b []byte) (*Batch, error) {
-	if len(b) == 0 || b[0] != unitVersion && b[0] != unitAfterVersion {
+	if len(b) == 0 || b[0] != batchVersion && b[0] != batchAfterVersion {
 		return nil, errBatch
 	}
 	u := &Batch{ID: id, Size: len(b)}
@@ -67,7 +67,7 @@ func decode(id ID, b []byte) (*Batch, error) {
 		}
 		u.Entries = append(u.Entries, e)
 	}
-	for b[0] == unitAfterVersion && len(c.B) > 0 && !c.Bad {
+	for b[0] == batchAfterVersion && len(c.B) > 0 && !c.Bad {
 		table := string(c.Bytes())
 		key, err := attr.Encoded(c.Bytes()).Decode()
 		if err != nil {

@@ -177,7 +177,7 @@ func FirstWaiting(tx *store.Tx) (uint64, error) {
 }
 
 // PutBackIn returns the batches of a worker that were put back for a table.
-func PutBackIn(tx *store.Tx, worker uint8, table string, through uint64) (units []*Batch, err error) {
+func PutBackIn(tx *store.Tx, worker uint8, table string, through uint64) (batches []*Batch, err error) {
 	err = tx.Side(SideOutbox).Each([]byte{worker}, nil, func(k, v []byte) (bool, error) {
 		id, ok := ParseID(k)
 		if !ok || id.Seq > through {
@@ -185,11 +185,11 @@ func PutBackIn(tx *store.Tx, worker uint8, table string, through uint64) (units 
 		}
 		u, err := Decode(id, v)
 		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSure() && e.Table == table }) {
-			units = append(units, u)
+			batches = append(batches, u)
 		}
-		return err == nil && len(units) < ReplayLooks, err
+		return err == nil && len(batches) < ReplayLooks, err
 	})
-	return units, err
+	return batches, err
 }
 
 // DeposedBy lists the batches of policy state written under a lock with a lower fence.

@@ -19,8 +19,8 @@ const (
 
 // Versions of a batch's record. The first lacks After.
 const (
-	unitVersion      = 1
-	unitAfterVersion = 2
+	batchVersion      = 1
+	batchAfterVersion = 2
 )
 
 // Get reads a batch, or returns nil if it has left the outbox.

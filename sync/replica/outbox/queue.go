@@ -145,15 +145,15 @@ func (w *Work) findHeads() error {
 // InOrder sorts the batches waiting on an item in the order they were written, the same on all items. Sorted by sequence, two
 // transactions could wait for each other after one was renumbered.
 func (w *Work) InOrder(it *WorkItem) error {
-	units, err := w.Pending(it)
+	batches, err := w.Pending(it)
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(units, func(a, b *Batch) int {
+	slices.SortStableFunc(batches, func(a, b *Batch) int {
 		return cmp.Compare(a.Entries[0].Earliest(), b.Entries[0].Earliest())
 	})
-	places := make([]Place, len(units))
-	for i, u := range units {
+	places := make([]Place, len(batches))
+	for i, u := range batches {
 		places[i] = it.Remote.Pending[it.Remote.Index(u.ID)]
 	}
 	it.Remote.Pending = places

@@ -178,12 +178,12 @@ func (w *Work) Pending(it *WorkItem) ([]*Batch, error) {
 
 // Entries returns the pending entries of an item, in order, without other batches' conditions on it.
 func (w *Work) Entries(it *WorkItem) ([]*intent.Entry, error) {
-	units, err := w.Pending(it)
+	batches, err := w.Pending(it)
 	if err != nil {
 		return nil, err
 	}
 	var out []*intent.Entry
-	for _, u := range units {
+	for _, u := range batches {
 		for _, e := range u.Entries {
 			if e.Table == it.Spec.Name && attr.EqualItems(e.Key, it.Key) {
 				out = append(out, e)

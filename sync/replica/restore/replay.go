@@ -191,14 +191,14 @@ func (t *Tables) replays() (books map[string]Book, open []string) {
 func (t *Tables) replayWaits(ctx context.Context, table string, through uint64) (waits bool, err error) {
 	err = t.Store.View(ctx, func(tx *store.Tx) error {
 		for worker := range t.Box.Workers {
-			units, err := outbox.PutBackIn(tx, uint8(worker), table, through)
+			batches, err := outbox.PutBackIn(tx, uint8(worker), table, through)
 			if err != nil {
 				return err
 			}
-			if waits = len(units) == outbox.ReplayLooks; waits { // more than could be waiting for others
+			if waits = len(batches) == outbox.ReplayLooks; waits { // more than could be waiting for others
 				return nil
 			}
-			for _, u := range units {
+			for _, u := range batches {
 				if waits, err = t.ownTurn(tx, u); err != nil || waits {
 					return err
 				}

@@ -29,12 +29,12 @@ func (t *Tables) requeueSent(ctx context.Context, table string, b *Book) error {
 }
 
 func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Book) (next []byte, more bool, err error) {
-	var units []*outbox.Batch
+	var batches []*outbox.Batch
 	looked := 0
 	err = t.eachSentTo(tx, after, table, func(k []byte, u *outbox.Batch) bool {
 		next = append([]byte(nil), k...)
 		if u != nil {
-			units = append(units, u)
+			batches = append(batches, u)
 		}
 		looked++
 		return looked < outbox.FlagBatch
@@ -43,7 +43,7 @@ func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Bo
 		return nil, false, err
 	}
 	tally := outbox.Tally{}
-	for _, u := range units {
+	for _, u := range batches {
 		for _, e := range u.Entries {
 			e.MakeSure(e.MakesSureOfBefore() && t.keepsBefore(b, e), b.Noticed)
 		}

@@ -61,7 +61,7 @@ func TestTenHoursOffline(t *testing.T) {
 		var memory runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&memory)
-		t.Logf("offline for %v: %d writes wait in %d units, %d MB in memory", time.Since(began), status.Waiting, a.queued(), memory.HeapAlloc>>20)
+		t.Logf("offline for %v: %d writes wait in %d batches, %d MB in memory", time.Since(began), status.Waiting, a.queued(), memory.HeapAlloc>>20)
 		if memory.HeapAlloc > 300<<20 {
 			t.Errorf("%d MB in memory", memory.HeapAlloc>>20)
 		}
@@ -77,7 +77,7 @@ func TestTenHoursOffline(t *testing.T) {
 			sum += k
 		}
 		if sum != writes || wrong != 0 || a.queued() != 0 {
-			t.Errorf("%d writes arrived of %d, %d out of order, %d units still wait", sum, writes, wrong, a.queued())
+			t.Errorf("%d writes arrived of %d, %d out of order, %d batches still wait", sum, writes, wrong, a.queued())
 		}
 	})
 }
