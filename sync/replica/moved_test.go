@@ -83,7 +83,7 @@ func TestForeignPutAfterACrash(t *testing.T) {
 		}
 		n.bump(t, "x")
 		l, _ := inHand(t, n)
-		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) || c.n(t, "x") != 6 {
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.inFlight[0]) || c.n(t, "x") != 6 {
 			t.Fatal("it was not applied")
 		}
 		c.foreign(t, "teams", nil, team("x", 6))
@@ -112,10 +112,10 @@ func TestRestampedOnceOverACrash(t *testing.T) {
 		n.changeWaiting(t, "prefs", teamKey("x"), func(e *intent.Entry) { e.Provisional = true })
 		l, _ := inHand(t, n)
 		c.refuse(intent.Unknown, func(string, string) bool { return true })
-		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.inFlight[0]) {
 			t.Fatal("it was not sent")
 		}
-		sent := l.window[0].Entries[0].Stamp
+		sent := l.inFlight[0].Entries[0].Stamp
 		if got, provisional := stampOf(n.again(t)); got != sent || provisional {
 			t.Errorf("sent under %d, kept %d, provisional %t", sent, got, provisional)
 		}

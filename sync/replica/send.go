@@ -283,7 +283,7 @@ func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.A
 	return ans, nil
 }
 
-// attempt makes sure that the batch is durably marked as attempted before its first byte leaves. Usually the window's mark has done
+// attempt makes sure that the batch is durably marked as attempted before its first byte leaves. Usually the in-flight window's mark has done
 // that. If the entries have changed since, it stores them, or returns errFlagged if they were flagged meanwhile.
 func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error {
 	if !f.mustPersist() {

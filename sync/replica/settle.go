@@ -42,13 +42,13 @@ func (l *worker) flush(ctx context.Context) {
 			l.r.log.Warn("answers could not be settled and will be looked up again", "worker", l.no, "error", err)
 		}
 	}
-	for _, f := range append(l.done, l.window...) {
+	for _, f := range append(l.done, l.inFlight...) {
 		l.finished(f)
 	}
 	for i := range l.stuck {
 		l.finished(l.stuck[i].flight)
 	}
-	l.done, l.window, l.stuck = nil, nil, nil
+	l.done, l.inFlight, l.stuck = nil, nil, nil
 }
 
 // finished forgets a flight.
@@ -77,7 +77,7 @@ func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time
 				return err
 			}
 		}
-		return outbox.MarkAttempted(tx, l.no, l.marks(next.window, done))
+		return outbox.MarkAttempted(tx, l.no, l.marks(next.inFlight, done))
 	})
 	if err != nil {
 		for _, seq := range next.popped {
@@ -122,7 +122,7 @@ func (r *Replica) finish(w *outbox.Work, records []*conflict.Record) error {
 
 // marks returns the worker's batches that may be on their way once the transaction is committed.
 func (l *worker) marks(next []*flight, done []*flight) (seqs []uint64) {
-	for _, f := range append(append(slices.Clone(l.window), next...), l.done...) {
+	for _, f := range append(append(slices.Clone(l.inFlight), next...), l.done...) {
 		if !slices.Contains(done, f) {
 			seqs = append(seqs, f.ID.Seq)
 		}
@@ -135,14 +135,14 @@ func (l *worker) marks(next []*flight, done []*flight) (seqs []uint64) {
 
 // picked is what a transaction has chosen to send next.
 type picked struct {
-	popped []uint64 // removed from ready
-	window []*flight
-	aside  []*flight // not due yet
+	popped   []uint64 // removed from ready
+	inFlight []*flight
+	aside    []*flight // not due yet
 }
 
-// pick chooses the next window.
+// pick chooses the next in-flight window.
 func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
-	for len(p.window) < l.width && len(l.ready) > 0 {
+	for len(p.inFlight) < l.width && len(l.ready) > 0 {
 		seq := heap.Pop(&l.ready).(uint64) //nolint:forcetypeassert // it holds nothing else
 		p.popped = append(p.popped, seq)
 		u, err := outbox.Get(tx, outbox.ID{Worker: l.no, Seq: seq})
@@ -168,7 +168,7 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 			p.aside = append(p.aside, f)
 			continue
 		}
-		p.window = append(p.window, f)
+		p.inFlight = append(p.inFlight, f)
 	}
 	return nil
 }
@@ -190,18 +190,18 @@ func (l *worker) moveOn(done []*flight, next picked, now time.Time) {
 		delete(l.missed, seq)
 		delete(l.inHand, seq)
 	}
-	for _, f := range next.window {
+	for _, f := range next.inFlight {
 		l.inHand[f.ID.Seq] = struct{}{}
 	}
 	for _, f := range next.aside {
 		l.setAside(f.ID.Seq, f.wait, now, f.Table(), f.why)
 	}
 	if len(next.popped) > 0 {
-		l.window = append(l.window, next.window...)
-		if len(next.window) >= l.width {
-			l.width = min(2*l.width, l.r.limits.Window)
+		l.inFlight = append(l.inFlight, next.inFlight...)
+		if len(next.inFlight) >= l.width {
+			l.width = min(2*l.width, l.r.limits.InFlight)
 		} else {
-			l.width = min(max(4, len(next.window)), l.r.limits.Window)
+			l.width = min(max(4, len(next.inFlight)), l.r.limits.InFlight)
 		}
 	}
 }

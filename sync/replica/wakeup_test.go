@@ -20,8 +20,8 @@ func TestPushedWhileInHand(t *testing.T) {
 		n.put(t, "teams", team("x", 1))
 		l, u := inHand(t, n)
 		now := n.clock.Now()
-		f := l.window[0]
-		l.window = nil
+		f := l.inFlight[0]
+		l.inFlight = nil
 		f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true // its events are not settled
 		l.done = append(l.done, f)
 		n.push(u.ID) // now they are
@@ -82,13 +82,13 @@ func TestSettledElsewhereIsNotSent(t *testing.T) {
 			}
 			return w.Finish()
 		})
-		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+		if !n.net.Enter(l.sig) || !l.send(t.Context(), l.inFlight[0]) {
 			t.Fatal("the worker is not done with it")
 		}
 		if it := c.team(t, "x"); it != nil {
 			t.Errorf("it was sent: %v", it)
 		}
-		l.done, l.window = l.window, nil
+		l.done, l.inFlight = l.inFlight, nil
 		if err := l.settle(t.Context(), false, n.clock.Now()); err != nil {
 			t.Error(err)
 		}

@@ -17,8 +17,8 @@ import (
 // first on all their items: heads. A batch that becomes a head later is pushed to it. What waits, for an instant or for somebody,
 // is put aside, and the worker goes on.
 //
-// A round settles the answers and marks what is sent next in one commit, then sends that, one batch after the other. So a window
-// of sends costs one disk sync. A batch that was answered but not settled when the process dies is recognized by its mark.
+// A round settles the answers and marks what is sent next in one commit, then sends that, one batch after the other. So an
+// in-flight window of sends costs one disk sync. A batch that was answered but not settled when the process dies is recognized by its mark.
 type worker struct {
 	r   *Replica
 	no  uint8
@@ -35,20 +35,20 @@ type worker struct {
 	kept        int           // number of stuck, for the status
 
 	// Used by the worker's goroutine only.
-	cursor uint64              // the outbox is read up to here
-	ended  bool                // there was nothing after cursor at the last read
-	rescan time.Time           // read the outbox again then, since some batches were left out; zero: none were
-	inHand map[uint64]struct{} // batches in ready, aside and window
-	missed map[uint64]struct{} // those of them pushed while neither ready nor aside
-	ready  seqHeap
-	aside  parkHeap
-	window []*flight            // marked; the first is sent next
-	done   []*flight            // answered, outcomes not settled yet
-	looked map[string]time.Time // by table: when it was last checked because an item vanished
-	stuck  []stuck              // batches in hand whose outcomes cannot be settled now; they stay marked
-	oldest time.Time            // when the first of done was answered
-	width  int                  // of the next window
-	woken  uint64               // used by housekeeping: commits announced so far
+	cursor   uint64              // the outbox is read up to here
+	ended    bool                // there was nothing after cursor at the last read
+	rescan   time.Time           // read the outbox again then, since some batches were left out; zero: none were
+	inHand   map[uint64]struct{} // batches in ready, aside and inFlight
+	missed   map[uint64]struct{} // those of them pushed while neither ready nor aside
+	ready    seqHeap
+	aside    parkHeap
+	inFlight []*flight            // marked; the first is sent next
+	done     []*flight            // answered, outcomes not settled yet
+	looked   map[string]time.Time // by table: when it was last checked because an item vanished
+	stuck    []stuck              // batches in hand whose outcomes cannot be settled now; they stay marked
+	oldest   time.Time            // when the first of done was answered
+	width    int                  // of the next in-flight window
+	woken    uint64               // used by housekeeping: commits announced so far
 }
 
 // ParkedBatch is a batch put aside.
@@ -155,30 +155,30 @@ func (l *worker) run(ctx context.Context) error {
 
 // round does the next thing and returns when there is more to do: now, if at once; zero: after a signal.
 func (l *worker) round(ctx context.Context, now time.Time) (until time.Time, err error) {
-	if len(l.window) == 0 || l.due(now) {
+	if len(l.inFlight) == 0 || l.due(now) {
 		if err := l.fill(ctx, now); err != nil {
 			return now, err
 		}
 	}
-	if len(l.window) == 0 {
+	if len(l.inFlight) == 0 {
 		if (len(l.ready) > 0 || !l.ended) && l.r.net.WhenOnline(l.sig) {
 			return now, nil // the chosen batches must wait; others need not
 		}
 		return l.nextAside(), nil
 	}
 	if !l.r.net.Enter(l.sig) {
-		// A whole window may stay blocked for as long as the cloud is away: settle the answers.
+		// A whole in-flight window may stay blocked for as long as the cloud is away: settle the answers.
 		if len(l.done) > 0 {
 			return now, l.settle(ctx, false, now)
 		}
 		return time.Time{}, nil
 	}
-	f := l.window[0]
+	f := l.inFlight[0]
 	finished := l.send(ctx, f)
 	if !finished {
 		return now, nil
 	}
-	l.window = l.window[1:]
+	l.inFlight = l.inFlight[1:]
 	if len(l.done) == 0 {
 		l.oldest = l.r.clock.Now()
 	}
@@ -194,14 +194,14 @@ func (l *worker) due(now time.Time) bool {
 	return now.Sub(l.oldest) >= ackDelay || l.urgent.Load()
 }
 
-// fill settles the answers and takes the next window.
+// fill settles the answers and takes the next in-flight window.
 func (l *worker) fill(ctx context.Context, now time.Time) error {
 	if len(l.ready) < l.width {
 		if err := l.scan(ctx, now); err != nil {
 			return err
 		}
 	}
-	pick := len(l.window) == 0 && len(l.ready) > 0 && l.r.net.Online()
+	pick := len(l.inFlight) == 0 && len(l.ready) > 0 && l.r.net.Online()
 	if len(l.done) == 0 && !pick {
 		return nil
 	}
@@ -297,7 +297,7 @@ func (l *worker) parkedBatches() []ParkedBatch {
 	return append([]ParkedBatch(nil), l.show...)
 }
 
-// scan reads the outbox from the worker's position until it has enough heads for a window or reaches the end.
+// scan reads the outbox from the worker's position until it has enough heads for an in-flight window or reaches the end.
 func (l *worker) scan(ctx context.Context, now time.Time) error {
 	for !l.ended && len(l.ready) < l.width && ctx.Err() == nil {
 		err := l.r.store.View(ctx, func(tx *store.Tx) error { return l.scanSlice(tx, now) })

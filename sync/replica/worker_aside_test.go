@@ -223,7 +223,7 @@ func TestTombstoneIsNoTry(t *testing.T) {
 		n.remove(t, "teams", teamKey("x"))
 		letPass(time.Minute)
 		l, _ := inHand(t, n)
-		if len(l.window) != 1 || !n.net.Enter(l.sig) || !l.send(t.Context(), l.window[0]) {
+		if len(l.inFlight) != 1 || !n.net.Enter(l.sig) || !l.send(t.Context(), l.inFlight[0]) {
 			t.Fatal("the delete was not sent")
 		}
 		if it := c.team(t, "x"); it != nil || len(n.paces.StoppedTables()) != 0 {

@@ -31,7 +31,7 @@ func (s *sim) limits() replica.Limits {
 	l.Page = 1 + d.n(4)
 	l.Aside = 1 + d.n(8)
 	l.Scan = 1 + d.n(4)
-	l.Window = 1 + d.n(8)
+	l.InFlight = 1 + d.n(8)
 	l.Folds = d.n(4)
 	l.Heads = 1 + d.n(2)
 	if s.seed%8 == 4 {
