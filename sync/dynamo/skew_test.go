@@ -106,7 +106,7 @@ func TestNetworkChanges(t *testing.T) {
 	c := client(t, s.URL)
 	times := &clocks{now: lease.Instant{Wall: noon()}}
 	home := "10.0.0.2/24"
-	c.http.times, c.http.looked, c.http.home, c.http.homes = times, 0, home, func() string { return home }
+	c.http.times, c.http.checked, c.http.home, c.http.homes = times, 0, home, func() string { return home }
 	ask := func(want int64) {
 		t.Helper()
 		if e := write(t, c); e != nil {

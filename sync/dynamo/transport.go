@@ -28,16 +28,16 @@ type transport struct {
 	skew     *skew
 	official bool // AWS's own endpoint, which sends a request id with every answer
 
-	mu     sync.Mutex
-	looked time.Duration // boot time of the last look at the machine's addresses
-	home   string        // the addresses found then
-	homes  func() string
+	mu      sync.Mutex
+	checked time.Duration // boot time of the last check of the machine's addresses
+	home    string        // the addresses found then
+	homes   func() string
 }
 
 func newTransport(cfg Config, tlsConfig *tls.Config) *transport {
 	return &transport{
 		client: newHTTP(cfg, tlsConfig), times: cfg.Times, skew: newSkew(cfg.Times),
-		homes: addresses, home: addresses(), looked: cfg.Times.Now().Boot,
+		homes: addresses, home: addresses(), checked: cfg.Times.Now().Boot,
 	}
 }
 
@@ -121,18 +121,18 @@ func whole(resp *http.Response) error {
 
 func (t *transport) reset() { t.client.CloseIdleConnections() }
 
-// lookEvery is the minimum time between looks at the machine's addresses; sending a request triggers them.
-const lookEvery = 2 * time.Second
+// checkEvery is the minimum time between checks of the machine's addresses; sending a request triggers them.
+const checkEvery = 2 * time.Second
 
 // notice closes idle connections after this machine has moved to another network.
 func (t *transport) notice() {
 	now := t.times.Now().Boot
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now-t.looked < lookEvery {
+	if now-t.checked < checkEvery {
 		return
 	}
-	t.looked = now
+	t.checked = now
 	if home := t.homes(); home != t.home {
 		t.home = home
 		t.reset()

@@ -33,7 +33,7 @@ func newLease(m *Manager, key string, fence int64, term Term) *Lease {
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.watch = time.AfterFunc(l.nextLook(), l.look)
+	l.watch = time.AfterFunc(l.nextCheck(), l.checkClocks)
 	return l
 }
 
@@ -226,21 +226,21 @@ func (l *Lease) age() time.Duration {
 	return now.Mono - l.term.Sent.Mono
 }
 
-// look checks the clocks periodically. A timer alone counts only the time the machine was awake; with look, contexts also end
+// checkClocks checks the clocks periodically. A timer alone counts only the time the machine was awake; with checkClocks, contexts also end
 // after a step of the wall clock, and soon after the machine wakes up.
-func (l *Lease) look() {
+func (l *Lease) checkClocks() {
 	if l.Check() != nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ctx.Err() == nil {
-		l.watch.Reset(l.nextLook())
+		l.watch.Reset(l.nextCheck())
 	}
 }
 
-// nextLook returns the time until the next look. It is called with mu held, or before the lease is shared.
-func (l *Lease) nextLook() time.Duration {
+// nextCheck returns the time until the next check. It is called with mu held, or before the lease is shared.
+func (l *Lease) nextCheck() time.Duration {
 	return max(min(l.term.left(l.m.times.Now()), l.m.ttl/20), time.Millisecond)
 }
 

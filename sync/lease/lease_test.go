@@ -154,7 +154,7 @@ func TestTakeover(t *testing.T) {
 			}
 			second, waited := b.waits()
 			if waited < ttl || waited > ttl+time.Second {
-				t.Errorf("taken after %v, want a TTL from the first look at the last renewal", waited)
+				t.Errorf("taken after %v, want a TTL from the first read of the last renewal", waited)
 			}
 			if l.Check() == nil || second.Fence() != l.Fence()+1 {
 				t.Errorf("first: %v; fences %d and %d", l.Check(), l.Fence(), second.Fence())
@@ -176,7 +176,7 @@ func TestStandstillCountsFromTheLastChange(t *testing.T) {
 	if err := l.renew(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	w.pass(5 * time.Second) // 11 s since the first look, 5 s since the change
+	w.pass(5 * time.Second) // 11 s since the first read, 5 s since the change
 	if held := b.refused(); held.Retry != ttl {
 		t.Errorf("retry in %v, want %v: it is first seen like this now", held.Retry, ttl)
 	}

@@ -86,7 +86,7 @@ func adoptModel(t *testing.T, steps []adoptStep, lose int) (wrong string) {
 			wrong = err.Error()
 		}
 		if wrong == "" {
-			wrong = m.look(t, n)
+			wrong = m.compare(t, n)
 		}
 		if wrong != "" {
 			stop()
@@ -117,8 +117,8 @@ func (m *model) step(t *testing.T, n *feedNode, s adoptStep) error {
 	return nil
 }
 
-// look compares what readers see with the model.
-func (m *model) look(t *testing.T, n *feedNode) string {
+// compare compares what readers see with the model.
+func (m *model) compare(t *testing.T, n *feedNode) string {
 	for _, id := range []string{"x", "y", "z"} {
 		it := n.row(t, "teams", teamKey(id))
 		mine, _ := it["n"].Int()

@@ -138,7 +138,7 @@ func TestLastLevels(t *testing.T) {
 }
 
 // The store's disk counts: its limit, or what the file system has left.
-func TestDiskIsLookedAt(t *testing.T) {
+func TestDiskIsChecked(t *testing.T) {
 	s, err := store.OpenMemory(store.Options{Node: "a", MaxSize: 32 << 20, JournalBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)

@@ -202,7 +202,7 @@ func (r *Replica) keepLost(f *flight, there *outbox.Batch) (replay bool) {
 		return replay
 	}
 	for i, e := range there.Entries {
-		if e.LooksForOtherRun() {
+		if e.MaybeSentByOtherRun() {
 			f.Entries[i].MarkLost()
 		}
 	}

@@ -155,7 +155,7 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 		stopped[s.Table] = true
 	}
 	for _, l := range r.workers {
-		looks := 0
+		scanned := 0
 		err = tx.Side(outbox.SideOutbox).Each([]byte{l.no}, nil, func(k, v []byte) (bool, error) {
 			u, err := outbox.Decode(outbox.ID{Worker: k[0], Seq: outbox.SeqOf(k)}, v)
 			if err != nil {
@@ -166,8 +166,8 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 			}
 			waits = true
 			if slices.ContainsFunc(u.Tables(), func(table string) bool { return stopped[table] }) {
-				looks++
-				return looks < oldestLooks, nil
+				scanned++
+				return scanned < oldestScan, nil
 			}
 			if first := u.Entries[0].At; !first.Before(clockSet()) && (at.IsZero() || first.Before(at)) {
 				at = first

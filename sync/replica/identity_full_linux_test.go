@@ -111,11 +111,11 @@ func TestNoRoomWhileConnected(t *testing.T) {
 		c, n := running(t, nil)
 		letPass(time.Minute)
 		room := n.noRoom(t)
-		looked := 0
+		checked := 0
 		c.set(func() {
 			c.fail = func(op, table string) error {
 				if op == "table" {
-					looked++
+					checked++
 				}
 				return nil
 			}
@@ -131,7 +131,7 @@ func TestNoRoomWhileConnected(t *testing.T) {
 			}
 		}
 		c.set(func() {
-			if looked == 0 {
+			if checked == 0 {
 				t.Error("the tables were not checked")
 			}
 		})

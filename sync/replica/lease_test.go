@@ -195,15 +195,15 @@ func TestUsableWithoutRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, func(c *Config) { c.Budget.Entries = 10 })
 		n.online(t)
-		look := func() { n.doChores(t, n.clock.Now()) }
+		measure := func() { n.doChores(t, n.clock.Now()) }
 		fill := func(id string) { n.put(t, "teams", team(id, 1)) }
 		for _, id := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
 			fill(id)
 		}
-		look()
+		measure()
 		n.usable(t, "at 80 %", "", "")
 		fill("i")
-		look()
+		measure()
 		err := n.st.Update(t.Context(), func(tx *store.Tx) error {
 			_, err := tx.Put(store.PutItem{Table: "states", Item: attr.Item{"match": attr.S("7"), "_f": attr.Int(1)}})
 			return err
@@ -214,15 +214,15 @@ func TestUsableWithoutRoom(t *testing.T) {
 		n.usable(t, "at 90 %", "no_room", "touchline sync status")
 		for range 3 { // the queue hovers around the limit
 			n.withWaiting(t, "teams", teamKey("i"), func(w *outbox.Work, entries []*intent.Entry) error { return w.DropAll(entries) })
-			look()
+			measure()
 			letPass(flow.UsableAfter / 2)
 			n.usable(t, "soon after there was room", "no_room", "")
 			fill("i")
-			look()
+			measure()
 			n.usable(t, "at 90 % again", "no_room", "")
 		}
 		n.drained(t)
-		look()
+		measure()
 		n.usable(t, "soon after everything was sent", "no_room", "")
 		letPass(flow.UsableAfter)
 		n.usable(t, "with room for a while", "", "")

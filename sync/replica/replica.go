@@ -80,7 +80,7 @@ func New(c Config) (*Replica, error) {
 	}
 	r.identity = &identity.Identity{
 		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Dir: c.Dir, Table: c.SyncTable, Deadline: c.Deadline,
-		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.lookBeside, Errand: r.errand, Failpoint: c.Failpoint,
+		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.checkTables, Errand: r.errand, Failpoint: c.Failpoint,
 	}
 	r.box.Lost, r.box.RunAfter = r.identity.LostMarked, r.identity.RunAfter
 	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, c.Secret, r.moved)
@@ -106,8 +106,8 @@ func (r *Replica) ready(ctx context.Context) error {
 	return r.tables.CheckAll(ctx, true)
 }
 
-// lookBeside checks the cloud's tables whenever the node has reported how far it has settled.
-func (r *Replica) lookBeside(ctx context.Context) {
+// checkTables checks the cloud's tables whenever the node has reported how far it has settled.
+func (r *Replica) checkTables(ctx context.Context) {
 	if err := r.tables.CheckAll(ctx, false); err != nil {
 		remote.Complain(r.log, "looking at the tables of the cloud", err)
 	}

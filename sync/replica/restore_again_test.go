@@ -87,14 +87,14 @@ func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 		n.drained(t)
 		letPass(time.Minute)
 		c.restoreTo(t, backup)
-		if err := n.tables.Look(t.Context(), "teams"); err != nil {
+		if err := n.tables.Inspect(t.Context(), "teams"); err != nil {
 			t.Fatal(err)
 		}
 		letPass(19 * time.Minute)
 		backup = c.backUp(t)
 		letPass(time.Minute)
 		c.restoreTo(t, backup)
-		n.lookAtTables(t)
+		n.checkTables(t)
 		n.drained(t)
 		n.cloudHas(t, teams{"x": 1})
 		n.recorded(t, 0)

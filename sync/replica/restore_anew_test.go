@@ -51,7 +51,7 @@ func TestDeletedFromATableMadeAnew(t *testing.T) {
 
 // A table recreated before a node first checked it is recognized by writes that the node has had acknowledged before: what the table
 // lacks was not deleted. A table at least as old as these acknowledgements is the one that gave them.
-func TestMadeAnewBeforeTheFirstLook(t *testing.T) {
+func TestMadeAnewBeforeTheFirstCheck(t *testing.T) {
 	for _, anew := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			c, n := opened(t, scanTeams(20*time.Second))
@@ -101,7 +101,7 @@ func TestHeldOverTheRestoreOfAnotherTable(t *testing.T) {
 		n.pair(t, "x", "y")
 		letPass(10 * time.Second)
 		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2", RestoredAt: time.Now()} })
-		n.lookAtTables(t)
+		n.checkTables(t)
 		c.heal()
 		letPass(10 * time.Minute)
 		stop()
@@ -147,7 +147,7 @@ func TestRestoredWithoutATableThatIsGoneHere(t *testing.T) {
 // A node sends to a table before it first checks it, or is restored to a snapshot from before the first check, and then finds the table
 // restored. Nothing shows whether the restore came before or after what was sent. A waiting transaction is not proved by its proof row,
 // which lies in another table.
-func TestPutBackToBeforeTheFirstLook(t *testing.T) {
+func TestPutBackToBeforeTheFirstCheck(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		sent     bool // before the snapshot is made, and not answered
@@ -162,7 +162,7 @@ func TestPutBackToBeforeTheFirstLook(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := beforeTheFirstLook(t, c.sent, c.lost)
+				n := beforeTheFirstCheck(t, c.sent, c.lost)
 				n.cloudHas(t, teams{"y": c.want, "z": c.want})
 				n.recorded(t, c.recorded)
 			})
@@ -170,9 +170,9 @@ func TestPutBackToBeforeTheFirstLook(t *testing.T) {
 	}
 }
 
-// beforeTheFirstLook returns a node with a transaction from before its first check of teams, a table that has lost the transaction's
+// beforeTheFirstCheck returns a node with a transaction from before its first check of teams, a table that has lost the transaction's
 // effect.
-func beforeTheFirstLook(t *testing.T, sent, lost bool) *feedNode {
+func beforeTheFirstCheck(t *testing.T, sent, lost bool) *feedNode {
 	t.Helper()
 	c, n := opened(t, nil)
 	away := false

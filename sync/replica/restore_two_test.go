@@ -39,7 +39,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 			restored := func() {
 				again = func() {}
 				c.restoreTo(t, backup)
-				if err := n.tables.Look(t.Context(), "teams"); err != nil {
+				if err := n.tables.Inspect(t.Context(), "teams"); err != nil {
 					t.Error(err)
 				}
 			}
@@ -47,7 +47,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 				again = restored
 			}
 			c.restoreTo(t, backup)
-			n.lookAtTables(t)
+			n.checkTables(t)
 			if told {
 				n.drained(t)
 				c.foreign(t, "touchline-sync", attr.Item{"id": other["id"]}, nil)
@@ -61,7 +61,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 			if b := n.book(t, "teams"); b.ID != "teams-3" || b.Noticed.IsZero() || b.Requeued {
 				t.Errorf("told %v: the book is %+v", told, b)
 			}
-			n.lookAtTables(t)
+			n.checkTables(t)
 			n.drained(t)
 			n.cloudHas(t, teams{"x": 2})
 			n.recorded(t, 0)
@@ -92,9 +92,9 @@ func TestRestoreIsNoticedByTwo(t *testing.T) {
 		other = func() {
 			other = func() {}
 			letPass(time.Second)
-			n.lookAtTables(t)
+			n.checkTables(t)
 		}
-		n.lookAtTables(t)
+		n.checkTables(t)
 		if b := n.book(t, "teams"); flagged != 1 || !b.Requeued {
 			t.Errorf("its losses were put back %d times: %+v", flagged, b)
 		}
@@ -123,7 +123,7 @@ func TestPutBackByOne(t *testing.T) {
 		n.put(t, "teams", team("x", 1))
 		n.drained(t)
 		c.restoreTo(t, backup)
-		n.lookAtTables(t)
+		n.checkTables(t)
 		if err := <-done; err != nil || flagged != 1 {
 			t.Errorf("its losses were put back %d times: %v", flagged, err)
 		}

@@ -342,11 +342,11 @@ func (l *worker) vanished(ctx context.Context, f *flight) error {
 			continue
 		}
 		table, at := f.Entries[i].Table, l.r.clock.Now()
-		if looked, ok := l.looked[table]; !ok || at.Sub(looked) >= lookedFor {
+		if checked, ok := l.checked[table]; !ok || at.Sub(checked) >= checkValid {
 			if err := l.r.tables.Check(ctx, table); err != nil {
 				return err
 			}
-			l.looked[table] = at
+			l.checked[table] = at
 		}
 		if l.r.tables.MayComeBack(table) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutParked, After: asideWait}, true
@@ -372,8 +372,8 @@ func (r *Replica) asItWas(ctx context.Context, f *flight) error {
 	})
 }
 
-// lookedFor is how long a check of a table stays valid: many items may vanish at once.
-const lookedFor = 5 * time.Second
+// checkValid is how long a check of a table stays valid: many items may vanish at once.
+const checkValid = 5 * time.Second
 
 // token returns a fresh ClientRequestToken.
 func (r *Replica) token() string {

@@ -182,8 +182,8 @@ func (r *Replica) tableStatus(all outbox.Counts) (out []TableStatus) {
 	return out
 }
 
-// oldestLooks bounds the batches of a worker examined for one written when the machine knew the time.
-const oldestLooks = 100
+// oldestScan bounds the batches of a worker examined for one written when the machine knew the time.
+const oldestScan = 100
 
 // workerStatus reads a worker's first batch with an instant, its marked batches, and its parked ones.
 func (r *Replica) workerStatus(tx *store.Tx, no int) (st WorkerStatus, oldest time.Time, unanswered int64, err error) {
@@ -193,14 +193,14 @@ func (r *Replica) workerStatus(tx *store.Tx, no int) (st WorkerStatus, oldest ti
 		return st, oldest, 0, err
 	}
 	st.Busy = len(marked) > 0
-	looks := 0
+	scanned := 0
 	err = tx.Side(outbox.SideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) {
 		u, err := outbox.Decode(outbox.ID{Worker: k[0], Seq: binary.BigEndian.Uint64(k[1:])}, v)
 		if err == nil && !u.Entries[0].At.Before(clockSet()) {
 			oldest = u.Entries[0].At
 		}
-		looks++
-		return oldest.IsZero() && looks < oldestLooks, err
+		scanned++
+		return oldest.IsZero() && scanned < oldestScan, err
 	})
 	if err != nil {
 		return st, oldest, 0, err

@@ -106,12 +106,12 @@ func (r *Replica) waitFor(ctx context.Context, id outbox.ID) error {
 		return err
 	}
 	r.urge(id)
-	look, cancel := context.WithTimeout(ctx, asideWait) // an older image of policy state ends without notification
+	within, cancel := context.WithTimeout(ctx, asideWait) // an older image of policy state ends without notification
 	defer cancel()
 	select {
 	case <-ch:
 		return nil
-	case <-look.Done():
+	case <-within.Done():
 		return context.Cause(ctx)
 	}
 }

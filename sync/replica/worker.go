@@ -44,7 +44,7 @@ type worker struct {
 	aside    parkHeap
 	inFlight []*flight            // marked; the first is sent next
 	done     []*flight            // answered, outcomes not settled yet
-	looked   map[string]time.Time // by table: when it was last checked because an item vanished
+	checked  map[string]time.Time // by table: when it was last checked because an item vanished
 	stuck    []stuck              // batches in hand whose outcomes cannot be settled now; they stay marked
 	oldest   time.Time            // when the first of done was answered
 	width    int                  // of the next in-flight window
@@ -68,7 +68,7 @@ const (
 
 func newWorker(r *Replica, no int) *worker {
 	return &worker{
-		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, looked: map[string]time.Time{}, width: 1,
+		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, checked: map[string]time.Time{}, width: 1,
 	}
 }
 
@@ -325,7 +325,7 @@ func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
 		if len(l.ready) >= l.width {
 			return nil
 		}
-		if err := l.look(tx, u, now); err != nil {
+		if err := l.reconcile(tx, u, now); err != nil {
 			return err
 		}
 		l.cursor = u.ID.Seq
@@ -334,8 +334,8 @@ func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
 	return nil
 }
 
-// look decides what to do with a batch that the scan meets.
-func (l *worker) look(tx *store.Tx, u *outbox.Batch, now time.Time) error {
+// reconcile decides what to do with a batch that the scan meets.
+func (l *worker) reconcile(tx *store.Tx, u *outbox.Batch, now time.Time) error {
 	if _, have := l.inHand[u.ID.Seq]; have || u.Held() {
 		return nil
 	}

@@ -60,14 +60,14 @@ func (f *Feed) refresh(ctx context.Context, table string, key attr.Item) error {
 // adoptRead adopts the read of one item. If the item is gone, it first checks the table: a recreated or restored table has lost
 // the item, and nobody has deleted it.
 func (f *Feed) adoptRead(ctx context.Context, im image) (adoption, error) {
-	if err := f.lookAfter(ctx, im); err != nil {
+	if err := f.checkTable(ctx, im); err != nil {
 		return adoption{}, err
 	}
 	return f.adopt(ctx, []image{im}, nil)
 }
 
-// lookAfter checks that a table is still the same one if an item exists here but not in the cloud.
-func (f *Feed) lookAfter(ctx context.Context, im image) error {
+// checkTable checks that a table is still the same one if an item exists here but not in the cloud.
+func (f *Feed) checkTable(ctx context.Context, im image) error {
 	if im.item != nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (f *Feed) Book(table string, key attr.Item) {
 	f.Errand()
 }
 
-// ghostReads bounds how many items past their TTL wait to be looked up, of those that one sweep meets: the cloud takes its time to
+// ghostReads bounds how many items past their TTL wait to be read again, of those that one sweep meets: the cloud takes its time to
 // expire items, and rules need not read what nobody is interested in any more.
 const ghostReads = 64
 

@@ -24,7 +24,7 @@ func (f *Feed) ReadAll(ctx context.Context, refs []intent.Ref) (*Readings, error
 		im, err := f.readImage(ctx, ref.Table, ref.Key)
 		if err == nil {
 			r.images = append(r.images, im)
-			err = f.lookAfter(ctx, im)
+			err = f.checkTable(ctx, im)
 		}
 		if err != nil {
 			r.End()

@@ -118,7 +118,7 @@ func (l *Levels) Room(b Budget, entries, bytes int64) Level {
 	return levelOf(max(float64(bytes)/float64(b.Bytes), float64(entries)/float64(b.Entries), l.disk))
 }
 
-// Last returns the state at housekeeping's last look, at most seconds ago.
+// Last returns the state at housekeeping's last check, at most seconds ago.
 func (l *Levels) Last() BudgetState {
 	l.mu.Lock()
 	defer l.mu.Unlock()

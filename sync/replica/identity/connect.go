@@ -44,12 +44,12 @@ func (id *Identity) Connect(ctx context.Context) error {
 	return &intent.Error{Class: intent.Unknown, Err: errors.New("the row of this node is changed concurrently")}
 }
 
-// lookAgain is the row as shown by a refused write.
-type lookAgain struct{ row *nodeRow }
+// changedRow is the row as shown by a refused write.
+type changedRow struct{ row *nodeRow }
 
 // present puts a new nonce into the row, but into the file first: a nonce in the cloud that no file knows was written by another
 // copy.
-func (id *Identity) present(ctx context.Context, row *nodeRow) (*lookAgain, error) {
+func (id *Identity) present(ctx context.Context, row *nodeRow) (*changedRow, error) {
 	id.mu.Lock()
 	file, connected, suspect := id.file, id.connected, id.suspect
 	id.mu.Unlock()
@@ -98,7 +98,7 @@ func (id *Identity) waitsBehind(ctx context.Context, settled uint64) (behind boo
 		}
 		return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
 			lead := u.Entries[0]
-			behind = lead.KnownBy() <= settled && u.ID.Seq >= known && !lead.MakesSure() && !lead.LooksForOtherRun()
+			behind = lead.KnownBy() <= settled && u.ID.Seq >= known && !lead.MakesSure() && !lead.MaybeSentByOtherRun()
 			return !behind, nil
 		})
 	})
@@ -170,7 +170,7 @@ func (id *Identity) drawNonce(ctx context.Context) (string, error) {
 
 // writeRow replaces this node's row, if it is still the given one (nil: none). If the row has changed, it returns what to look at
 // again.
-func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, copies bool) (*lookAgain, error) {
+func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, copies bool) (*changedRow, error) {
 	settled, err := outbox.SettledHere(ctx, id.Store)
 	if err != nil {
 		return nil, err
@@ -196,7 +196,7 @@ func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, co
 	err = id.write(ctx, c)
 	var e *intent.Error
 	if errors.As(err, &e) && e.Class == intent.ConditionFailed {
-		return &lookAgain{row: readRow(e.Old)}, nil
+		return &changedRow{row: readRow(e.Old)}, nil
 	}
 	if err != nil {
 		return nil, err

@@ -21,8 +21,8 @@ func (e *Entry) MakesSure() bool { return e.replay }
 // it, the table also shows what was written before it.
 func (e *Entry) MakesSureOfBefore() bool { return e.replay && e.before }
 
-// LooksForOtherRun reports whether another run of this node may have sent the entry.
-func (e *Entry) LooksForOtherRun() bool { return e.lost }
+// MaybeSentByOtherRun reports whether another run of this node may have sent the entry.
+func (e *Entry) MaybeSentByOtherRun() bool { return e.lost }
 
 // MakeSure marks a settled or unanswered entry for verification in a restored table. before says that it was settled before the
 // instant the table was restored to; noticed is when the node noticed the restore.

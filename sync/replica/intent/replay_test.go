@@ -126,7 +126,7 @@ func TestTransactionIsReplayed(t *testing.T) {
 	}
 	lose()
 	again(false)
-	a.step(arrive)     // the look
+	a.step(arrive)     // the read
 	a.step(loseAnswer) // the transaction
 	a.drain()
 	a.results(txn, OutApplied, "")

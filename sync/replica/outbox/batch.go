@@ -166,7 +166,7 @@ func (u *Batch) Provisional() bool {
 // counts only if its batch was already marked when the flag was set: it is not sent before it is stored without the flag.
 func (u *Batch) Suspect(lostMarked func(seq uint64) bool) {
 	for _, e := range u.Entries {
-		if e.LooksForOtherRun() && lostMarked != nil && !lostMarked(u.ID.Seq) {
+		if e.MaybeSentByOtherRun() && lostMarked != nil && !lostMarked(u.ID.Seq) {
 			continue
 		}
 		e.Sent, e.Unsure = max(e.Sent, 1), true

@@ -18,8 +18,8 @@ const (
 	MaxWorkers = 64
 	// FlagBatch is the number of batches flagged in one transaction.
 	FlagBatch = 500
-	// ReplayLooks bounds the replayed batches examined per worker: with more left, the node has not finished replaying.
-	ReplayLooks = 10_000
+	// ReplayScan bounds the replayed batches examined per worker: with more left, the node has not finished replaying.
+	ReplayScan = 10_000
 )
 
 // Each calls fn with the batches of all workers, each worker's in order, until fn returns more == false. fn must not use the
@@ -187,7 +187,7 @@ func PutBackIn(tx *store.Tx, worker uint8, table string, through uint64) (batche
 		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSure() && e.Table == table }) {
 			batches = append(batches, u)
 		}
-		return err == nil && len(batches) < ReplayLooks, err
+		return err == nil && len(batches) < ReplayScan, err
 	})
 	return batches, err
 }

@@ -195,7 +195,7 @@ func (t *Tables) replayWaits(ctx context.Context, table string, through uint64) 
 			if err != nil {
 				return err
 			}
-			if waits = len(batches) == outbox.ReplayLooks; waits { // more than could be waiting for others
+			if waits = len(batches) == outbox.ReplayScan; waits { // more than could be waiting for others
 				return nil
 			}
 			for _, u := range batches {

@@ -121,7 +121,7 @@ func (t *Tables) CheckAll(ctx context.Context, always bool) error {
 	if all {
 		tables = t.mirroredTables()
 	}
-	missed, err := t.lookAtAll(ctx, tables)
+	missed, err := t.checkEach(ctx, tables)
 	if err == nil {
 		t.mu.Lock()
 		t.missed = missed
@@ -136,10 +136,10 @@ func (t *Tables) CheckAll(ctx context.Context, always bool) error {
 	return err
 }
 
-// lookAtAll checks tables, and returns those that could not be checked.
-func (t *Tables) lookAtAll(ctx context.Context, tables []string) (missed []string, err error) {
+// checkEach checks tables, and returns those that could not be checked.
+func (t *Tables) checkEach(ctx context.Context, tables []string) (missed []string, err error) {
 	for _, table := range tables {
-		err := t.Look(ctx, table)
+		err := t.Inspect(ctx, table)
 		_, gone := remote.Unreached(err)
 		switch e, ofCloud := errors.AsType[*intent.Error](err); {
 		case err == nil:
@@ -204,7 +204,7 @@ func (t *Tables) mirroredTables() []string {
 // this node noticed the first time, it would not learn what that restore took away.
 func (t *Tables) Check(ctx context.Context, table string) error {
 	before := t.Epoch()
-	if err := t.Look(ctx, table); err != nil {
+	if err := t.Inspect(ctx, table); err != nil {
 		return err
 	}
 	if b, ok := t.book(table); t.Epoch() == before && !(ok && b.loses(t.run)) {
@@ -213,8 +213,8 @@ func (t *Tables) Check(ctx context.Context, table string) error {
 	return t.CheckAll(ctx, true)
 }
 
-// Look checks one table.
-func (t *Tables) Look(ctx context.Context, table string) error {
+// Inspect checks one table.
+func (t *Tables) Inspect(ctx context.Context, table string) error {
 	cat, ok := t.Cloud.(remote.Catalogue)
 	if !ok {
 		return nil

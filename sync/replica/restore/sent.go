@@ -30,14 +30,14 @@ func (t *Tables) requeueSent(ctx context.Context, table string, b *Book) error {
 
 func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Book) (next []byte, more bool, err error) {
 	var batches []*outbox.Batch
-	looked := 0
+	scanned := 0
 	err = t.eachSentTo(tx, after, table, func(k []byte, u *outbox.Batch) bool {
 		next = append([]byte(nil), k...)
 		if u != nil {
 			batches = append(batches, u)
 		}
-		looked++
-		return looked < outbox.FlagBatch
+		scanned++
+		return scanned < outbox.FlagBatch
 	})
 	if err != nil {
 		return nil, false, err
@@ -55,7 +55,7 @@ func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Bo
 	if err := tally.Keep(tx); err != nil {
 		return nil, false, err
 	}
-	return next, looked == outbox.FlagBatch, t.keepThrough(tx, table, b)
+	return next, scanned == outbox.FlagBatch, t.keepThrough(tx, table, b)
 }
 
 // eachSentTo calls fn with each outbox key after the given one, and with the batch if it was sent to the table: it is unanswered, or

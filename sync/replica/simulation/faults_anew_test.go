@@ -37,7 +37,7 @@ func (s *sim) recreate(*simNode) bool {
 		there[keyText(keyIn(it))] = true
 	}
 	for _, n := range s.nodes {
-		if l := n.up(); l != nil && (l.lookedAt(a.table) || s.acknowledged(n.name, a.table, time.Now().Add(-time.Minute))) {
+		if l := n.up(); l != nil && (l.checkedTable(a.table) || s.acknowledged(n.name, a.table, time.Now().Add(-time.Minute))) {
 			a.had[n.name] = l.rows(a.table, false)
 			maps.DeleteFunc(a.had[n.name], func(key, _ string) bool { return !there[key] })
 		}
@@ -61,9 +61,9 @@ func (s *sim) diesOfRestore() {
 	}
 }
 
-// lookedAt reports whether a node has checked a table of the cloud. For a node that has not, and to which the cloud has acknowledged
+// checkedTable reports whether a node has checked a table of the cloud. For a node that has not, and to which the cloud has acknowledged
 // nothing there, or only within the last minute, the recreated table is the one that always existed (DESIGN.md).
-func (l *simLife) lookedAt(table string) (has bool) {
+func (l *simLife) checkedTable(table string) (has bool) {
 	err := l.store.View(context.Background(), func(tx *store.Tx) error {
 		book, err := tx.Side(identity.Side).Get([]byte("table/" + table))
 		has = book != nil

@@ -15,8 +15,8 @@ import (
 // Checks made during the faults, on nodes as applications see them. Effects are judged when they happen (book_test.go), and the account
 // is checked once nothing is in flight (check_test.go).
 
-// look reads as an application would, and checks that no reader is open while the process is idle.
-func (b *book) look(l *simLife) {
+// glance reads as an application would, and checks that no reader is open while the process is idle.
+func (b *book) glance(l *simLife) {
 	b.monotone(l)
 	b.resumedPasses(l)
 	b.terms(l)

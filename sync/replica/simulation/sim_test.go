@@ -131,7 +131,7 @@ func (s *sim) run() {
 		for range 1 + s.n(3) {
 			if l := n.up(); l != nil {
 				l.operate()
-				s.book.look(l)
+				s.book.glance(l)
 				synctest.Wait() // nothing else may be running at an instant of ours: the order would be random
 			}
 		}
