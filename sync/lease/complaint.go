@@ -17,14 +17,14 @@ type complaint struct {
 }
 
 // due reports whether a failure at now should be logged, and how many earlier ones were not.
-func (c *complaint) due(now time.Time) (untold int, due bool) {
+func (c *complaint) due(now time.Time) (suppressed int, due bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.last.IsZero() && now.Sub(c.last) < complainEvery {
 		c.quiet++
 		return 0, false
 	}
-	untold = c.quiet
+	suppressed = c.quiet
 	c.last, c.quiet = now, 0
-	return untold, true
+	return suppressed, true
 }

@@ -258,8 +258,8 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 		}
 		began := time.Now()
 		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
-			if untold, due := m.unrenewed.due(time.Now()); due {
-				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "suppressed", untold)
+			if suppressed, due := m.unrenewed.due(time.Now()); due {
+				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "suppressed", suppressed)
 			}
 			wait = max(m.ttl/12-time.Since(began), 0) // zero if waiting for the answer took that long
 			continue

@@ -201,7 +201,7 @@ func TestAgeOnlyWarns(t *testing.T) {
 			if err != nil || st.Budget.Level != want || st.Budget.Refused != 0 || (st.Budget.Which == "age") == stopped {
 				t.Errorf("stopped %v: %+v, %v, want %v", stopped, st.Budget, err, want)
 			}
-			if told := strings.Contains(strings.Join(st.Alarms, " "), "waiting for the cloud for 960 hours"); told == stopped {
+			if alarmed := strings.Contains(strings.Join(st.Alarms, " "), "waiting for the cloud for 960 hours"); alarmed == stopped {
 				t.Errorf("stopped %v: %q", stopped, st.Alarms)
 			}
 			if refuses, err := n.Refusing(t.Context()); err != nil || refuses != "" {

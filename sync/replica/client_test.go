@@ -144,11 +144,11 @@ func TestWayGoneWithoutAnAnswer(t *testing.T) {
 // timed is a cloud that reports its cost and whether a server has shown its time.
 type timed struct {
 	*wire
-	told atomic.Bool
+	shown atomic.Bool
 }
 
 // Synced implements remote.Timekeeper.
-func (c *timed) Synced() bool { return c.told.Load() }
+func (c *timed) Synced() bool { return c.shown.Load() }
 
 // Usage implements remote.Meter.
 func (c *timed) Usage() remote.Usage {
@@ -166,7 +166,7 @@ func TestSyncedIsTheClients(t *testing.T) {
 	if n.r.Synced() {
 		t.Error("the time counts as known before a server has shown it")
 	}
-	way.told.Store(true)
+	way.shown.Store(true)
 	if !n.r.Synced() {
 		t.Error("the time is not known although a server has shown it")
 	}

@@ -89,7 +89,7 @@ func TestConflictIsRecorded(t *testing.T) {
 }
 
 // A record is shown with its writes and images, and listed without them. What an application keeps secret appears in neither.
-func TestConflictAsItIsTold(t *testing.T) {
+func TestConflictAsShown(t *testing.T) {
 	secret := false
 	n, _, seq := refused(t, func(c *replica.Config) {
 		c.Secret = map[string]conflict.SecretFunc{"data": func(_ *store.Tx, k attr.Item) (bool, error) { return secret && k["pk"].Str() == "p", nil }}
@@ -98,7 +98,7 @@ func TestConflictAsItIsTold(t *testing.T) {
 	if err != nil || len(listed) != 1 || listed[0].Decided != nil || listed[0].Writes != 1 {
 		t.Fatalf("%+v, %v", listed, err)
 	}
-	told := func() string {
+	text := func() string {
 		t.Helper()
 		c, err := n.r.Conflicts().Conflict(t.Context(), listed[0].ID)
 		if err != nil {
@@ -115,12 +115,12 @@ func TestConflictAsItIsTold(t *testing.T) {
 		`{"id":1,"at":"`, `"kind":"conflict","state":"open","code":"`, `"table":"data","key":{"pk":{"S":"p"},"sk":{"S":"s"}},` + id + `"policy":"`, `"writes":1,"decided":[{` + id,
 		`"op":"update","update":"SET `, `"sent":1`, `"met":{`, `"status":{"S":"taken"}`, `"base":{"pk":`,
 	} {
-		if got := told(); !strings.Contains(got, want) {
+		if got := text(); !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)
 		}
 	}
 	secret = true
-	if got := told(); !strings.Contains(got, "the values are not shown") || strings.Contains(got, "taken") || strings.Contains(got, "decided\"") {
+	if got := text(); !strings.Contains(got, "the values are not shown") || strings.Contains(got, "taken") || strings.Contains(got, "decided\"") {
 		t.Errorf("a secret is shown: %s", got)
 	}
 	if c, err := n.r.Conflicts().Decide(t.Context(), 1, "discard"); err != nil || c.State != conflict.StateDiscarded || c.Decided != nil {

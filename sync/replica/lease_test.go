@@ -134,19 +134,19 @@ func TestTookLeaseOfTwoStates(t *testing.T) {
 		if err := n.TookLease(t.Context(), "match:7", 9); err != nil {
 			t.Fatal(err)
 		}
-		told := map[uint64]int{}
+		records := map[uint64]int{}
 		for _, c := range n.conflicts(t) {
 			for _, e := range c.Entries() {
-				told[e.Seq]++
+				records[e.Seq]++
 			}
 		}
-		for seq, times := range told {
+		for seq, times := range records {
 			if times != 1 {
 				t.Errorf("%d is in %d records", seq, times)
 			}
 		}
-		if len(told) != 2 {
-			t.Errorf("%d writes are recorded", len(told))
+		if len(records) != 2 {
+			t.Errorf("%d writes are recorded", len(records))
 		}
 		if got := n.waitingNow(t); got != 0 {
 			t.Errorf("%d writes wait", got)

@@ -18,7 +18,7 @@ import (
 )
 
 // A node logs once why there is no cloud and what to do, once that the cloud is reached, and once that it is lost.
-func TestLinkIsTold(t *testing.T) {
+func TestLinkIsLogged(t *testing.T) {
 	for _, tt := range []struct {
 		err      error
 		line     string
@@ -121,7 +121,7 @@ func TestAwaitCloud(t *testing.T) {
 }
 
 // The loss of the cloud is logged once, with its class once, whether a write or a read of the feed finds it.
-func TestLossIsTold(t *testing.T) {
+func TestLossIsLogged(t *testing.T) {
 	gone := &intent.Error{Class: intent.Offline, Err: &intent.Error{Class: intent.Offline, Err: errors.New("no such host")}}
 	for _, finder := range []string{"write", "read"} {
 		t.Run(finder, func(t *testing.T) {

@@ -150,8 +150,8 @@ func TestRenumberedIsReplayedStill(t *testing.T) {
 			t.Errorf("%d is now %d, but the replay waits only up to %d", seq, now, b.Through)
 		}
 		r.tables.EndReplays(t.Context())
-		if told := c.nodeRow(t)[attrReplayed].Map(); !told["teams"].IsZero() {
-			t.Errorf("the node reports that it has replayed: %v", told)
+		if replayed := c.nodeRow(t)[attrReplayed].Map(); !replayed["teams"].IsZero() {
+			t.Errorf("the node reports that it has replayed: %v", replayed)
 		}
 	})
 }

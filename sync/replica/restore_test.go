@@ -138,14 +138,14 @@ func TestUnansweredOverARestore(t *testing.T) {
 }
 
 // The row keeps reporting a table that this node has finished: other nodes may still wait for it.
-func TestReplayedStaysTold(t *testing.T) {
+func TestReplayedStaysReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
 		n.put(t, "teams", team("x", 1))
 		letPass(time.Minute)
 		backup := c.backUp(t)
-		told := attr.M(attr.Item{"teams": attr.S("teams-2")})
-		b := attr.Item{"id": attr.S("node:b"), attrNonce: attr.S("x"), attrReplayed: told}
+		replayed := attr.M(attr.Item{"teams": attr.S("teams-2")})
+		b := attr.Item{"id": attr.S("node:b"), attrNonce: attr.S("x"), attrReplayed: replayed}
 		c.foreign(t, "touchline-sync", nil, b) // it has replayed teams, and not follows
 		letPass(time.Minute)
 		c.restoreTo(t, backup)

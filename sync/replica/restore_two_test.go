@@ -18,7 +18,7 @@ import (
 // A table restored again while the losses of the first restore are put back, or while the cloud is told that this is done, counts as
 // another table: what it has lost is put back too.
 func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
-	for _, told := range []bool{false, true} {
+	for _, reporting := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			again := func() {}
 			c, n := opened(t, func(cfg *Config) {
@@ -43,12 +43,12 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if !told {
+			if !reporting {
 				again = restored
 			}
 			c.restoreTo(t, backup)
 			n.checkTables(t)
-			if told {
+			if reporting {
 				n.drained(t)
 				c.foreign(t, "touchline-sync", attr.Item{"id": other["id"]}, nil)
 				again = restored
@@ -59,7 +59,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 				n.tables.EndReplays(t.Context())
 			}
 			if b := n.book(t, "teams"); b.ID != "teams-3" || b.Noticed.IsZero() || b.Requeued {
-				t.Errorf("told %v: the book is %+v", told, b)
+				t.Errorf("reporting %v: the book is %+v", reporting, b)
 			}
 			n.checkTables(t)
 			n.drained(t)

@@ -181,15 +181,15 @@ func TestAnsweredTooLateIsWaitedFor(t *testing.T) {
 			return false
 		})
 		n.bump(t, "x")
-		told := func() bool { return c.nodeRow(t)[attrReplayed].Map()["teams"].Str() == "teams-2" }
+		reported := func() bool { return c.nodeRow(t)[attrReplayed].Map()["teams"].Str() == "teams-2" }
 		letPass(10 * time.Minute)
-		if told() || n.waitingNow(t) == 0 {
-			t.Errorf("the node reports that it has replayed: %v; %d writes wait", told(), n.waitingNow(t))
+		if reported() || n.waitingNow(t) == 0 {
+			t.Errorf("the node reports that it has replayed: %v; %d writes wait", reported(), n.waitingNow(t))
 		}
 		c.heal()
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"x": 1})
-		if !told() {
+		if !reported() {
 			t.Error("the node does not report that it has replayed")
 		}
 	})

@@ -140,7 +140,7 @@ func (w *apart) play(steps []step) string {
 	for i, p := range w.plays {
 		names = append(names, p.id, fmt.Sprint("x", i))
 	}
-	return w.Told(names...)
+	return w.Report(names...)
 }
 
 func (w *apart) do(s step) {

@@ -81,7 +81,7 @@ func TestTwoStarts(t *testing.T) {
 		for _, c := range world.Asked() {
 			world.Bad("asked: %s", &c)
 		}
-		if wrong := world.Told(names...); wrong != "" {
+		if wrong := world.Report(names...); wrong != "" {
 			t.Error(wrong)
 		}
 	})

@@ -185,7 +185,7 @@ func play(t *testing.T, clock time.Duration, steps []step) string {
 			names = append(names, match, fmt.Sprintf("m%d.%d", i, j))
 		}
 	}
-	return w.Told(names...)
+	return w.Report(names...)
 }
 
 // event returns the body of the request that creates event n.

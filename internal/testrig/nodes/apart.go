@@ -249,8 +249,8 @@ func (w *Apart) Asked() (open []Conflict) {
 	return open
 }
 
-// Told returns what is wrong and what was done. names are pairs that replace ids by readable names.
-func (w *Apart) Told(names ...string) string {
+// Report returns what is wrong and what was done. names are pairs that replace ids by readable names.
+func (w *Apart) Report(names ...string) string {
 	if w.Wrong == nil {
 		return ""
 	}

@@ -13,24 +13,24 @@ import (
 // Link tracks whether the cloud can be reached. While it cannot, single probes are made and all workers sleep; when it can again, one
 // worker sends, then two, then four.
 type Link struct {
-	mu      sync.Mutex
-	rand    func() float64
-	workers int
-	up      bool // connected; false before the first connect
-	ever    bool // connected at least once since the start
-	allowed int  // requests that may be on their way at once
-	good    int  // answers since allowed was raised
-	busy    int
-	queue   []*clock.Signal // of waiting workers, in order
-	tries   int
-	next    time.Time // of the next probe
-	since   time.Time // when it went away; zero: never connected
-	last    string    // the latest error
-	lastAt  time.Time
-	asleep  []*clock.Signal // of those who wait for the cloud
-	fault   *Fault          // of the latest connect; nil: it succeeded, or there was none
-	told    bool            // the absence and its reason have been announced
-	drops   uint64
+	mu        sync.Mutex
+	rand      func() float64
+	workers   int
+	up        bool // connected; false before the first connect
+	ever      bool // connected at least once since the start
+	allowed   int  // requests that may be on their way at once
+	good      int  // answers since allowed was raised
+	busy      int
+	queue     []*clock.Signal // of waiting workers, in order
+	tries     int
+	next      time.Time // of the next probe
+	since     time.Time // when it went away; zero: never connected
+	last      string    // the latest error
+	lastAt    time.Time
+	asleep    []*clock.Signal // of those who wait for the cloud
+	fault     *Fault          // of the latest connect; nil: it succeeded, or there was none
+	announced bool            // the absence and its reason have been announced
+	drops     uint64
 }
 
 func probeWait() backoff.Policy {
@@ -92,7 +92,7 @@ func (n *Link) Lost(why string, now time.Time) (news bool) {
 	}
 	if n.up {
 		n.drops++
-		n.told = true
+		n.announced = true
 	}
 	n.up, n.since, n.tries = false, now, 0
 	n.schedule(now)
@@ -143,7 +143,7 @@ func (n *Link) Probed(why string, now time.Time) {
 		return
 	}
 	n.up, n.ever, n.allowed, n.good, n.tries = true, true, 1, 0, 0
-	n.since, n.fault, n.told = time.Time{}, nil, false
+	n.since, n.fault, n.announced = time.Time{}, nil, false
 	for _, sig := range n.asleep {
 		sig.Set()
 	}
@@ -157,8 +157,8 @@ func (n *Link) Refused(f Fault, text string, now time.Time) (news bool) {
 	defer n.mu.Unlock()
 	before := n.fault
 	n.fault = &f
-	news = !n.told || before == nil && f.Stands() || before != nil && before.Why != f.Why
-	n.told = true
+	news = !n.announced || before == nil && f.Stands() || before != nil && before.Why != f.Why
+	n.announced = true
 	return news
 }
 

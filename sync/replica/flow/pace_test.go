@@ -28,8 +28,8 @@ func TestPaceLearns(t *testing.T) {
 		now = now.Add(time.Second)
 		p.Throttled("t", now)
 	}
-	if told := p.Slowed(now)["t"]; told.Throttled != 21 || told.Rate < paceFloor || told.Rate > float64(first) {
-		t.Errorf("after twenty more the status says %+v", told)
+	if slowed := p.Slowed(now)["t"]; slowed.Throttled != 21 || slowed.Rate < paceFloor || slowed.Rate > float64(first) {
+		t.Errorf("after twenty more the status says %+v", slowed)
 	}
 	low := rateOf(p, &now)
 	if low > first/10 || low < 1 {
@@ -46,8 +46,8 @@ func TestPaceLearns(t *testing.T) {
 	if got := rateOf(p, &now); got < 900 {
 		t.Errorf("after two minutes of quiet: %d a second", got)
 	}
-	if told := p.Slowed(now); told["t"] != (Pace{Throttled: 21}) || len(told) != 1 {
-		t.Errorf("after two minutes of quiet the status says %+v", told)
+	if slowed := p.Slowed(now); slowed["t"] != (Pace{Throttled: 21}) || len(slowed) != 1 {
+		t.Errorf("after two minutes of quiet the status says %+v", slowed)
 	}
 }
 

@@ -73,7 +73,7 @@ func (id *Identity) present(ctx context.Context, row *nodeRow) (*changedRow, err
 			return nil, err
 		}
 	}
-	if err := id.tellLost(ctx, row); err != nil {
+	if err := id.learnLost(ctx, row); err != nil {
 		return nil, err
 	}
 	nonce, err := id.drawNonce(ctx)
@@ -88,7 +88,7 @@ func (id *Identity) present(ctx context.Context, row *nodeRow) (*changedRow, err
 // cloud, which were settled before, and those from a loss noticed earlier, which are, or will be, looked for.
 func (id *Identity) waitsBehind(ctx context.Context, settled uint64) (behind bool, err error) {
 	known := uint64(0)
-	if lost := id.stateNow().Lost; lost != nil && (!lost.Told || !lost.Flagged) {
+	if lost := id.stateNow().Lost; lost != nil && (!lost.FromRow || !lost.Flagged) {
 		known = lost.Below
 	}
 	err = id.Store.View(ctx, func(tx *store.Tx) error {
@@ -202,7 +202,7 @@ func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, co
 		return nil, err
 	}
 	id.mu.Lock()
-	id.told, id.shown = settled, nonce
+	id.reported, id.shown = settled, nonce
 	id.mu.Unlock()
 	return nil, nil
 }

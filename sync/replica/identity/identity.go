@@ -60,9 +60,9 @@ type Identity struct {
 	stopped  string // why nothing is sent, for people; "": not stopped
 	suspect  bool   // the cloud shows what only another copy of this node can have written
 
-	shown   string // the last nonce that the cloud confirmed
-	told    uint64 // the last sequence that the cloud knows to be settled
-	settled settledNodes
+	shown    string // the last nonce that the cloud confirmed
+	reported uint64 // the last sequence that the cloud knows to be settled
+	settled  settledNodes
 }
 
 // identityState is the part kept in the store.

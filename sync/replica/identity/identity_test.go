@@ -118,12 +118,12 @@ func TestSpans(t *testing.T) {
 			t.Errorf("%d counts as given twice: %v", seq, !want)
 		}
 	}
-	told := second.numbersTwice(5)
-	if want := []span{{After: 28, Below: 50, Ours: true}, {After: 70, Below: 90, Ours: true}}; !slices.Equal(told, want) {
-		t.Errorf("the row reports %v", told)
+	twice := second.numbersTwice(5)
+	if want := []span{{After: 28, Below: 50, Ours: true}, {After: 70, Below: 90, Ours: true}}; !slices.Equal(twice, want) {
+		t.Errorf("the row reports %v", twice)
 	}
-	row := readRow(attr.Item{attrTwice: spanList(told)})
-	if !slices.Equal(row.twice, told) {
+	row := readRow(attr.Item{attrTwice: spanList(twice)})
+	if !slices.Equal(row.twice, twice) {
 		t.Errorf("and is read as %v", row.twice)
 	}
 	if row := readRow(attr.Item{attrTwice: attr.L(attr.S("1:x"), attr.S("3"), attr.Int(4))}); len(row.twice) != 0 {

@@ -20,7 +20,7 @@ type lostQueue struct {
 	Fork    uint64   `json:"fork"`             // entries after this sequence are in this history only
 	Settled uint64   `json:"settled"`          // what the other history had settled
 	Next    uint64   `json:"next"`             // the next of the new sequences
-	Told    bool     `json:"told"`             // Fork and Settled come from the node's row
+	FromRow bool     `json:"told"`             // Fork and Settled come from the node's row
 	Flagged bool     `json:"flagged"`          // all of the entries are flagged
 	Marked  []uint64 `json:"marked,omitempty"` // batches that may have been on their way when they were flagged
 	After   []byte   `json:"after,omitempty"`  // before that: batches up to this place in the outbox are flagged
@@ -60,19 +60,19 @@ func (id *Identity) newIncarnation(ctx context.Context, above uint64, row *nodeR
 			s.Lost.inherit(was)
 		}
 		if row != nil {
-			s.tell(row)
+			s.learnLoss(row)
 		}
 		return nil
 	})
 }
 
-// tellLost takes from the node's row what a loss noticed at Open could not know.
-func (id *Identity) tellLost(ctx context.Context, row *nodeRow) error {
-	if lost := id.stateNow().Lost; lost == nil || lost.Told || row == nil {
+// learnLost takes from the node's row what a loss noticed at Open could not know.
+func (id *Identity) learnLost(ctx context.Context, row *nodeRow) error {
+	if lost := id.stateNow().Lost; lost == nil || lost.FromRow || row == nil {
 		return nil
 	}
 	return id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
-		s.tell(row)
+		s.learnLoss(row)
 		return nil
 	})
 }

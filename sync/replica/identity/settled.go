@@ -117,7 +117,7 @@ func (id *Identity) settledOf(node string) uint64 {
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	if node == id.Store.Node() {
-		return id.told
+		return id.reported
 	}
 	n, _ := id.settled.node(node, now)
 	return n.latest()
@@ -209,7 +209,7 @@ func (id *Identity) tellSettled(ctx context.Context) error {
 		return err
 	}
 	id.mu.Lock()
-	settled = max(settled, id.told)
+	settled = max(settled, id.reported)
 	id.mu.Unlock()
 	nonce, shown := id.nonces()
 	if nonce == shown && id.sends.Swap(false) {
@@ -240,7 +240,7 @@ func (id *Identity) tellSettled(ctx context.Context) error {
 		return err
 	}
 	id.mu.Lock()
-	id.told, id.shown = settled, nonce
+	id.reported, id.shown = settled, nonce
 	id.mu.Unlock()
 	return nil
 }

@@ -30,11 +30,11 @@ func (l *lostQueue) inherit(was *lostQueue) {
 	l.Twice = was.numbersTwice(0)
 }
 
-// tell takes what the cloud knows of the lost history. Entries from an earlier loss may have been sent in either history.
-func (l *lostQueue) tell(ours []boot, row *nodeRow) {
+// learnLoss takes what the cloud knows of the lost history. Entries from an earlier loss may have been sent in either history.
+func (l *lostQueue) learnLoss(ours []boot, row *nodeRow) {
 	fork := max(forkOf(ours, row.boots), forkOfLeft(ours, row.left))
 	l.Settled = max(l.Settled, min(row.settled, fork))
-	l.Fork, l.Told = fork, true
+	l.Fork, l.FromRow = fork, true
 	for _, s := range l.Twice {
 		l.Fork = max(l.Fork, s.After)
 	}
@@ -53,9 +53,9 @@ func commonSince(after uint64, ours, theirs []boot) bool {
 	return slices.ContainsFunc(ours, func(b boot) bool { return b.After >= after && indexBoot(theirs, b.ID) >= 0 })
 }
 
-// tell takes what the cloud knows of the lost history, and keeps its runs in case a node is restored to one of them.
-func (s *identityState) tell(row *nodeRow) {
-	s.Lost.tell(s.Boots, row)
+// learnLoss takes what the cloud knows of the lost history, and keeps its runs in case a node is restored to one of them.
+func (s *identityState) learnLoss(row *nodeRow) {
+	s.Lost.learnLoss(s.Boots, row)
 	left := slices.Clone(row.left)
 	for _, b := range row.boots {
 		left = append(left, b.ID)
@@ -94,7 +94,7 @@ func (l *lostQueue) numbersTwice(settled uint64) []span {
 		return nil
 	}
 	spans := slices.Clone(l.Twice)
-	if own := (span{After: l.Fork, Below: l.Below, Ours: true}); l.Told && own.After < own.Below {
+	if own := (span{After: l.Fork, Below: l.Below, Ours: true}); l.FromRow && own.After < own.Below {
 		spans = append(spans, own)
 	}
 	return lastSpans(slices.DeleteFunc(spans, func(s span) bool { return s.Below <= settled }))

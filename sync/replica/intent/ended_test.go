@@ -106,7 +106,7 @@ func TestMovedBeforeTheLostTimeline(t *testing.T) {
 		w := newWorld(t)
 		w.older = true
 		a, b := w.node("a"), w.node("b")
-		a.untold = true
+		a.unreported = true
 		e := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
 		a.step(loseRequest)
 		b.write(put("t", "i", "", "y", 2))

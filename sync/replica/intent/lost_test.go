@@ -130,7 +130,7 @@ func TestMovedInALostTimeline(t *testing.T) {
 	for _, foreign := range []bool{true, false} {
 		w := newWorld(t)
 		a, b := w.node("a"), w.node("b")
-		a.untold = true
+		a.unreported = true
 		one := a.write(update("t", "i", "SET x = :x", "", ":x", 1))
 		queued := *one // in the snapshot
 		if foreign {
@@ -177,8 +177,8 @@ func TestFoldedOnInALostTimeline(t *testing.T) {
 	w.want("t", "i", `{"x":{"N":"3"}}`)
 	b.learn("t", "i")
 	b.write(remove("t", "i", ""))
-	a.untold = true
-	a.queue = []*Entry{&queued} // all that waits has the lower number: nothing is told to be settled
+	a.unreported = true
+	a.queue = []*Entry{&queued} // all that waits has the lower number: nothing is reported settled
 	b.drain()
 	w.want("t", "i", "nothing")
 	queued.lost = true

@@ -73,8 +73,8 @@ func (t *taking) goneOn(image attr.Item) {
 	}
 }
 
-// told handles the answer to the row that records a deleted life or a moved create.
-func (t *taking) told() {
+// rowWritten handles the answer to the row that records a deleted life or a moved create.
+func (t *taking) rowWritten() {
 	e := t.e
 	if t.ans.Err != nil && t.ans.Err.Class == ConditionFailed && e.Moved && e.hasProof(t.env) {
 		if row := t.ans.Err.Old; !row[syncClosed].Bool() || !row[syncMark].Equal(e.Mark()) { // a copy was faster

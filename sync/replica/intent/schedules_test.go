@@ -323,7 +323,7 @@ func TestExpiredHereAliveThere(t *testing.T) {
 		w.want("t", "i", fmt.Sprintf(`{"b":{"N":"1"},"ttl":{"N":"%d"},"x":{"N":"1"},"y":{"N":"2"}}`, later))
 	})
 	for _, byFeed := range []bool{true, false} {
-		t.Run(fmt.Sprintf("the base ends under an update, told by the feed %v", byFeed), func(t *testing.T) {
+		t.Run(fmt.Sprintf("the base ends under an update, shown by the feed %v", byFeed), func(t *testing.T) {
 			w := newWorld(t)
 			a := w.node("a")
 			a.write(put("t", "i", "", "x", 1, "ttl", w.now.Unix()+60))

@@ -134,7 +134,7 @@ func (t *taking) take() {
 	case stepLabel:
 		t.labelled()
 	case stepDead:
-		t.told()
+		t.rowWritten()
 	case stepTurn:
 		t.turn()
 	case stepLock:

@@ -187,17 +187,17 @@ func newWorld(t fataler) *world {
 
 // node is a minimal driver: a queue, bases, and the outcomes of the writes.
 type node struct {
-	w      *world
-	name   string
-	seq    uint64
-	known  map[string]Known
-	queue  []*Entry
-	done   map[uint64]Outcome // by sequence, tails included
-	random uint64
-	asked  int
-	events bool   // returned by Env.Events
-	lost   uint64 // what a lost timeline had settled
-	untold bool   // the cloud does not know what is settled
+	w          *world
+	name       string
+	seq        uint64
+	known      map[string]Known
+	queue      []*Entry
+	done       map[uint64]Outcome // by sequence, tails included
+	random     uint64
+	asked      int
+	events     bool   // returned by Env.Events
+	lost       uint64 // what a lost timeline had settled
+	unreported bool   // the cloud does not know what is settled
 }
 
 func (w *world) node(name string) *node {
@@ -215,7 +215,7 @@ func (n *node) env() Env {
 		Spec: func(table string) *store.TableSpec { return n.w.specs[table] },
 		Lost: n.lost, Replaying: n.w.replaying,
 		Settled: func(node string) uint64 {
-			if node == n.name && n.untold {
+			if node == n.name && n.unreported {
 				return 0
 			}
 			return n.w.settled(node)

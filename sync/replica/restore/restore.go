@@ -290,10 +290,10 @@ func (t *Tables) uncatalogued(table string, err error) error {
 		return nil // the workers stop it
 	case intent.Denied:
 		t.mu.Lock()
-		told := t.denied
+		logged := t.denied
 		t.denied = true
 		t.mu.Unlock()
-		if !told {
+		if !logged {
 			t.Log.Warn("restore: the tables of the cloud cannot be described, so a restore of them will not be noticed", "table", table, "err", err)
 		}
 		return nil

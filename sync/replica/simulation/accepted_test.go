@@ -36,7 +36,7 @@ type seen struct {
 	dead      map[string]bool                // lives with a tombstone
 	lastWord  map[string]string              // by setting: its last value; nil: not written yet
 	brought   map[string]uint64              // "item id": the effect of an update that added it
-	settledBy map[string][]toldAt            // node: how far it reported settled
+	settledBy map[string][]reportedAt        // node: how far it reported settled
 	closed    map[string]closedAt            // "node table key": the last mark closed
 	goesOn    map[string]uint64              // "node seq item": the next effect when it was last sent for more than closing its mark
 }
@@ -47,7 +47,7 @@ func newSeen() seen {
 		lives: map[string]livedAt{}, named: map[string]string{}, moved: map[string]uint64{}, carried: map[string]uint64{},
 		noticed: map[string]bool{}, pruned: map[string]uint64{},
 		states: map[string][]stateAt{}, meant: map[string][]string{}, behind: map[string][]link{}, early: map[link]string{},
-		dead: map[string]bool{}, settledBy: map[string][]toldAt{}, brought: map[string]uint64{},
+		dead: map[string]bool{}, settledBy: map[string][]reportedAt{}, brought: map[string]uint64{},
 		closed: map[string]closedAt{}, goesOn: map[string]uint64{},
 	}
 }
@@ -236,7 +236,7 @@ func (b *book) row(e *simcloud.Effect) {
 	if node, ok := strings.CutPrefix(key, intent.NodeID("")); ok {
 		b.rows[node]++
 		if settled, ok := e.New["settled"].Int(); ok {
-			b.settledBy[node] = append(b.settledBy[node], toldAt{uint64(settled), e.At})
+			b.settledBy[node] = append(b.settledBy[node], reportedAt{uint64(settled), e.At})
 		}
 	}
 	if life, ok := strings.CutPrefix(key, intent.DeadID("")); ok {

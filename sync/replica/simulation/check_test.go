@@ -235,16 +235,16 @@ func (b *book) whole() {
 // events checks that no state arrived before its events, unless these ended in a conflict log, or may have ended in one that was lost
 // when the machine was restored to a snapshot.
 func (b *book) events(recorded map[string]*conflict.Record) {
-	told := map[string]bool{}
+	known := map[string]bool{}
 	for _, a := range b.acts {
 		key := a.key["pk"].Str() + " " + a.key["sk"].Str()
 		if a.table == "events" && (a.undone && b.owed[key].by == a.node || recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil) {
-			told[key] = true
+			known[key] = true
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(b.owed)) {
 		n := b.owed[key].n
-		if !told[key] && b.epoch == 0 {
+		if !known[key] && b.epoch == 0 {
 			b.s.violate("the state of #%d came before its event %s", n, key)
 		}
 	}

@@ -27,12 +27,12 @@ func TestOrderOfACopiedCreateThatMoves(t *testing.T) {
 		copiedCreate
 		broken bool
 	}{
-		"its life was ended by a foreign writer":   {copiedCreate{foreign: true, asks: true, moved: true}, false},
-		"by a node, which leaves a tombstone":      {copiedCreate{asks: true, moved: true}, true},
-		"it has not asked for that life":           {copiedCreate{foreign: true, moved: true}, true},
-		"nothing told of the move":                 {copiedCreate{foreign: true, asks: true}, true},
-		"a move of the lost timeline was told of":  {copiedCreate{foreign: true, asks: true, movedThen: true}, true},
-		"it is told of in both, and known by then": {copiedCreate{foreign: true, asks: true, movedThen: true, moved: true}, true},
+		"its life was ended by a foreign writer": {copiedCreate{foreign: true, asks: true, moved: true}, false},
+		"by a node, which leaves a tombstone":    {copiedCreate{asks: true, moved: true}, true},
+		"it has not asked for that life":         {copiedCreate{foreign: true, moved: true}, true},
+		"no row of the move":                     {copiedCreate{foreign: true, asks: true}, true},
+		"a row of the lost timeline":             {copiedCreate{foreign: true, asks: true, movedThen: true}, true},
+		"a row of both timelines, known by then": {copiedCreate{foreign: true, asks: true, movedThen: true, moved: true}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &sim{plain: true}
@@ -62,7 +62,7 @@ func (c copiedCreate) play(b *book) {
 	effect := func(by, mark string, op store.Op, was, is attr.Item) {
 		b.effect(&simcloud.Effect{N: b.latest + 1, Table: "items", Key: pk("i3"), Op: op, Old: was, New: is, By: by, Mark: mark})
 	}
-	told := func() {
+	learns := func() {
 		b.effect(&simcloud.Effect{N: b.latest + 1, Table: simSync, Key: attr.Item{intent.SyncKey: attr.S(intent.MovedID(life))}, Op: store.OpPut, By: "n3"})
 	}
 	effect("n3", mark, store.OpPut, nil, image("n3.456", life))
@@ -74,7 +74,7 @@ func (c copiedCreate) play(b *book) {
 	effect("n3", fmt.Sprintf("n3 %d.679257797", later), store.OpDelete, image("n0.576", "~n0.5.1"), nil)
 	effect("n0", "", store.OpUpdate, nil, image("n0.576", other))
 	if c.movedThen {
-		told()
+		learns()
 	}
 	b.putBack("n3", disk{acts: map[*act]bool{b.acts[0]: true}})
 	if c.asks {
@@ -84,7 +84,7 @@ func (c copiedCreate) play(b *book) {
 		})
 	}
 	if c.moved {
-		told()
+		learns()
 	}
 	effect("n3", mark, store.OpPut, image("n0.576", other), image("n3.456", other))
 }

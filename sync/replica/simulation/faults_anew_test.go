@@ -114,7 +114,7 @@ func (b *book) madeAnew(a *anew) {
 // stopsAt records that a process reports that it sends nothing to a table.
 func (l *simLife) stopsAt(table, why string) {
 	if strings.HasPrefix(why, "it was created again") {
-		l.n.s.net.Count("a table made anew was told")
+		l.n.s.net.Count("a recreated table was reported")
 		l.n.stopped.Store(&table)
 	}
 }

@@ -27,7 +27,7 @@ type snap struct {
 }
 
 // told counts what a node has sent, and how often its row was written.
-func (b *book) told(node string) (sent, rows int) {
+func (b *book) activity(node string) (sent, rows int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.left[node], b.rows[node]
@@ -44,7 +44,7 @@ func (s *sim) snapshot(n *simNode) bool {
 		s.violate("%v", err)
 	}
 	sn := &snap{dir: dir, disk: s.book.disk(n.name)}
-	sn.sent, sn.rows = s.book.told(n.name)
+	sn.sent, sn.rows = s.book.activity(n.name)
 	n.snaps = append(n.snaps, sn)
 	s.trace("%s snapshot taken", n.name)
 	return true
@@ -62,7 +62,7 @@ func (s *sim) chooses(n *simNode) *snap {
 	}
 	i := s.luck.n(len(n.snaps))
 	sn := n.snaps[i]
-	if sent, rows := s.book.told(n.name); sent > sn.sent && rows == sn.rows {
+	if sent, rows := s.book.activity(n.name); sent > sn.sent && rows == sn.rows {
 		return nil // sending for less than a minute without writing the row leaves nothing to notice it by (DESIGN, Limits)
 	}
 	if sn.used {

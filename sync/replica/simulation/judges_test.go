@@ -72,7 +72,7 @@ func TestJudgesMarks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := newJudged()
 			if c.settled > 0 {
-				j.book.settledBy["n1"] = []toldAt{{7, j.at.Add(-c.settled)}}
+				j.book.settledBy["n1"] = []reportedAt{{7, j.at.Add(-c.settled)}}
 			}
 			j.effect("n0", 9, c.op, c.was, c.is)
 			if j.broken() != c.broken {

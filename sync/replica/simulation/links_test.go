@@ -77,12 +77,12 @@ func (b *book) follows(id string) {
 
 // links checks that nothing came before what it waits behind, unless that ended in a conflict log.
 func (b *book) links(recorded map[string]*conflict.Record) {
-	told := map[string]bool{}
+	known := map[string]bool{}
 	for _, a := range b.acts {
-		told[a.id] = told[a.id] || a.undone || recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil
+		known[a.id] = known[a.id] || a.undone || recorded[fmt.Sprintf("%s %d", a.node, a.seq)] != nil
 	}
 	for _, l := range slices.SortedFunc(maps.Keys(b.early), func(x, y link) int { return cmp.Compare(x.id, y.id) }) {
-		if !told[l.id] && b.epoch == 0 && !b.cloned[l.node] {
+		if !known[l.id] && b.epoch == 0 && !b.cloned[l.node] {
 			b.s.violate("%s came before %s, which it was to follow", b.early[l], l.id)
 		}
 	}

@@ -27,7 +27,7 @@ func (b *book) glance(l *simLife) {
 		b.checkpoint(l)
 	}
 	if b.s.luck.once(5) {
-		b.tellsTrue(l)
+		b.reportsTrue(l)
 	}
 	if open := l.store.Stats().OpenReaders; open > int(l.readers.Load()) && !l.dead.Load() {
 		b.s.violate("%s is idle and has %d open readers", l.n.name, open)

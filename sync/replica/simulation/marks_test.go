@@ -15,8 +15,8 @@ import (
 
 // Checks of what a node's effect leaves of other nodes' attributes on the item: their marks, and the time of the newest write.
 
-// toldAt is how far a node had reported itself settled.
-type toldAt struct {
+// reportedAt is how far a node had reported itself settled.
+type reportedAt struct {
 	seq uint64
 	at  time.Time
 }
@@ -60,7 +60,7 @@ func (b *book) markStays(e *simcloud.Effect, node string, was attr.Value) {
 	}
 	_, _, seq, _ := markParts(node + " " + was.Str())
 	since := e.At.Add(-b.s.limits().Signed * 97 / 100)
-	if !slices.ContainsFunc(b.settledBy[node], func(t toldAt) bool { return t.seq >= seq && t.at.Before(since) }) {
+	if !slices.ContainsFunc(b.settledBy[node], func(t reportedAt) bool { return t.seq >= seq && t.at.Before(since) }) {
 		b.s.violate("#%d removed the mark %s of %s on %s %s, although copies may arrive", e.N, was.Str(), node, e.Table, keyText(e.Key))
 	}
 }
@@ -75,21 +75,21 @@ func timeOf(it attr.Item) int64 {
 	return t
 }
 
-// tellsTrue checks that what a node reports as settled is settled: others rely on it when they delete items and remove marks.
-func (b *book) tellsTrue(l *simLife) {
+// reportsTrue checks that what a node reports as settled is settled: others rely on it when they delete items and remove marks.
+func (b *book) reportsTrue(l *simLife) {
 	b.mu.Lock()
-	told := b.settledBy[l.n.name]
-	judged := len(told) > 0 && b.epoch == 0 && !l.n.restored && !b.cloned[l.n.name]
+	reported := b.settledBy[l.n.name]
+	judged := len(reported) > 0 && b.epoch == 0 && !l.n.restored && !b.cloned[l.n.name]
 	var last []*act
 	for i := len(b.acts) - 1; judged && i >= 0 && len(last) < 8; i-- {
-		if a := b.acts[i]; a.node == l.n.name && !a.maybe && a.seq <= told[len(told)-1].seq {
+		if a := b.acts[i]; a.node == l.n.name && !a.maybe && a.seq <= reported[len(reported)-1].seq {
 			last = append(last, a)
 		}
 	}
 	b.mu.Unlock()
 	for _, a := range last {
 		if p, err := l.rep.Proved(context.Background(), a.seq); err == nil && p == replica.ProofPending && !l.dead.Load() {
-			b.s.violate("%s has reported %d settled, but %d waits", l.n.name, told[len(told)-1].seq, a.seq)
+			b.s.violate("%s has reported %d settled, but %d waits", l.n.name, reported[len(reported)-1].seq, a.seq)
 		}
 	}
 }

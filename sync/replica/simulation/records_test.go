@@ -44,13 +44,13 @@ func (b *book) records() {
 		if l == nil || n.restored || b.cloned[n.name] {
 			continue
 		}
-		told := map[uint64]*conflict.Record{}
+		known := map[uint64]*conflict.Record{}
 		for _, c := range l.conflicts() {
 			for _, e := range c.Entries() {
-				if other := told[e.Seq]; other != nil {
+				if other := known[e.Seq]; other != nil {
 					b.s.violate("%s has recorded %d twice: %s and %s", n.name, e.Seq, other, c)
 				}
-				told[e.Seq] = c
+				known[e.Seq] = c
 			}
 			if notDone(c.Code) {
 				b.undone(n.name, c)

@@ -119,13 +119,13 @@ func heldDelete(sc *scene) {
 		sc.Error("it was deleted while a copy of its create could arrive")
 	}
 	a.put("items", row("held", "v", 2), "", values())
-	a.tellsOfHold("held", 1)
+	a.showsHold("held", 1)
 	a.settle()
 	sc.cloudHas("items", "held", row("held", "v", 2))
 }
 
-// tellsOfHold requires the status to show which delete is held, until when, why, and how many writes wait behind it.
-func (p *player) tellsOfHold(key string, behind int) {
+// showsHold requires the status to show which delete is held, until when, why, and how many writes wait behind it.
+func (p *player) showsHold(key string, behind int) {
 	p.sc.Helper()
 	p.sc.pass(time.Second)
 	st, err := p.Status(context.Background())

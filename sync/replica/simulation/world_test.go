@@ -73,10 +73,10 @@ func newSim(t testing.TB, seed uint64) *sim {
 	s.net.OnCondition, s.net.OnRead = s.book.refusedLock, s.reads
 	s.net.OnRefusal = func(node string, err error) {
 		if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-			s.detail("%s is told: %v %s", node, err, image(e.Old))
+			s.detail("%s gets: %v %s", node, err, image(e.Old))
 			return
 		}
-		s.detail("%s is told: %.400s", node, err.Error())
+		s.detail("%s gets: %.400s", node, err.Error())
 	}
 	return s
 }
