@@ -49,9 +49,9 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 	}
 }
 
-// runErrands runs the background tasks that ask the cloud and the locks: it probes a cloud that is away, reads items again whose
+// runTasks runs the background tasks that ask the cloud and the locks: it probes a cloud that is away, reads items again whose
 // images came in an unknown order, and notifies holders whose fence was refused.
-func (r *Replica) runErrands(ctx context.Context) error {
+func (r *Replica) runTasks(ctx context.Context) error {
 	for {
 		if at, away := r.net.ProbeAt(); away && !r.clock.Now().Before(at) {
 			r.probe(ctx)
@@ -63,7 +63,7 @@ func (r *Replica) runErrands(ctx context.Context) error {
 		if !away {
 			until = time.Time{}
 		}
-		if err := r.clock.Wait(ctx, until, r.errands); err != nil {
+		if err := r.clock.Wait(ctx, until, r.tasks); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // Writes are sent even while Config.Deposed takes long to handle a fence that has refused a write.
-func TestErrandsHoldUpNoWorker(t *testing.T) {
+func TestBackgroundTasksHoldUpNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		asked := make(chan struct{}, 1)

@@ -190,7 +190,7 @@ func (r *Replica) deposedBy(lock string, fence int64) {
 	}
 	r.books.deposed[lock] = max(r.books.deposed[lock], fence)
 	r.books.mu.Unlock()
-	r.errand()
+	r.wakeTasks()
 }
 
 // tellDeposed notifies the holder of each recorded lock. Failures are not retried here: the holder's next write is refused too.

@@ -56,5 +56,5 @@ func (r *Replica) linkLost(err error) {
 	if r.net.Lost(text, r.clock.Now()) {
 		r.log.Warn("the cloud cannot be reached", "error", text)
 	}
-	r.errand()
+	r.wakeTasks()
 }

@@ -49,7 +49,7 @@ type Replica struct {
 	conflicts *conflict.Log
 	books     books         // of the housekeeping
 	asked     *clock.Signal // housekeeping has something to do
-	errands   *clock.Signal // a background task is waiting
+	tasks     *clock.Signal // a background task is waiting
 	specs     atomic.Pointer[map[string]*store.TableSpec]
 	opened    atomic.Bool
 	made      time.Time // creation time by its clock
@@ -73,14 +73,14 @@ func New(c Config) (*Replica, error) {
 	r := &Replica{
 		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
 		made: c.Clock.Now(), limits: c.Limits, levels: &flow.Levels{}, waiting: newWaiters(), events: newEventWaits(),
-		asked: clock.NewSignal(), errands: clock.NewSignal(),
+		asked: clock.NewSignal(), tasks: clock.NewSignal(),
 	}
 	r.box = &outbox.Outbox{
 		Heads: c.Limits.Heads, Folds: c.Limits.Folds, Reads: outbox.NewReads(), Env: r.env, Spec: r.spec, Hint: r.hint,
 	}
 	r.identity = &identity.Identity{
 		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Dir: c.Dir, Table: c.SyncTable, Deadline: c.Deadline,
-		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.checkTables, Errand: r.errand, Failpoint: c.Failpoint,
+		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.checkTables, Wake: r.wakeTasks, Failpoint: c.Failpoint,
 	}
 	r.box.Lost, r.box.RunAfter = r.identity.LostMarked, r.identity.RunAfter
 	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, c.Secret, r.moved)
@@ -92,7 +92,7 @@ func New(c Config) (*Replica, error) {
 	r.feed = &feed.Feed{
 		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Rules: c.Poll,
 		Deadline: c.Deadline, Page: c.Limits.Page, Tables: r.tables, Settle: r.settleShown, Moved: r.moved,
-		OtherCopy: r.identity.Suspect, Lost: r.linkLost, Errand: r.errand, Failpoint: c.Failpoint,
+		OtherCopy: r.identity.Suspect, Lost: r.linkLost, Wake: r.wakeTasks, Failpoint: c.Failpoint,
 	}
 	r.makeWorkers(c.Workers)
 	return r, nil
@@ -114,8 +114,8 @@ func (r *Replica) checkTables(ctx context.Context) {
 	r.tables.EndReplays(ctx)
 }
 
-// errand wakes the background tasks.
-func (r *Replica) errand() { r.errands.Set() }
+// wakeTasks wakes the background tasks.
+func (r *Replica) wakeTasks() { r.tasks.Set() }
 
 // makeWorkers creates n workers and one for what goes ahead.
 func (r *Replica) makeWorkers(n int) {
@@ -232,7 +232,7 @@ func (r *Replica) Run(ctx context.Context) error {
 		name string
 		run  func(context.Context) error
 	}{
-		{"housekeeping", r.keepHouse}, {"errands", r.runErrands}, {"identity", r.identity.Run}, {"feed", r.feed.Run},
+		{"housekeeping", r.keepHouse}, {"background tasks", r.runTasks}, {"identity", r.identity.Run}, {"feed", r.feed.Run},
 	}
 	for _, l := range r.workers {
 		loops = append(loops, struct {

@@ -393,5 +393,5 @@ func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
 	if r.net.Lost(text, r.clock.Now()) {
 		r.log.Error("the cloud does not accept this node's signature", "error", text, "alarm", o.Alarm)
 	}
-	r.errand()
+	r.wakeTasks()
 }

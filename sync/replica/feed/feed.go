@@ -58,7 +58,7 @@ type Feed struct {
 	Moved     func(w *outbox.Work)                        // updates memory after a commit
 	OtherCopy func(why string)                            // the cloud shows a write that only another copy of this node can have made
 	Lost      func(err error)                             // the cloud cannot be reached
-	Errand    func()                                      // ReadBooked has something to do
+	Wake      func()                                      // ReadBooked has something to do
 	Failpoint func(point string)
 
 	mu      sync.Mutex

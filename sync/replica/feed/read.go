@@ -101,7 +101,7 @@ func (f *Feed) Book(table string, key attr.Item) {
 	f.mu.Lock()
 	f.booked = append(f.booked, intent.Ref{Table: table, Key: key})
 	f.mu.Unlock()
-	f.Errand()
+	f.Wake()
 }
 
 // ghostReads bounds how many items past their TTL wait to be read again, of those that one sweep meets: the cloud takes its time to
@@ -118,7 +118,7 @@ func (f *Feed) AskAfter(table string, key attr.Item) {
 	defer f.mu.Unlock()
 	if len(f.booked) < ghostReads {
 		f.booked = append(f.booked, intent.Ref{Table: table, Key: key})
-		f.Errand()
+		f.Wake()
 	}
 }
 

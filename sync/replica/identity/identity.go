@@ -42,7 +42,7 @@ type Identity struct {
 
 	Ready     func(ctx context.Context) error // completes a new connection before anything is sent on it
 	Beside    func(ctx context.Context)       // called whenever the row was written
-	Errand    func()                          // asks for a new connect to the cloud
+	Wake      func()                          // asks for a new connect to the cloud
 	Failpoint func(point string)
 
 	fileLock chan struct{} // semaphore for changes to the file
@@ -264,7 +264,7 @@ func (id *Identity) RunAfter() uint64 {
 // Reconnect makes the node connect again before it sends anything more.
 func (id *Identity) Reconnect(why string) {
 	id.Link.Lost(why, id.Clock.Now())
-	id.Errand()
+	id.Wake()
 }
 
 // Status describes the node's identity in the cloud.
