@@ -69,7 +69,7 @@ func (n *Node) openCloud(ctx context.Context) error {
 		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: n.fenced(), Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
-		Deposed: n.fencedOff, Merge: merge, Secret: secret, SendBy: sendBy,
+		FencedOff: n.fencedOff, Merge: merge, Secret: secret, SendBy: sendBy,
 	})
 	if err != nil {
 		return err

@@ -44,11 +44,11 @@ type Config struct {
 	Workers  int           // requests on their way at once, besides one for what goes ahead; 0: 16
 	Deadline time.Duration // per request; 0: 10 s
 
-	// Deposed is called when the cloud has refused a write of this node because the item carries a higher fence of the lock. If
-	// this node still holds the lock, Deposed raises the lock's fence above that: after a lock record was deleted by hand, its
+	// FencedOff is called when the cloud has refused a write of this node because the item carries a higher fence of the lock. If
+	// this node still holds the lock, FencedOff raises the lock's fence above that: after a lock record was deleted by hand, its
 	// fence restarts lower. It returns the lock's new fence; 0: not this node's lock. The refused write is on record and not
 	// repeated; the holder's next write carries the raised fence. nil: no call.
-	Deposed func(ctx context.Context, lock string, fence int64) (raised int64, err error)
+	FencedOff func(ctx context.Context, lock string, fence int64) (raised int64, err error)
 
 	// Failpoint is called with a name between two steps that a crash may separate; nil: no calls.
 	Failpoint func(point string)

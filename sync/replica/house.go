@@ -16,8 +16,8 @@ import (
 
 // books holds what other goroutines leave for housekeeping.
 type books struct {
-	mu      sync.Mutex
-	deposed map[string]int64 // by lock: highest fence that refused a write; its holder must be notified
+	mu     sync.Mutex
+	fences map[string]int64 // by lock: highest fence that refused a write; its holder must be notified
 }
 
 const choresEvery = 5 * time.Second
@@ -58,7 +58,7 @@ func (r *Replica) runTasks(ctx context.Context) error {
 			r.asked.Set() // the server's clock may be known now
 		}
 		r.feed.ReadBooked(ctx)
-		r.tellDeposed(ctx)
+		r.reportFences(ctx)
 		until, away := r.net.ProbeAt()
 		if !away {
 			until = time.Time{}

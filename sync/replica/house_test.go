@@ -15,13 +15,13 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// Writes are sent even while Config.Deposed takes long to handle a fence that has refused a write.
+// Writes are sent even while Config.FencedOff takes long to handle a fence that has refused a write.
 func TestBackgroundTasksHoldUpNoWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newShelf(t)
 		asked := make(chan struct{}, 1)
 		n := openNode(t, c, t.TempDir(), func(c *Config) {
-			c.Deposed = func(ctx context.Context, _ string, _ int64) (int64, error) {
+			c.FencedOff = func(ctx context.Context, _ string, _ int64) (int64, error) {
 				asked <- struct{}{}
 				<-ctx.Done()
 				return 0, ctx.Err()
@@ -30,7 +30,7 @@ func TestBackgroundTasksHoldUpNoWorker(t *testing.T) {
 		stop := n.run(t)
 		defer stop()
 		letPass(time.Second)
-		n.deposedBy("match:7", 9)
+		n.fencedOffBy("match:7", 9)
 		<-asked
 		n.put(t, "teams", team("x", 1))
 		letPass(time.Second)

@@ -24,7 +24,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be reached to read what the lock %s guards", lock)
 	}
 	for limit := r.clock.Now().Add(r.cfg.Deadline); ; {
-		waits, err := r.depose(ctx, lock, fence)
+		waits, err := r.fenceOff(ctx, lock, fence)
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 		if !r.clock.Now().Before(limit) {
 			return fault.New(fault.Unavailable, "cloud_slow", "earlier writes under the lock %s are not settled yet", lock)
 		}
-		if err := clock.Sleep(ctx, r.clock, deposeWait); err != nil {
+		if err := clock.Sleep(ctx, r.clock, fenceOffWait); err != nil {
 			return err
 		}
 	}
@@ -69,15 +69,15 @@ func (r *Replica) AwaitCloud(ctx context.Context) error {
 	return nil
 }
 
-const deposeWait = 50 * time.Millisecond
+const fenceOffWait = 50 * time.Millisecond
 
-// depose removes from the outbox what this node wrote with policy state under the lock and lower fences, if it cannot have been
+// fenceOff removes from the outbox what this node wrote with policy state under the lock and lower fences, if it cannot have been
 // applied. waits reports whether some of it was sent and not answered.
-func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits bool, err error) {
+func (r *Replica) fenceOff(ctx context.Context, lock string, fence int64) (waits bool, err error) {
 	// Search the outbox outside the write transaction: anything written meanwhile carries the new fence.
 	var ids []outbox.ID
 	err = r.store.View(ctx, func(tx *store.Tx) (err error) {
-		ids, err = outbox.DeposedBy(tx, lock, fence)
+		ids, err = outbox.BelowFence(tx, lock, fence)
 		return err
 	})
 	if err != nil || len(ids) == 0 {
@@ -87,7 +87,7 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 	err = r.store.Update(ctx, func(tx *store.Tx) error {
 		w = r.box.Begin(tx)
 		var records []*conflict.Record
-		if records, waits, err = r.deposeBatches(w, ids, lock, fence); err != nil {
+		if records, waits, err = r.fenceOffBatches(w, ids, lock, fence); err != nil {
 			return err
 		}
 		return r.finish(w, records)
@@ -98,8 +98,8 @@ func (r *Replica) depose(ctx context.Context, lock string, fence int64) (waits b
 	return waits, err
 }
 
-// deposeBatches is depose within its transaction. The caller stores the records after all views are computed.
-func (r *Replica) deposeBatches(w *outbox.Work, ids []outbox.ID, lock string, fence int64) (records []*conflict.Record, waits bool, err error) {
+// fenceOffBatches is fenceOff within its transaction. The caller stores the records after all views are computed.
+func (r *Replica) fenceOffBatches(w *outbox.Work, ids []outbox.ID, lock string, fence int64) (records []*conflict.Record, waits bool, err error) {
 	for _, id := range ids {
 		u, err := w.Batch(id)
 		switch {
@@ -112,7 +112,7 @@ func (r *Replica) deposeBatches(w *outbox.Work, ids []outbox.ID, lock string, fe
 			continue
 		}
 		f := &flight{Batch: u, outcome: intent.Outcome{
-			Result: intent.OutConflict, Code: intent.CodeDeposed, Lock: lock, Fence: fence,
+			Result: intent.OutConflict, Code: intent.CodeFencedOff, Lock: lock, Fence: fence,
 			Text: "set aside by this node: it was written under an earlier lease of this node, and the lock has been taken again since",
 		}}
 		c, err := r.leave(w, f)
@@ -179,29 +179,29 @@ func unfill(template, text string) (map[string]string, bool) {
 	}
 }
 
-// deposedBy records that a higher fence refused a write under a lock; 0: the fence was not seen.
-func (r *Replica) deposedBy(lock string, fence int64) {
-	if r.cfg.Deposed == nil || lock == "" || fence == 0 {
+// fencedOffBy records that a higher fence refused a write under a lock; 0: the fence was not seen.
+func (r *Replica) fencedOffBy(lock string, fence int64) {
+	if r.cfg.FencedOff == nil || lock == "" || fence == 0 {
 		return
 	}
 	r.books.mu.Lock()
-	if r.books.deposed == nil {
-		r.books.deposed = map[string]int64{}
+	if r.books.fences == nil {
+		r.books.fences = map[string]int64{}
 	}
-	r.books.deposed[lock] = max(r.books.deposed[lock], fence)
+	r.books.fences[lock] = max(r.books.fences[lock], fence)
 	r.books.mu.Unlock()
 	r.wakeTasks()
 }
 
-// tellDeposed notifies the holder of each recorded lock. Failures are not retried here: the holder's next write is refused too.
-func (r *Replica) tellDeposed(ctx context.Context) {
+// reportFences notifies the holder of each recorded lock. Failures are not retried here: the holder's next write is refused too.
+func (r *Replica) reportFences(ctx context.Context) {
 	r.books.mu.Lock()
-	booked := r.books.deposed
-	r.books.deposed = nil
+	booked := r.books.fences
+	r.books.fences = nil
 	r.books.mu.Unlock()
 	for _, lock := range slices.Sorted(maps.Keys(booked)) {
 		within, cancel := context.WithTimeout(ctx, r.cfg.Deadline)
-		raised, err := r.cfg.Deposed(within, lock, booked[lock])
+		raised, err := r.cfg.FencedOff(within, lock, booked[lock])
 		cancel()
 		switch {
 		case err != nil:

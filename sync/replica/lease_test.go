@@ -94,7 +94,7 @@ func TestTookLease(t *testing.T) {
 			t.Errorf("work begins from %v", got)
 		}
 		records := n.conflicts(t)
-		if len(records) != 1 || records[0].Kind != conflict.KindDeposed {
+		if len(records) != 1 || records[0].Kind != conflict.KindFencedOff {
 			t.Errorf("records %v", records)
 		}
 		if len(records) > 0 && !strings.HasPrefix(records[0].Text, "set aside by this node") { // otherwise the cloud refused it

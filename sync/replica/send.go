@@ -164,8 +164,8 @@ func (l *worker) readRest(ctx context.Context, f *flight) {
 func (l *worker) learn(f *flight, err *intent.Error) {
 	now := l.r.clock.Now()
 	o := &f.outcome
-	if o.Code == intent.CodeDeposed {
-		l.r.deposedBy(o.Lock, o.Fence)
+	if o.Code == intent.CodeFencedOff {
+		l.r.fencedOffBy(o.Lock, o.Fence)
 	}
 	switch o.Result {
 	case intent.OutApplied:

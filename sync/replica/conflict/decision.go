@@ -39,8 +39,8 @@ func kindOf(o *intent.Outcome) Kind {
 		return KindGone
 	case intent.CodeUnknown, intent.CodeOverwritten, intent.CodeHalf:
 		return KindUnknown
-	case intent.CodeDeposed:
-		return KindDeposed
+	case intent.CodeFencedOff:
+		return KindFencedOff
 	case intent.CodeLost, intent.CodeRestored:
 		return KindLost
 	}

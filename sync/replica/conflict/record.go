@@ -58,7 +58,7 @@ const (
 	KindSuperseded Kind = "superseded" // another write won by policy, nothing to do: a loser of newest, a tombstone
 	KindUnknown    Kind = "unknown"    // sent, and it is no longer possible to tell whether it applied
 	KindGone       Kind = "gone"       // the item was deleted meanwhile
-	KindDeposed    Kind = "deposed"    // written under a lease that another node has since taken over
+	KindFencedOff  Kind = "deposed"    // written under a lease that another node has since taken over
 	KindLost       Kind = "lost"       // settled in a lost timeline: an older file, a restored cloud
 	KindQuarantine Kind = "quarantine" // the cloud can never accept it as it is
 )
@@ -66,7 +66,7 @@ const (
 // Begins returns a kind's initial state: decided if nobody has to act.
 func (k Kind) Begins() State {
 	switch k {
-	case KindSuperseded, KindDeposed, KindLost:
+	case KindSuperseded, KindFencedOff, KindLost:
 		return StateDecided
 	case KindRefused, KindUnknown, KindGone, KindQuarantine:
 	}

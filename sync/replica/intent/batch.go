@@ -134,8 +134,8 @@ type Outcome struct {
 	Text   string      // one sentence for a person, without values of the item
 	After  time.Duration
 	Table  string // of OutStopTable; "": unknown
-	Lock   string // of CodeDeposed: the lock whose fence was higher
-	Fence  int64  // of CodeDeposed: the fence that was seen there
+	Lock   string // of CodeFencedOff: the lock whose fence was higher
+	Fence  int64  // of CodeFencedOff: the fence that was seen there
 	Alarm  string // for an operator; "": none
 }
 
@@ -149,7 +149,7 @@ const (
 	CodeGone        Code = "gone"             // like deleted, but after an unanswered send that may have applied
 	CodeUnknown     Code = "unknown"          // a foreign item has changed since an unanswered send
 	CodeOverwritten Code = "overwritten"      // a foreign Put replaced the item after an unanswered send
-	CodeDeposed     Code = "deposed"          // the lock has a higher fence
+	CodeFencedOff   Code = "deposed"          // the lock has a higher fence
 	CodeLate        Code = "late"             // not sent by the application's deadline
 	CodeOlder       Code = "older"            // policy newest: the cloud has a later write
 	CodeTombstone   Code = "tombstone"        // created, and deleted by another node since

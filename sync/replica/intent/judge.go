@@ -37,7 +37,7 @@ const (
 	textUnanswered  = "it has been unanswered for so long that nothing shows whether it was applied"
 	textUnknown     = "the item was changed from outside, and it is unknown whether the write was applied before"
 	textOverwritten = "the item was replaced from outside, and it is unknown whether the write was applied before"
-	textDeposed     = "another node has taken the lock over: the fence in the cloud is higher"
+	textFencedOff   = "another node has taken the lock over: the fence in the cloud is higher"
 	textOlder       = "the cloud has a later write"
 	textTombstone   = "the item that it created was deleted by another node"
 	textExpired     = "the item that it would create is past its TTL"
@@ -180,7 +180,7 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 		}
 	}
 	if fence, ok := item[AttrFence].Int(); ok && e.Lock != "" && fence > e.Fence {
-		return verdictDecided, e.deposed(fence)
+		return verdictDecided, e.fencedOff(fence)
 	}
 	if item == nil && e.Life.Kind != LifeNone && !e.Ghost {
 		return e.vanished(f, env)
@@ -210,11 +210,11 @@ func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v
 	return verdictDecided, conflict(CodeUnknown, textAgain), true // a foreign writer leaves no tombstone
 }
 
-// deposed handles a lock taken by another node. An event is recorded once, and it is there; derived state is dropped.
-func (e *Entry) deposed(fence int64) decision {
-	d := superseded(CodeDeposed, textDeposed)
+// fencedOff handles a lock taken by another node. An event is recorded once, and it is there; derived state is dropped.
+func (e *Entry) fencedOff(fence int64) decision {
+	d := superseded(CodeFencedOff, textFencedOff)
 	if e.Policy == store.PolicyState {
-		d = conflict(CodeDeposed, textDeposed)
+		d = conflict(CodeFencedOff, textFencedOff)
 	}
 	d.fence = fence
 	return d

@@ -263,7 +263,7 @@ func (t *takingAll) act(r ruling) {
 
 func (t *takingAll) settle(d decision) {
 	t.o.Result, t.o.Code, t.o.Text = d.result, d.code, d.text
-	if d.code == CodeDeposed {
+	if d.code == CodeFencedOff {
 		t.o.Lock, t.o.Fence = t.lead.Lock, d.fence
 	}
 }

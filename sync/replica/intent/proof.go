@@ -43,7 +43,7 @@ func (t *taking) notMade(image attr.Item) {
 	case t.e.overdue(t.env):
 		t.closeFirst(conflict(CodeUnknown, textUnanswered), image)
 	case image == nil && t.e.needsLock(t.env) && (!ok || fence != t.e.Fence):
-		t.closeFirst(t.e.deposed(fence), image)
+		t.closeFirst(t.e.fencedOff(fence), image)
 	default:
 		t.decide(facts{image: image})
 	}

@@ -82,7 +82,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		e := a.write(put("events", "w1", "attribute_not_exists(pk)", "match", "1", "_f", 5))
 		w.foreignPut("events", "w1", "match", "1", "_f", 6)
 		a.step(arrive)
-		a.result(e, OutSuperseded, CodeDeposed)
+		a.result(e, OutSuperseded, CodeFencedOff)
 	})
 	row("fence higher, state", func(t *testing.T, w *world, a *node) {
 		w.foreignPut("state", "1", "s", 1, "_f", 5)
@@ -90,7 +90,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		e := a.write(put("state", "1", "", "s", 2, "_f", 5))
 		w.foreignPut("state", "1", "s", 3, "_f", 6)
 		a.drain()
-		a.result(e, OutConflict, CodeDeposed)
+		a.result(e, OutConflict, CodeFencedOff)
 		if o := a.done[e.Seq]; o.Lock != "match:1" || o.Fence != 6 {
 			t.Errorf("the lock is %q, its fence %d", o.Lock, o.Fence)
 		} else if !strings.Contains(o.Text, "the fence in the cloud is higher") { // and not because its own node set it aside

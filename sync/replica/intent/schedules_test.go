@@ -143,7 +143,7 @@ func TestForeignPutInTheWindow(t *testing.T) {
 	w.want("t", "i", `{"n":{"N":"1"},"x":{"N":"0"}}`)
 }
 
-func TestFenceKeepsTheDeposedOut(t *testing.T) {
+func TestFenceKeepsTheFormerHolderOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a, b := w.node("a"), w.node("b")
@@ -153,7 +153,7 @@ func TestFenceKeepsTheDeposedOut(t *testing.T) {
 	for _, transactions := range []bool{true, false} {
 		w.transactions = transactions
 		lock(5)
-		deposed := a.write(put("state", "1", "", "s", 1, "_f", 5)) // its first image, queued while it is cut off
+		fencedOff := a.write(put("state", "1", "", "s", 1, "_f", 5)) // its first image, queued while it is cut off
 		lock(6)
 		one := b.write(put("state", "1", "", "s", 2, "_f", 6))
 		b.drain()
@@ -162,13 +162,13 @@ func TestFenceKeepsTheDeposedOut(t *testing.T) {
 		b.drain()
 		b.result(gone, OutApplied, "")
 		a.drain()
-		a.result(deposed, OutConflict, CodeDeposed)
+		a.result(fencedOff, OutConflict, CodeFencedOff)
 		w.want("state", "1", "nothing")
 		delete(a.known, at("state", key("1")))
 	}
 }
 
-func TestUpdateOfAnExpiredRowByTheDeposed(t *testing.T) {
+func TestUpdateOfAnExpiredRowByTheFencedOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.node("a")
@@ -183,12 +183,12 @@ func TestUpdateOfAnExpiredRowByTheDeposed(t *testing.T) {
 	w.foreignDelete("state", "1")
 	w.cloud.items[at("locks", attr.Item{"lockKey": attr.S("match:1")})] = values("lockKey", "match:1", "fence", 6)
 	a.drain()
-	a.result(e, OutConflict, CodeDeposed)
+	a.result(e, OutConflict, CodeFencedOff)
 	w.want("state", "1", "nothing")
 }
 
 // The same of one that was sent and not answered, without transactions, where the expired row is still there.
-func TestUnansweredUpdateOfAnExpiredRowByTheDeposed(t *testing.T) {
+func TestUnansweredUpdateOfAnExpiredRowByTheFencedOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.transactions = false
@@ -205,7 +205,7 @@ func TestUnansweredUpdateOfAnExpiredRowByTheDeposed(t *testing.T) {
 	}
 	w.cloud.items[at("locks", attr.Item{"lockKey": attr.S("match:1")})] = values("lockKey", "match:1", "fence", 6)
 	a.drain()
-	a.result(e, OutConflict, CodeDeposed)
+	a.result(e, OutConflict, CodeFencedOff)
 	w.deliver()
 	w.want("state", "1", fmt.Sprintf(`{"_f":{"N":"5"},"s":{"N":"1"},"ttl":{"N":"%d"}}`, epoch.Unix()+60))
 }

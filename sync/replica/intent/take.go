@@ -283,7 +283,7 @@ func (t *taking) other(dead, lock bool) {
 		return
 	}
 	if lock {
-		t.settle(t.e.deposed(0))
+		t.settle(t.e.fencedOff(0))
 	}
 }
 
@@ -368,7 +368,7 @@ func (e *Entry) reaches(on Life) bool {
 
 func (t *taking) settle(d decision) {
 	t.o.Result, t.o.Code, t.o.Text = d.result, d.code, d.text
-	if d.code == CodeDeposed {
+	if d.code == CodeFencedOff {
 		t.o.Lock, t.o.Fence = t.e.Lock, d.fence
 	}
 }

@@ -33,7 +33,7 @@ func (t *taking) locked(lock attr.Item) {
 	}
 	fence, ok := lock[lockFence].Int()
 	if !ok || fence != t.e.Fence {
-		t.settle(t.e.deposed(fence))
+		t.settle(t.e.fencedOff(fence))
 		return
 	}
 	t.e.met.ready = true
@@ -52,7 +52,7 @@ func (t *taking) alive() {
 	free := item == nil || t.e.Ghost && t.e.Life.on(item, side) && t.e.sameTTL(item) // whether the entry can create its item
 	if len(t.a.Reads) > 2 {
 		if fence, ok := t.item(2)[lockFence].Int(); free && (!ok || fence != t.e.Fence) {
-			t.closeFirst(t.e.deposed(fence), f.image)
+			t.closeFirst(t.e.fencedOff(fence), f.image)
 			return
 		}
 	}

@@ -192,8 +192,8 @@ func PutBackIn(tx *store.Tx, worker uint8, table string, through uint64) (batche
 	return batches, err
 }
 
-// DeposedBy lists the batches of policy state written under a lock with a lower fence.
-func DeposedBy(tx *store.Tx, lock string, fence int64) (ids []ID, err error) {
+// BelowFence lists the batches of policy state written under a lock with a lower fence.
+func BelowFence(tx *store.Tx, lock string, fence int64) (ids []ID, err error) {
 	err = Each(tx, func(u *Batch) (bool, error) {
 		if e := u.Entries[0]; e.Lock == lock && e.Fence < fence && e.Policy == store.PolicyState {
 			ids = append(ids, u.ID)

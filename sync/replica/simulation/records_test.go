@@ -27,7 +27,7 @@ type stateAt struct {
 // notDone are the codes of records that leave no doubt: the write has had no effect, and never will.
 func notDone(code string) bool {
 	switch intent.Code(code) {
-	case intent.CodeCondition, intent.CodeDeposed, intent.CodeLate, intent.CodeDeleted, intent.CodeOlder, intent.CodeUnfit, intent.CodeInvalid, intent.CodeTooLarge:
+	case intent.CodeCondition, intent.CodeFencedOff, intent.CodeLate, intent.CodeDeleted, intent.CodeOlder, intent.CodeUnfit, intent.CodeInvalid, intent.CodeTooLarge:
 		return true
 	}
 	return false

@@ -24,7 +24,7 @@ func schedules() []schedule {
 	return []schedule{
 		{name: "01 follow, unfollow, late answer", play: followUnfollow},
 		{name: "01 update of an item deleted meanwhile", play: updateOfDeleted},
-		{name: "01 deposed holder re-creates", play: deposedRecreates},
+		{name: "01 fenced-off holder re-creates", play: fencedOffRecreates},
 		{name: "02 two puts offline, absent key", play: func(sc *scene) { twoPuts(sc, false) }},
 		{name: "02 two puts offline, old key", play: func(sc *scene) { twoPuts(sc, true) }},
 		{name: "03 tail of the rejected", play: tailOfRejected},
@@ -39,7 +39,7 @@ func schedules() []schedule {
 		{name: "08 transaction, the same item twice", play: transactionTwice},
 		{name: "08 transaction of deletes, answer lost", play: transactionDeletes},
 		{name: "08 transaction, fresh tokens", play: transactionTokens},
-		{name: "09 fence of a deposed holder", play: deposedHolder},
+		{name: "09 fence of a fenced-off holder", play: fencedOffHolder},
 		{name: "09 lock row deleted by hand", play: lockRowDeleted},
 		{name: "09 holder below its items", play: holderBelow},
 		{name: "10 parent path removed elsewhere", play: func(sc *scene) {
@@ -75,7 +75,7 @@ func schedules() []schedule {
 		{name: "20 snapshot with a create that was deleted later", play: func(sc *scene) { snapshotWithCreate(sc, true, false) }, moved: true},
 		{name: "20 snapshot with a create, without transactions", play: func(sc *scene) { snapshotWithCreate(sc, false, true) }, plain: true},
 		{name: "21 late copy of a rejected entry", play: lateCopyOfRejected},
-		{name: "22 deposed first image", play: deposedFirstImage},
+		{name: "22 fenced-off first image", play: fencedOffFirstImage},
 		{name: "23 delete between label and delete", play: betweenLabelAndDelete},
 		{name: "24 query over our own delete", play: queryOverDelete},
 		{name: "24 sidecar written back by a foreign read-modify-put", play: sidecarWrittenBack},
@@ -162,7 +162,7 @@ func (p *player) state(match string, upto int, fence int64) uint64 {
 	return p.put("matches", row(match, "upto", upto, "_f", fence), underFence, values("#f", "_f", ":f", fence))
 }
 
-func deposedRecreates(sc *scene) {
+func fencedOffRecreates(sc *scene) {
 	a, b := sc.node("A"), sc.node("B")
 	sc.lock("m", "A", 5)
 	a.state("m", 1, 5)
@@ -348,7 +348,7 @@ func foreignPutAfterDelete(sc *scene) {
 	sc.oneWith("items", "x")
 }
 
-func deposedHolder(sc *scene) {
+func fencedOffHolder(sc *scene) {
 	a, b := sc.node("A"), sc.node("B")
 	sc.lock("m", "A", 5)
 	a.state("m", 1, 5)
@@ -366,7 +366,7 @@ func deposedHolder(sc *scene) {
 	sc.oneWith("matches", "m")
 }
 
-func deposedFirstImage(sc *scene) {
+func fencedOffFirstImage(sc *scene) {
 	a, b := sc.node("A"), sc.node("B")
 	sc.lock("m", "A", 5)
 	a.tap.offline()

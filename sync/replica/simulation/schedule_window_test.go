@@ -160,11 +160,11 @@ func holderBelow(sc *scene) {
 	sc.oneWith("matches", "m")
 	a.tap.offline()
 	b.tap.offline()
-	refused, deposed := a.state("m", 2, fence), b.state("m", 9, fence)
+	refused, fencedOff := a.state("m", 2, fence), b.state("m", 9, fence)
 	sc.foreignUpdate("matches", "m", "SET #f = :f", values("#f", "_f", ":f", fence+1000))
 	b.tap.online()
 	b.settle()
-	b.recorded(deposed)
+	b.recorded(fencedOff)
 	if got := <-asked; got != 0 || held.Fence() != fence {
 		sc.Errorf("a node without the lock has raised it to %d", got)
 	}

@@ -58,7 +58,7 @@ type player struct {
 	ended   chan struct{}
 	workers int
 
-	raise func(ctx context.Context, lock string, fence int64) (int64, error) // replica.Config.Deposed
+	raise func(ctx context.Context, lock string, fence int64) (int64, error) // replica.Config.FencedOff
 }
 
 // node starts a node. Its tables are those of the simulation; it polls all of them.
@@ -88,7 +88,7 @@ func (p *player) start() {
 	p.Replica, err = replica.New(replica.Config{
 		Store: p.store, Cloud: p.tap, Dir: p.dir, Clock: p.sc.clock(), SyncTable: simSync, LockTable: simLocks,
 		Poll: schedulePolls(), Workers: p.workers, Log: testLog(p.sc),
-		Deposed: func(ctx context.Context, lock string, fence int64) (int64, error) { return p.raise(ctx, lock, fence) },
+		FencedOff: func(ctx context.Context, lock string, fence int64) (int64, error) { return p.raise(ctx, lock, fence) },
 		Rand: func() uint64 {
 			mu.Lock()
 			defer mu.Unlock()
