@@ -72,7 +72,7 @@ type identityState struct {
 	Before  string     `json:"before,omitempty"`  // the file's newest when it was drawn
 	Boots   []boot     `json:"boots"`             // the last runs, oldest first
 	Left    []string   `json:"left,omitempty"`    // runs of histories that were left, unless they are ours too
-	Lost    *lostQueue `json:"lost,omitempty"`    // what waits from parted histories
+	Lost    *lostQueue `json:"lost,omitempty"`    // what waits from diverged histories
 	Leaving bool       `json:"leaving,omitempty"` // a history is being left: incarnations that begin now remove the signs of it
 }
 

@@ -24,7 +24,7 @@ const (
 	attrNonce       = "nonce"    // drawn at each connect, and with each write of the row after a send
 	attrBoots       = "boots"    // the last runs, oldest first: "<boot id>:<last sequence before it>"
 	attrLeft        = "parted"   // runs of histories this one has left: what waited in each may have been sent
-	attrTwice       = "twice"    // numbers that losses have parted: "<after>:<below>", and spanOurs
+	attrTwice       = "twice"    // numbers given twice because histories diverged: "<after>:<below>", and spanOurs
 	attrCopies      = "copies"   // true: two active copies were seen
 	attrReplayed    = "replayed" // by table: id of the restored table whose lost writes this node has sent again
 	attrSeen        = "seen"     // server time of the last write, epoch milliseconds, for people
@@ -117,7 +117,7 @@ func judge(file *identityFile, row *nodeRow, incarnation, seq uint64) verdict {
 
 // forkOf returns the last sequence that two histories of one node share, judging by the runs that each knows. What waits here up to it
 // may have been sent there; what was journaled after it exists in this history only. If the histories share no run, or
-// parted within one, nobody can tell: everything may have been sent.
+// diverged within one, nobody can tell: everything may have been sent.
 func forkOf(ours, theirs []boot) uint64 {
 	last := -1
 	for i := range ours {

@@ -7,9 +7,9 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// parted reports whether a batch that waited when a timeline of this node was lost exists in this timeline only and was never sent.
+// diverged reports whether a batch that waited when a timeline of this node was lost exists in this timeline only and was never sent.
 // Its sequences, and so its write id, may belong to other writes in the lost one.
-func (u *Batch) parted(env Env) bool {
+func (u *Batch) diverged(env Env) bool {
 	for _, e := range u.Entries {
 		if !e.lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Earliest() <= env.Fork {
 			return false
@@ -20,7 +20,7 @@ func (u *Batch) parted(env Env) bool {
 
 // MayBeProved reports whether a lost timeline may have sent this same transaction or create, and left its proof.
 func (u *Batch) MayBeProved(env Env) bool {
-	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].lost && !u.parted(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
+	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].lost && !u.diverged(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
 }
 
 // renumber gives a batch new sequences without asking the cloud: nothing there concerns the old ones.
@@ -93,7 +93,7 @@ func (t *taking) left() {
 }
 
 // anothers reports whether the number of an entry of a lost timeline may be another write's in the cloud. Then an earlier loss had
-// parted the entry, and a copy that knew it sent it under a new number, if at all.
+// given its number twice, and a copy that knew it sent it under a new number, if at all.
 func (e *Entry) anothers(env Env) bool {
 	return e.lost && e.Sent == 0 && !e.Unsure && env.Twice != nil && env.Twice(e.Seq)
 }
@@ -140,7 +140,7 @@ func renumbered(mark attr.Value, env Env) bool {
 	return env.FirstRenumbered != 0 && Whole(mark) >= env.FirstRenumbered
 }
 
-// lost handles the read for a transaction parted by an earlier loss. The row under its number is another write's proof; only its exact
+// lost handles the read for a transaction whose number an earlier loss gave twice. The row under its number is another write's proof; only its exact
 // mark is its own. It was not sent if that timeline did not report it settled, every item is still on its life, and no item has
 // a greater mark.
 func (t *takingAll) lost(images []attr.Item) {

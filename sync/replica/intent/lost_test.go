@@ -221,7 +221,7 @@ func TestNumberOfAnotherWriteProvesNothing(t *testing.T) {
 
 // A number given twice proves nothing, but the exact mark does, because its digits belong to one write. A transaction that the lost
 // timeline has sent is not sent again under another number, even if only one of its items has its mark.
-func TestMarkOfAPartedNumberProvesATransaction(t *testing.T) {
+func TestMarkOfADivergedNumberProvesATransaction(t *testing.T) {
 	t.Parallel()
 	for _, foreign := range []bool{false, true} {
 		w := newWorld(t)
@@ -269,7 +269,7 @@ func TestTailOfARenumberedEntry(t *testing.T) {
 
 // A transaction whose number was given twice, and which the lost timeline reported settled, was sent there under another number.
 // Nothing shows that once others have removed its mark. It is recorded, and not sent again.
-func TestPartedTransactionThatWasSettled(t *testing.T) {
+func TestDivergedTransactionThatWasSettled(t *testing.T) {
 	t.Parallel()
 	for settled, want := range map[bool]Result{true: OutConflict, false: OutRenumber} {
 		w := newWorld(t)

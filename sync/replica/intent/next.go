@@ -39,7 +39,7 @@ func (u *Batch) action(known []Known, env Env) Action {
 			return Action{Kind: ActPark, Until: until, Why: e.Why}
 		}
 	}
-	if u.parted(env) {
+	if u.diverged(env) {
 		return u.renumber()
 	}
 	if u.late(env) {
