@@ -62,13 +62,13 @@ func ItemOf(tx *store.Tx, spec *store.TableSpec, key attr.Item) (*Item, error) {
 }
 
 const (
-	shadowVersion = 1
+	remoteVersion = 1
 
-	shadowHasItem = 1 << 0 // the cloud has the item
-	shadowSame    = 1 << 1 // the row is its image; only the sidecar is stored here
-	shadowGone    = 1 << 2
-	shadowLost    = 1 << 3
-	shadowSeen    = 1 << 4
+	remoteHasItem = 1 << 0 // the cloud has the item
+	remoteSame    = 1 << 1 // the row is its image; only the sidecar is stored here
+	remoteGone    = 1 << 2
+	remoteLost    = 1 << 3
+	remoteSeen    = 1 << 4
 )
 
 var errRemote = errors.New("the metadata is cut short or has an unknown version")
@@ -122,26 +122,26 @@ func (sh *Remote) Encode() []byte {
 	image := attr.Item{}
 	var flags byte
 	if sh.Known.Item != nil {
-		flags |= shadowHasItem
+		flags |= remoteHasItem
 		if !same {
 			image = sh.Known.Item
 		}
 		image = sh.Known.Side.Join(image)
 	}
 	if same {
-		flags |= shadowSame
+		flags |= remoteSame
 	}
 	if sh.Gone != (Gone{}) {
-		flags |= shadowGone
+		flags |= remoteGone
 	}
 	if sh.Lost && !same {
-		flags |= shadowLost
+		flags |= remoteLost
 	}
 	if len(sh.seen) > 0 {
-		flags |= shadowSeen
+		flags |= remoteSeen
 	}
 	b := make([]byte, 0, 64+2*len(sh.Pending)+64*len(image))
-	b = append(b, shadowVersion, flags)
+	b = append(b, remoteVersion, flags)
 	b = binary.AppendVarint(b, millis(sh.Set))
 	b = binary.AppendUvarint(b, uint64(sh.doubtful))
 	b = binary.AppendUvarint(b, uint64(len(sh.Pending)))
@@ -155,11 +155,11 @@ func (sh *Remote) Encode() []byte {
 		b = append(b, worker)
 		last = p.Seq
 	}
-	if flags&shadowGone != 0 {
+	if flags&remoteGone != 0 {
 		b = fields.Append(b, sh.Gone.Life)
 		b = binary.AppendVarint(b, millis(sh.Gone.At))
 	}
-	if flags&shadowSeen != 0 {
+	if flags&remoteSeen != 0 {
 		b = binary.AppendUvarint(b, uint64(len(sh.seen)))
 		for _, was := range sh.seen {
 			b = binary.AppendUvarint(b, was.Seq)
@@ -172,7 +172,7 @@ func (sh *Remote) Encode() []byte {
 // DecodeRemote parses what Encode wrote; same: the base is the row and not stored here.
 func DecodeRemote(b []byte) (sh *Remote, same bool, err error) {
 	sh, flags, rest, err := decodeRemoteHead(b)
-	if err != nil || flags&shadowHasItem == 0 {
+	if err != nil || flags&remoteHasItem == 0 {
 		return sh, false, err
 	}
 	image, err := attr.Encoded(rest).Decode()
@@ -180,17 +180,17 @@ func DecodeRemote(b []byte) (sh *Remote, same bool, err error) {
 		return nil, false, err
 	}
 	sh.Known.Item, sh.Known.Side = intent.Split(image)
-	return sh, flags&shadowSame != 0, nil
+	return sh, flags&remoteSame != 0, nil
 }
 
 // decodeRemoteHead parses all but the image.
 func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error) {
-	if len(b) < 2 || b[0] != shadowVersion {
+	if len(b) < 2 || b[0] != remoteVersion {
 		return nil, 0, nil, errRemote
 	}
 	flags = b[1]
 	c := fields.Reader{B: b[2:]}
-	sh = &Remote{Set: fromMillis(c.Varint()), doubtful: int(c.Uvarint()), Lost: flags&shadowLost != 0}
+	sh = &Remote{Set: fromMillis(c.Varint()), doubtful: int(c.Uvarint()), Lost: flags&remoteLost != 0}
 	n := c.Uvarint()
 	if n > uint64(len(c.B)) {
 		return nil, 0, nil, errRemote
@@ -204,11 +204,11 @@ func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error)
 		worker := c.Byte()
 		sh.Pending = append(sh.Pending, Place{ID{Seq: last, Worker: worker &^ placeShared}, worker&placeShared != 0})
 	}
-	if flags&shadowGone != 0 {
+	if flags&remoteGone != 0 {
 		sh.Gone.Life = string(c.Bytes())
 		sh.Gone.At = fromMillis(c.Varint())
 	}
-	if flags&shadowSeen != 0 {
+	if flags&remoteSeen != 0 {
 		for range c.Count() {
 			was := Seen{Seq: c.Uvarint()}
 			if was.Base, err = imageOf(c.Bytes()); err == nil {
