@@ -41,11 +41,11 @@ func TestBackgroundTasksHoldUpNoWorker(t *testing.T) {
 }
 
 // An item past its TTL that nobody reads is also removed here once the cloud has removed it: expired items do not pile up.
-func TestGhostsGo(t *testing.T) {
+func TestExpiredItemsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := running(t, nil)
-		ghost := attr.Item{"match": attr.S("7"), "ttl": attr.Int(n.clock.Now().Add(time.Hour).Unix())}
-		n.put(t, "states", ghost)
+		expired := attr.Item{"match": attr.S("7"), "ttl": attr.Int(n.clock.Now().Add(time.Hour).Unix())}
+		n.put(t, "states", expired)
 		letPass(time.Minute)
 		if it, _ := c.item("states", attr.Item{"match": attr.S("7")}); it == nil {
 			t.Fatal("the cloud does not have it")

@@ -104,9 +104,9 @@ func (f *Feed) Book(table string, key attr.Item) {
 	f.Wake()
 }
 
-// ghostReads bounds how many items past their TTL wait to be read again, of those that one sweep meets: the cloud takes its time to
+// expiredReads bounds how many items past their TTL wait to be read again, of those that one sweep meets: the cloud takes its time to
 // expire items, and rules need not read what nobody is interested in any more.
-const ghostReads = 64
+const expiredReads = 64
 
 // AskAfter schedules a lookup of whether the cloud has removed an item past its TTL. It picks by chance, so that none is left out for
 // ever. It is only a hint: the caller's transaction may be undone.
@@ -116,7 +116,7 @@ func (f *Feed) AskAfter(table string, key attr.Item) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.booked) < ghostReads {
+	if len(f.booked) < expiredReads {
 		f.booked = append(f.booked, intent.Ref{Table: table, Key: key})
 		f.Wake()
 	}

@@ -21,7 +21,7 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 		return nil, false
 	}
 	f := *later
-	f.Life, f.Behind, f.Ghost, f.Was, f.At = earlier.Life, earlier.Behind, earlier.Ghost, earlier.Was, earlier.At
+	f.Life, f.Behind, f.ReplacesExpired, f.Was, f.At = earlier.Life, earlier.Behind, earlier.ReplacesExpired, earlier.Was, earlier.At
 	if f.Yields = earlier.Yields; !f.Yields.IsZero() {
 		f.NotBefore, f.Why = earlier.NotBefore, earlier.Why
 	}
@@ -58,7 +58,7 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 	default:
 		return f.merge(earlier, later, exprs)
 	}
-	if f.Ghost && f.Op == store.OpPut {
+	if f.ReplacesExpired && f.Op == store.OpPut {
 		f.Update = ""
 	}
 	return &f, true
@@ -82,7 +82,7 @@ func (e *Entry) covers(later *Entry, exprs *expr.Cache) bool {
 	switch {
 	case later.Condition == "":
 		return true
-	case e.Op == store.OpPut || e.Ghost:
+	case e.Op == store.OpPut || e.ReplacesExpired:
 		return later.holds(e.Item, exprs)
 	}
 	theirs, err := later.bind(exprs)
@@ -167,7 +167,7 @@ func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
 	}
 	e.take(earlier)
 	e.write(byName)
-	if e.Ghost {
+	if e.ReplacesExpired {
 		item, err := later.apply(earlier.Item, exprs)
 		if err != nil {
 			return nil, false

@@ -42,7 +42,7 @@ func Compile(w *store.Write, known Known, pending []*Entry, env Env) (*Entry, er
 	}
 	e.Life, e.Behind = lifeBehind(known, pending, w.Old != nil, env)
 	e.operation(w, item)
-	e.ghost(w, known, pending, item, env)
+	e.replaceExpired(w, known, pending, item, env)
 	if e.Policy == store.PolicyNewest {
 		e.stampNow(known, pending, env)
 	}
@@ -127,7 +127,7 @@ func lifeBehind(k Known, pending []*Entry, seen bool, env Env) (life Life, behin
 
 // creates reports whether the entry begins a life.
 func (e *Entry) creates() bool {
-	return e.Op != store.OpDelete && (e.Life.Kind == LifeNone && !e.removes() || e.Ghost)
+	return e.Op != store.OpDelete && (e.Life.Kind == LifeNone && !e.removes() || e.ReplacesExpired)
 }
 
 // removes reports whether the entry is an update that only removes or deletes. Without an item it does nothing.
@@ -139,13 +139,13 @@ func (e *Entry) removes() bool {
 	return c.Set == "" && c.Add == ""
 }
 
-// ghost marks a write that brings back an item past its TTL: it becomes a Put with a new life.
-func (e *Entry) ghost(w *store.Write, known Known, pending []*Entry, item attr.Item, env Env) {
+// replaceExpired marks a write that brings back an item past its TTL: it becomes a Put with a new life.
+func (e *Entry) replaceExpired(w *store.Write, known Known, pending []*Entry, item attr.Item, env Env) {
 	if e.Op == store.OpDelete || w.Atomic || len(pending) > 0 || !expired(w.Spec, known.Item, env.Now) ||
 		expired(w.Spec, item, env.Now) {
 		return
 	}
-	e.Ghost, e.Item = true, item
+	e.ReplacesExpired, e.Item = true, item
 	e.Was = attr.Item{w.Spec.TTL: known.Item[w.Spec.TTL]}
 }
 

@@ -21,7 +21,7 @@ const entryVersion = 1
 const (
 	flagProvisional = 1 << iota
 	flagRead
-	flagGhost
+	flagReplacesExpired
 	flagUnsure
 	flagLate
 	flagClosed
@@ -47,7 +47,7 @@ func policyList() []store.Policy {
 
 func (e *Entry) flags() (f uint64) {
 	for i, set := range []bool{
-		e.Provisional, e.Read, e.Ghost, e.Unsure, e.Late, e.Closed, e.Dead, e.lost, e.replay, e.Item != nil, e.Was != nil, e.rare(),
+		e.Provisional, e.Read, e.ReplacesExpired, e.Unsure, e.Late, e.Closed, e.Dead, e.lost, e.replay, e.Item != nil, e.Was != nil, e.rare(),
 		e.before, e.again != 0, e.Moved, e.Begun != 0, e.Proof, !e.Since.IsZero(), !e.Yields.IsZero(),
 	} {
 		if set {
@@ -159,7 +159,7 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	e.Life = Life{Kind: LifeKind(r.Uvarint()), ID: r.text()}
 	e.Behind, e.Sent = r.Uvarint(), int(r.Uvarint())
 	for i, to := range []*bool{
-		&e.Provisional, &e.Read, &e.Ghost, &e.Unsure, &e.Late, &e.Closed, &e.Dead, &e.lost, &e.replay,
+		&e.Provisional, &e.Read, &e.ReplacesExpired, &e.Unsure, &e.Late, &e.Closed, &e.Dead, &e.lost, &e.replay,
 	} {
 		*to = flags&(1<<i) != 0
 	}

@@ -47,7 +47,7 @@ func drawEntry(t *rapid.T) *Entry {
 		Write: Write{
 			Seq: num("seq"), Digits: uint32(num("digits")), Group: num("group"), Table: text("table"), Policy: store.Policy(text("policy")), Key: attr.Item{"pk": attr.S(text("key"))},
 			Op: store.Op(num("op") % 4), Item: item("item"), Update: text("update"), Condition: text("condition"), Params: params("params"), At: when("at"),
-			Behind: num("behind"), Life: Life{Kind: LifeKind(num("life") % 3), ID: text("life id")}, Read: yes("read"), Ghost: yes("ghost"), Provisional: yes("provisional"),
+			Behind: num("behind"), Life: Life{Kind: LifeKind(num("life") % 3), ID: text("life id")}, Read: yes("read"), ReplacesExpired: yes("replaces expired"), Provisional: yes("provisional"),
 		},
 		Progress: Progress{Was: item("was"), Sent: int(num("sent") % 1000), Unsure: yes("unsure"), Late: yes("late"), Closed: yes("closed"), Dead: yes("dead"), Proof: yes("proof"), Since: when("since"), Yields: when("yields")},
 		Recovery: Recovery{lost: yes("lost"), replay: yes("replay"), before: yes("before")},

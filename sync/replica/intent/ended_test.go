@@ -8,7 +8,7 @@ import (
 
 // A write that replaces an item past its TTL ends a life, as a delete does: the node that created the item, and whose answer was
 // lost, does not create it again.
-func TestGhostEndsALifeThatItsMakerDoesNotKnowOf(t *testing.T) {
+func TestReplacingAnExpiredItemEndsALifeThatItsMakerDoesNotKnowOf(t *testing.T) {
 	t.Parallel()
 	far := epoch.Unix() + 1e5
 	for _, gone := range []bool{false, true} { // the cloud has let the old item go already
@@ -21,15 +21,15 @@ func TestGhostEndsALifeThatItsMakerDoesNotKnowOf(t *testing.T) {
 		b.write(update("t", "i", "SET #t = :t", "", ":t", w.now.Unix()+60).named("#t", "ttl"))
 		b.drain()
 		w.now = w.now.Add(time.Hour)
-		ghost := b.write(put("t", "i", "", "y", 2, "ttl", far))
-		if !ghost.Ghost {
+		revived := b.write(put("t", "i", "", "y", 2, "ttl", far))
+		if !revived.ReplacesExpired {
 			t.Fatal("the test needs an item past its TTL")
 		}
 		if gone {
 			w.foreignDelete("t", "i")
 		}
 		b.drain()
-		b.result(ghost, OutApplied, "")
+		b.result(revived, OutApplied, "")
 		a.drain()
 		a.result(e, OutSuperseded, CodeTombstone)
 		w.want("t", "i", fmt.Sprintf(`{"ttl":{"N":"%d"},"y":{"N":"2"}}`, far))

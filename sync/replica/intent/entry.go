@@ -36,21 +36,21 @@ type Write struct {
 	Policy    store.Policy
 	Key       attr.Item
 	Op        store.Op
-	Item      attr.Item // of a Put, without sidecar; of a Ghost the whole resulting item
+	Item      attr.Item // of a Put, without sidecar; with ReplacesExpired the whole resulting item
 	Update    string
 	Condition string
 	expr.Params
 	Checks []Check // of the first entry of a transaction: its ConditionChecks
 
-	At          time.Time // when it was written, by the clock of that time; for a coalesced entry, the first write
-	Stamp       int64     // policy newest: hybrid time in microseconds since 1970; 0: none
-	Provisional bool      // the stamp is from a clock that no server had confirmed
-	Lock        string    // the lock whose fence it carries, from the table's declaration; "": none
-	Fence       int64     // of the item it wrote (_f)
-	Life        Life      // the life it was journaled on
-	Behind      uint64    // Seq of the pending create that begins its life; 0: none
-	Read        bool      // its store transaction had read the item
-	Ghost       bool      // written on an item past its TTL: a Put with a new life that replaces the old one
+	At              time.Time // when it was written, by the clock of that time; for a coalesced entry, the first write
+	Stamp           int64     // policy newest: hybrid time in microseconds since 1970; 0: none
+	Provisional     bool      // the stamp is from a clock that no server had confirmed
+	Lock            string    // the lock whose fence it carries, from the table's declaration; "": none
+	Fence           int64     // of the item it wrote (_f)
+	Life            Life      // the life it was journaled on
+	Behind          uint64    // Seq of the pending create that begins its life; 0: none
+	Read            bool      // its store transaction had read the item
+	ReplacesExpired bool      // written on an item past its TTL: a Put with a new life that replaces the old one
 }
 
 // Progress is how far a write has come.
@@ -58,7 +58,7 @@ type Progress struct {
 	Sent   int       // requests that left or may have left
 	Unsure bool      // a request on its present life had no answer that says what became of it
 	Since  time.Time // when the first such request left, by the server's clock; zero: unknown, but not before At
-	Was    attr.Item // of an update sent on a foreign life or on none: by place (expr.Place), a list of the base's value there, empty for none; of a Ghost the TTL attribute
+	Was    attr.Item // of an update sent on a foreign life or on none: by place (expr.Place), a list of the base's value there, empty for none; with ReplacesExpired the TTL attribute
 	From   string    // of a create that replaced an update: the life the update was on
 
 	Late    bool      // a copy of its create may still arrive: its sends set the hold on deletes

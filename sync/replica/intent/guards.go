@@ -12,8 +12,8 @@ import (
 // judgeGuards decides what it means that only guards failed: the second table of DESIGN.md, one case per row.
 func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
-	case e.Ghost:
-		return e.judgeGhost(item, side, f, env)
+	case e.ReplacesExpired:
+		return e.judgeExpired(item, side, f, env)
 	case e.Life.on(item, side):
 		return e.sameLife(item, side, f, env)
 	case item == nil:
@@ -163,7 +163,7 @@ func (e *Entry) moveTo(side Sidecar, exists bool) {
 
 // remember records what an update on a foreign life, or on none, will touch, before its first send.
 func (e *Entry) remember(known Known, exprs *expr.Cache) {
-	if e.Life.Kind == LifeOurs || e.Op != store.OpUpdate || e.Ghost || e.Unsure {
+	if e.Life.Kind == LifeOurs || e.Op != store.OpUpdate || e.ReplacesExpired || e.Unsure {
 		return
 	}
 	e.Was = attr.Item{}
@@ -180,8 +180,8 @@ func (e *Entry) remember(known Known, exprs *expr.Cache) {
 	}
 }
 
-// judgeGhost handles a changed or missing item where the entry was to replace an item past its TTL.
-func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
+// judgeExpired handles a changed or missing item where the entry was to replace an item past its TTL.
+func (e *Entry) judgeExpired(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
 	case f.dead:
 		return verdictDecided, superseded(CodeTombstone, textTombstone)
@@ -198,16 +198,16 @@ func (e *Entry) judgeGhost(item attr.Item, side Sidecar, f facts, env Env) (verd
 	default:
 		e.Unsure, e.Moved, e.Dead = false, true, false // a copy could still create the item
 	}
-	e.noGhost()
+	e.notExpired()
 	return verdictAgain, decision{}
 }
 
-// noGhost turns a Ghost entry back into the write that was asked for: the item got a new expiry and is an ordinary item again.
-func (e *Entry) noGhost() {
-	if !e.Ghost {
+// notExpired turns an entry with ReplacesExpired back into the write that was asked for: the item got a new expiry and is an ordinary item again.
+func (e *Entry) notExpired() {
+	if !e.ReplacesExpired {
 		return
 	}
-	e.Ghost, e.Was = false, nil
+	e.ReplacesExpired, e.Was = false, nil
 	if e.Update != "" {
 		e.Op, e.Item = store.OpUpdate, nil
 	}
@@ -225,7 +225,7 @@ func (e *Entry) sameTTL(item attr.Item) bool {
 // revive turns an update of which no send is unanswered, of an item ended by its TTL, into a create of the whole view.
 func (e *Entry) revive(before Known, env Env) bool {
 	spec := env.Spec(e.Table)
-	if e.Policy != store.PolicyIntent || e.Txn != 0 || e.Ghost || e.Late || e.Moved && e.Proof || e.Op == store.OpDelete ||
+	if e.Policy != store.PolicyIntent || e.Txn != 0 || e.ReplacesExpired || e.Late || e.Moved && e.Proof || e.Op == store.OpDelete ||
 		!expired(spec, before.Item, env.Now) || !e.holds(before.Item, env.Exprs) {
 		return false
 	}

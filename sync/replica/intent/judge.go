@@ -182,7 +182,7 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 	if fence, ok := item[AttrFence].Int(); ok && e.Lock != "" && fence > e.Fence {
 		return verdictDecided, e.fencedOff(fence)
 	}
-	if item == nil && e.Life.Kind != LifeNone && !e.Ghost {
+	if item == nil && e.Life.Kind != LifeNone && !e.ReplacesExpired {
 		return e.vanished(f, env)
 	}
 	return verdictDecided, conflict(CodeCondition, textCondition)

@@ -181,7 +181,7 @@ func (e *Entry) wait(known Known, env Env) *Action {
 func (e *Entry) prepare(known Known, env Env) *Action {
 	e.restamp(known.Side, env)
 	life := e.Life
-	if life.Kind == LifeForeign && life.ID == "" && e.Update == "" && !e.Ghost {
+	if life.Kind == LifeForeign && life.ID == "" && e.Update == "" && !e.ReplacesExpired {
 		a := send(stepLabel, labelCall(e, env))
 		return &a
 	}
@@ -228,7 +228,7 @@ func (e *Entry) overdue(env Env) bool {
 // the maker has reported settled it will know, except while a restored cloud is being replayed: then it creates again what the
 // cloud has lost.
 func (e *Entry) needsDead(env Env) bool {
-	if e.Op != store.OpDelete && !e.Ghost || e.Dead || e.Life.Kind != LifeOurs {
+	if e.Op != store.OpDelete && !e.ReplacesExpired || e.Dead || e.Life.Kind != LifeOurs {
 		return false
 	}
 	node, seq, ok := maker(e.Life.ID)

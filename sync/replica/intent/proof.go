@@ -65,7 +65,7 @@ func (t *taking) goneOn(image attr.Item) {
 	e := t.e
 	item, side := Split(image)
 	e.moveTo(side, item != nil)
-	e.noGhost()
+	e.notExpired()
 	e.Moved, e.Dead = true, true
 	if item == nil {
 		_, d := e.vanished(facts{}, t.env)

@@ -75,7 +75,7 @@ func TestMovedCreateThatWasForgotten(t *testing.T) {
 }
 
 // So does one that was to replace an item past its TTL, if the item got a new expiry meanwhile.
-func TestMovedGhostThatWasForgotten(t *testing.T) {
+func TestMovedReplacementThatWasForgotten(t *testing.T) {
 	t.Parallel()
 	far := epoch.Unix() + 1e5
 	for name, write := range map[string]func() op{
@@ -91,7 +91,7 @@ func TestMovedGhostThatWasForgotten(t *testing.T) {
 			b.write(update("t", "i", "SET #t = :t, b = :y", "", ":y", 1, ":t", far+1).named("#t", "ttl"))
 			w.now = w.now.Add(time.Hour)
 			e := a.write(write())
-			if !e.Ghost {
+			if !e.ReplacesExpired {
 				t.Fatal("the test needs an item past its TTL")
 			}
 			a.step(delay)

@@ -144,7 +144,7 @@ func build(e *Entry, known Known, env Env) Call {
 	case e.Op == store.OpDelete:
 		r.own(e, false)
 		r.delete(e, env)
-	case e.Op == store.OpPut || e.Ghost:
+	case e.Op == store.OpPut || e.ReplacesExpired:
 		r.call.Op = store.OpPut
 		r.own(e, false)
 		r.put(e, known, env)
@@ -192,8 +192,8 @@ func (r *request) put(e *Entry, known Known, env Env) {
 	r.markGuard(e, env)
 	side := Sidecar{Life: e.lifeID(env.Node), Count: 1}.kept(nil, env)
 	switch {
-	case e.Ghost:
-		r.ghostGuard(e, known, env)
+	case e.ReplacesExpired:
+		r.expiredGuard(e, known, env)
 	case e.Life.Kind == LifeNone:
 		r.lifeGuard(e, e.Life, env)
 	default:

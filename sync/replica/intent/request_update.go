@@ -138,8 +138,8 @@ func (s Sidecar) kept(without []string, env Env) Sidecar {
 	return s
 }
 
-// ghostGuard permits creating an item in place of one past its TTL, or of none.
-func (r *request) ghostGuard(e *Entry, known Known, env Env) {
+// expiredGuard permits creating an item in place of one past its TTL, or of none.
+func (r *request) expiredGuard(e *Entry, known Known, env Env) {
 	var old string
 	if e.Life.ID == "" {
 		old = "attribute_not_exists(" + r.name("#c", AttrLife) + ")"

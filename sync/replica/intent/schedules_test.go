@@ -177,7 +177,7 @@ func TestUpdateOfAnExpiredRowByTheFencedOff(t *testing.T) {
 	a.drain()
 	w.now = w.now.Add(time.Hour)
 	e := a.write(put("state", "1", "", "s", 2, "_f", 5, "ttl", w.now.Unix()+60)) // in the place of the expired row
-	if !e.Ghost {
+	if !e.ReplacesExpired {
 		t.Fatalf("it is an entry like any other: %+v", e)
 	}
 	w.foreignDelete("state", "1")
@@ -200,7 +200,7 @@ func TestUnansweredUpdateOfAnExpiredRowByTheFencedOff(t *testing.T) {
 	e := a.write(put("state", "1", "", "s", 2, "_f", 5, "ttl", w.now.Unix()+60))
 	a.step(arrive) // its lock
 	a.step(delay)
-	if !e.Ghost || !e.Unsure {
+	if !e.ReplacesExpired || !e.Unsure {
 		t.Fatalf("it was not sent in place of the expired row: %+v", e)
 	}
 	w.cloud.items[at("locks", attr.Item{"lockKey": attr.S("match:1")})] = values("lockKey", "match:1", "fence", 6)
@@ -278,7 +278,7 @@ func TestExpiredHereAliveThere(t *testing.T) {
 			t.Errorf("conditions do not see the expired item: %+v", e)
 		}
 	})
-	t.Run("an upsert, the ghost is there", func(t *testing.T) {
+	t.Run("an upsert, the expired item is there", func(t *testing.T) {
 		w, a, _ := begin()
 		e := a.write(update("t", "i", "SET y = :y, #t = :t", "", ":y", 2, ":t", later).named("#t", "ttl"))
 		behind := a.write(update("t", "i", "SET z = :z", "", ":z", 3))
@@ -290,7 +290,7 @@ func TestExpiredHereAliveThere(t *testing.T) {
 			t.Errorf("the life is %q", got)
 		}
 	})
-	t.Run("an upsert, the ghost is gone", func(t *testing.T) {
+	t.Run("an upsert, the expired item is gone", func(t *testing.T) {
 		w, a, _ := begin()
 		e := a.write(update("t", "i", "SET y = :y, #t = :t", "", ":y", 2, ":t", later).named("#t", "ttl"))
 		w.foreignDelete("t", "i")

@@ -78,7 +78,7 @@ func (e *Entry) carries(later *Entry) bool {
 
 // falls reports whether the entry is taken along with the rejected entry that it was written on.
 func (e *Entry) falls() bool {
-	if e.Op != store.OpUpdate || e.Ghost {
+	if e.Op != store.OpUpdate || e.ReplacesExpired {
 		return true
 	}
 	if e.Condition != "" || !e.Read {

@@ -49,7 +49,7 @@ func (t *taking) alive() {
 	f := facts{image: t.item(0), unsure: t.e.Unsure, dead: t.item(1) != nil}
 	f.alive = !f.dead
 	item, side := Split(f.image)
-	free := item == nil || t.e.Ghost && t.e.Life.on(item, side) && t.e.sameTTL(item) // whether the entry can create its item
+	free := item == nil || t.e.ReplacesExpired && t.e.Life.on(item, side) && t.e.sameTTL(item) // whether the entry can create its item
 	if len(t.a.Reads) > 2 {
 		if fence, ok := t.item(2)[lockFence].Int(); free && (!ok || fence != t.e.Fence) {
 			t.closeFirst(t.e.fencedOff(fence), f.image)
@@ -81,7 +81,7 @@ func (t *taking) validated() {
 	item, side := Split(image)
 	_, err := t.e.apply(item, t.env.Exprs)
 	switch {
-	case !t.e.Life.on(item, side) && !t.e.Ghost:
+	case !t.e.Life.on(item, side) && !t.e.ReplacesExpired:
 		t.decide(facts{image: image, unsure: t.e.Unsure})
 	case !t.e.holds(item, t.env.Exprs):
 		t.closeFirst(conflict(CodeCondition, textCondition), image)

@@ -76,7 +76,7 @@ func (e *Entry) yield(side Sidecar, env Env) bool {
 // needsTurn reports whether a Put has been refused often enough to ask for its turn and nobody else has one.
 func (e *Entry) needsTurn(side Sidecar, env Env) bool {
 	_, taken := side.turn(env)
-	return e.Refused >= turnTries && !taken && (e.Op == store.OpPut || e.Ghost) && e.Life.Kind != LifeNone
+	return e.Refused >= turnTries && !taken && (e.Op == store.OpPut || e.ReplacesExpired) && e.Life.Kind != LifeNone
 }
 
 // countRefused handles a Put whose item others have written since its base. It is sent again on the new image, from the third time on

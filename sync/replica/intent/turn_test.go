@@ -305,20 +305,20 @@ func TestNoTurnOfAnItemThatIsGone(t *testing.T) {
 	b.drain()
 	a.learn("t", "i")
 	w.now = w.now.Add(time.Hour)
-	ghost := a.write(put("t", "i", "", "y", 2, "ttl", w.now.Unix()+1e5))
+	revived := a.write(put("t", "i", "", "y", 2, "ttl", w.now.Unix()+1e5))
 	for range turnTries {
 		b.write(update("t", "i", "ADD n :n", "", ":n", 1))
 		b.step(arrive)
 		a.step(arrive)
 	}
-	if !ghost.Ghost || ghost.Refused != turnTries {
-		t.Fatalf("%+v", ghost)
+	if !revived.ReplacesExpired || revived.Refused != turnTries {
+		t.Fatalf("%+v", revived)
 	}
 	w.foreignDelete("t", "i")
 	for range 4 {
 		a.step(arrive)
 	}
-	a.result(ghost, OutApplied, "")
+	a.result(revived, OutApplied, "")
 }
 
 // A waiting entry that was never sent may be folded, and does not wait longer because of that.

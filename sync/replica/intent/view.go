@@ -56,7 +56,7 @@ func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
 	switch {
 	case next == nil:
 		v.life, v.behind = Life{}, 0
-	case e.Ghost || v.item == nil:
+	case e.ReplacesExpired || v.item == nil:
 		v.life, v.behind = Life{Kind: LifeOurs, ID: e.lifeID(v.node)}, e.Seq
 	}
 	v.item = next
@@ -68,12 +68,12 @@ func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
 
 // MakesOver reports whether readers see what a pending create creates even though another item is there by now.
 func (e *Entry) MakesOver(item attr.Item, exprs *expr.Cache) bool {
-	return e.creates() && !e.Ghost && !e.timed() && e.holds(item, exprs)
+	return e.creates() && !e.ReplacesExpired && !e.timed() && e.holds(item, exprs)
 }
 
-// view is apply, except that a Ghost entry creates its item anew.
+// view is apply, except that an entry with ReplacesExpired creates its item anew.
 func (e *Entry) view(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
-	if e.Ghost {
+	if e.ReplacesExpired {
 		return e.Item, nil
 	}
 	return e.apply(item, exprs)
@@ -87,7 +87,7 @@ func (v *viewing) lets(e *Entry) bool {
 		}
 	}
 	switch {
-	case e.Life.Kind == LifeNone, e.Ghost:
+	case e.Life.Kind == LifeNone, e.ReplacesExpired:
 		return e.Op != store.OpDelete || v.item == nil
 	case v.item == nil:
 		return false
