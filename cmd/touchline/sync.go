@@ -163,7 +163,7 @@ func syncTables(st *operator.SyncStatus) string {
 		s.gap()
 		s.row("TABLE", "WAITING", "PROBLEM")
 		for _, t := range told {
-			s.row(t.Table, fmt.Sprint(t.Waiting), t.Hindered())
+			s.row(t.Table, fmt.Sprint(t.Waiting), t.HeldUpBy())
 		}
 	}
 	parked := false

@@ -115,7 +115,7 @@ func cloudTables(h *State) []page.Table {
 	}
 	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing is waiting.", Heads: []string{"Table", "Writes", "Problem"}}
 	for _, t := range h.Sync.Told() {
-		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.Hindered(), "–")})
+		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.HeldUpBy(), "–")})
 	}
 	parked := page.Table{ID: "parked", Title: "Parked: waiting aside while others go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
 	for _, l := range h.Sync.Workers {

@@ -43,7 +43,7 @@ func (s *SyncStatus) Ahead() float64 { return math.Round(-10*s.Skew)/10 + 0 } //
 // Told returns the tables worth showing: those with waiting writes or a problem.
 func (s *SyncStatus) Told() (out []replica.TableStatus) {
 	for _, t := range s.Tables {
-		if t.Waiting > 0 || t.Hindered() != "" {
+		if t.Waiting > 0 || t.HeldUpBy() != "" {
 			out = append(out, t)
 		}
 	}

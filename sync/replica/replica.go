@@ -54,7 +54,7 @@ type Replica struct {
 	opened    atomic.Bool
 	made      time.Time // creation time by its clock
 
-	hindered flow.Hindered // why work under locks is impossible now
+	lastHindrance flow.Hindrance // why work under locks is impossible now
 
 	transacts atomic.Uint32 // whether the cloud has transactions (client.go)
 	probed    bool          // whether the cloud was asked in this run; used by connect

@@ -61,8 +61,8 @@ type TableStatus struct {
 	flow.Pace
 }
 
-// Hindered says briefly what holds up the table's writes; "": nothing.
-func (t *TableStatus) Hindered() string {
+// HeldUpBy says briefly what holds up the table's writes; "": nothing.
+func (t *TableStatus) HeldUpBy() string {
 	switch {
 	case t.Stopped != nil:
 		return t.Stopped.Why

@@ -23,7 +23,7 @@ func (r *Replica) Usable() error {
 		return fault.New(fault.Unavailable, "cloud_away", "no write from this node has reached the cloud for %v", unusableAfter)
 	}
 	now := r.clock.Now()
-	return r.hindered.Noted(r.hindrance(now), now)
+	return r.lastHindrance.Noted(r.hindrance(now), now)
 }
 
 // hindrance returns why work under locks is impossible here although the cloud is reachable; nil: it is possible.

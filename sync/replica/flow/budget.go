@@ -182,15 +182,15 @@ func RefusedAt(level Level) string {
 	return "from 90 % on, writes are refused"
 }
 
-// Hindered remembers the last hindrance for a while.
-type Hindered struct {
+// Hindrance remembers the last hindrance for a while.
+type Hindrance struct {
 	mu  sync.Mutex
 	why error // nil: none, or long ago
 	at  time.Time
 }
 
 // Noted records the present hindrance, nil if none, and returns the one that counts.
-func (h *Hindered) Noted(why error, now time.Time) error {
+func (h *Hindrance) Noted(why error, now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
