@@ -79,7 +79,7 @@ func pause(ctx context.Context, d time.Duration) {
 
 // Under any faults the history is that of one register, with errors classified as they are: Offline calls never happened, Unknown calls may
 // happen at any time, and refusals showed the register's value.
-func TestHistoryInAnyWeather(t *testing.T) {
+func TestHistoryUnderAnyFaults(t *testing.T) {
 	clients, doors := behind(t, 4, 5, spec("events"))
 	putItem(t, client(t, doors[0].URL()), item("reg", "v", attr.Int(0))) // the first request waits for Java to start
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
@@ -159,7 +159,7 @@ func stormyCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *r
 }
 
 // Under any faults at most one node believes it may work, and every holder's fence is above all earlier ones.
-func TestLeasesInAnyWeather(t *testing.T) {
+func TestLeasesUnderAnyFaults(t *testing.T) {
 	clients, doors := behind(t, 3, 21, lockSpec())
 	ctx, cancel := context.WithTimeout(t.Context(), 25*time.Second)
 	defer cancel()

@@ -152,7 +152,7 @@ func (w *apart) do(s step) {
 	switch s.What {
 	case "nothing":
 	case "cut", "cut both", "mute", "heal", "heal both":
-		w.Weather(s.What, at)
+		w.SetFault(s.What, at)
 	case "pass":
 		w.Pass(time.Duration(s.Which) * time.Second)
 	case "pass long":

@@ -58,12 +58,12 @@ func TestNodesApart(t *testing.T) {
 func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newApart(t, 0)
-		w.Weather("cut", "b")
+		w.SetFault("cut", "b")
 		event, starts := w.events[0], w.starts[0].Add(5*time.Hour)
 		w.Want("b", "sam", "PUT", "/pickem/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[event][0]))
 		w.Want("a", nodes.Boss, "PATCH", admin+event, fmt.Sprintf(`{"startsAt":%q}`, starts.Format(time.RFC3339)))
 		w.Pass(2 * time.Hour)
-		w.Weather("heal", "b")
+		w.SetFault("heal", "b")
 		w.Pass(10 * time.Minute)
 		for at := range w.Base {
 			if it := w.Rows(at, prod)["EVENT EVENT#"+event]; it["state"].Str() != "upcoming" {
@@ -92,7 +92,7 @@ func TestNodeThatHasNotHeardTheCloudLocksByItsOwnClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newApart(t, time.Hour)
 		path, pick := "/pickem/app/events/"+w.events[0], fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[w.events[0]][0])
-		w.Weather("cut", "b")
+		w.SetFault("cut", "b")
 		w.Restart("b")
 		w.Pass(time.Until(w.starts[0].Add(-2*time.Hour - time.Second)))
 		w.Want("b", "sam", "PUT", path+"/predictions", pick)
@@ -100,7 +100,7 @@ func TestNodeThatHasNotHeardTheCloudLocksByItsOwnClock(t *testing.T) {
 		if status, answer := w.Ask("b", "sam", "PUT", path+"/predictions", pick); status != http.StatusConflict {
 			t.Errorf("behind the lock by its own clock: %d %s", status, answer)
 		}
-		w.Weather("heal", "b")
+		w.SetFault("heal", "b")
 		w.Pass(2 * time.Minute)
 		for at := range w.Base {
 			if answer := w.Want(at, "sam", "PUT", path+"/predictions", pick); !strings.Contains(answer, `"upcoming"`) {
@@ -234,7 +234,7 @@ func (w *apart) do(s step) {
 	switch s.What {
 	case "nothing":
 	case "cut", "cut both", "mute", "heal", "heal both":
-		w.Weather(s.What, at)
+		w.SetFault(s.What, at)
 	case "pass":
 		w.Pass(time.Duration(s.Which) * time.Second)
 	case "pass long":

@@ -59,9 +59,9 @@ func (w *Apart) Bad(format string, args ...any) {
 	w.Wrong = append(w.Wrong, fmt.Sprintf(format, args...))
 }
 
-// Weather cuts nodes off or rejoins them: "cut", "cut both", "heal", "heal both", or "mute", when requests of a node arrive but answers
+// SetFault cuts nodes off or rejoins them: "cut", "cut both", "heal", "heal both", or "mute", when requests of a node arrive but answers
 // do not.
-func (w *Apart) Weather(what, at string) {
+func (w *Apart) SetFault(what, at string) {
 	w.Trace = append(w.Trace, what+" "+at)
 	if what == "mute" {
 		w.Links[at].SetMode(simcloud.OneWayIn)
@@ -166,7 +166,7 @@ func Shown(it attr.Item, name string) string {
 // Joined rejoins the nodes and returns the cloud's rows once all work is done. Both nodes must have the same rows.
 func (w *Apart) Joined() (cloud map[string]attr.Item) {
 	w.T.Helper()
-	w.Weather("heal both", "")
+	w.SetFault("heal both", "")
 	w.Pass(40 * time.Minute)
 	cloud = w.Rows("", w.Table)
 	for at := range w.Base {

@@ -276,12 +276,12 @@ func (f *Fleet) Knows(at string, partitions ...string) {
 }
 
 // Cut disconnects nodes from the cloud, one after the other; without names, all of them.
-func (f *Fleet) Cut(names ...string) { f.weather(names, simcloud.NoDNS, faultproxy.Refuse) }
+func (f *Fleet) Cut(names ...string) { f.setFaults(names, simcloud.NoDNS, faultproxy.Refuse) }
 
 // Heal reconnects them.
-func (f *Fleet) Heal(names ...string) { f.weather(names, simcloud.None, faultproxy.None) }
+func (f *Fleet) Heal(names ...string) { f.setFaults(names, simcloud.None, faultproxy.None) }
 
-func (f *Fleet) weather(names []string, simulated simcloud.Fault, proxied faultproxy.Fault) {
+func (f *Fleet) setFaults(names []string, simulated simcloud.Fault, proxied faultproxy.Fault) {
 	if len(names) == 0 {
 		names = slices.Sorted(maps.Keys(f.Base))
 	}
