@@ -18,36 +18,36 @@ import (
 type book struct {
 	s *sim
 
-	mu      sync.Mutex
-	acts    []*act
-	bySeq   map[string]*act        // "node seq"
-	effects map[string][]effectAt  // "node seq": effects under the entry's mark, except its closing
-	sent    map[sending]uint64     // the next effect when it was first sent, as far as anybody knows
-	tries   map[sending]int        // number of sends
-	lines   map[string][]int       // node: the timelines its disk has come through after the first, the present one last
-	begun   int                    // timelines begun, of all nodes
-	digits  map[string]string      // "node seq": nine digits, never changing
-	last    map[string]uint64      // "node table key": highest sequence that had an effect
-	lastN   map[string]uint64      // and which
-	plain   map[string]uint64      // like last, without renumbered ones
-	plainN  map[string]uint64      // and which
-	images  map[string][]imageAt   // "table key"
-	shown   map[string][]time.Time // ids that an effect has brought into the cloud, and when
-	first   map[string]uint64      // and which effect did so
-	latest  uint64                 // the last effect
-	left    map[string]int         // node: number of requests with a mark that have left it
-	leftAt  map[string]time.Time   // "node seq": when it was last sent
-	rows    map[string]int         // node: how often its row in the cloud was written
-	back    map[string]uint64      // node: the last effect when it was restored to a snapshot
-	issued  map[string]bool        // ids that somebody wrote
-	foreign map[string]int64       // counter: what foreign writers have added
-	locks   lockBook
-	writers map[string]string // "match fence": who wrote under it
-	owed    map[string]owing  // "match ball": the state that came before its event
-	cloned  map[string]bool   // nodes that ran twice at once
-	cut     map[string]uint64 // item: the last time a foreign writer or the TTL removed its marks
-	epoch   int               // how often the cloud was restored
-	backs   []cloudBack       // and when, to what
+	mu        sync.Mutex
+	acts      []*act
+	bySeq     map[string]*act        // "node seq"
+	effects   map[string][]effectAt  // "node seq": effects under the entry's mark, except its closing
+	sent      map[sending]uint64     // the next effect when it was first sent, as far as anybody knows
+	tries     map[sending]int        // number of sends
+	timelines map[string][]int       // node: the timelines its disk has come through after the first, the present one last
+	begun     int                    // timelines begun, of all nodes
+	digits    map[string]string      // "node seq": nine digits, never changing
+	last      map[string]uint64      // "node table key": highest sequence that had an effect
+	lastN     map[string]uint64      // and which
+	plain     map[string]uint64      // like last, without renumbered ones
+	plainN    map[string]uint64      // and which
+	images    map[string][]imageAt   // "table key"
+	shown     map[string][]time.Time // ids that an effect has brought into the cloud, and when
+	first     map[string]uint64      // and which effect did so
+	latest    uint64                 // the last effect
+	left      map[string]int         // node: number of requests with a mark that have left it
+	leftAt    map[string]time.Time   // "node seq": when it was last sent
+	rows      map[string]int         // node: how often its row in the cloud was written
+	back      map[string]uint64      // node: the last effect when it was restored to a snapshot
+	issued    map[string]bool        // ids that somebody wrote
+	foreign   map[string]int64       // counter: what foreign writers have added
+	locks     lockBook
+	writers   map[string]string // "match fence": who wrote under it
+	owed      map[string]owing  // "match ball": the state that came before its event
+	cloned    map[string]bool   // nodes that ran twice at once
+	cut       map[string]uint64 // item: the last time a foreign writer or the TTL removed its marks
+	epoch     int               // how often the cloud was restored
+	backs     []cloudBack       // and when, to what
 
 	seen
 }
@@ -78,7 +78,7 @@ type imageAt struct {
 
 func newBook(s *sim) *book {
 	return &book{
-		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[sending]uint64{}, tries: map[sending]int{}, lines: map[string][]int{}, digits: map[string]string{},
+		s: s, bySeq: map[string]*act{}, effects: map[string][]effectAt{}, sent: map[sending]uint64{}, tries: map[sending]int{}, timelines: map[string][]int{}, digits: map[string]string{},
 		last: map[string]uint64{}, images: map[string][]imageAt{}, shown: map[string][]time.Time{}, issued: map[string]bool{},
 		foreign: map[string]int64{}, locks: newLockBook(), writers: map[string]string{}, owed: map[string]owing{},
 		first: map[string]uint64{}, left: map[string]int{}, leftAt: map[string]time.Time{}, rows: map[string]int{}, back: map[string]uint64{}, plainN: map[string]uint64{},

@@ -208,7 +208,7 @@ func (s *sim) putBackSoon(n *simNode) bool {
 	}
 	for range 3 + s.luck.n(4) {
 		if l := n.up(); l != nil {
-			l.crowd()
+			l.contend()
 			synctest.Wait()
 		}
 	}
@@ -226,7 +226,7 @@ func (s *sim) putBackSoon(n *simNode) bool {
 		for range s.luck.n(3) {
 			l.link.Next(faults[s.luck.n(len(faults))])
 		}
-		l.crowd()
+		l.contend()
 		synctest.Wait()
 		s.sleep(s.luck.span(time.Millisecond, 4*time.Second))
 	}

@@ -221,7 +221,7 @@ func TestJudgesRefusalsOfALostTime(t *testing.T) {
 			j := newJudged()
 			a := &act{node: "n1", seq: 5, table: "items", key: pk("i1")}
 			item := "items " + keyText(pk("i1"))
-			j.book.acts, j.book.begun, j.book.lines["n1"] = []*act{a}, 2, []int{2}
+			j.book.acts, j.book.begun, j.book.timelines["n1"] = []*act{a}, 2, []int{2}
 			j.book.sent[sending{"n1 5", item, c.sentIn}] = 3
 			j.book.effects["n1 5"] = []effectAt{{made: true, item: item, n: 3}}
 			j.book.refusals(map[string]*conflict.Record{"n1 5": {

@@ -73,7 +73,7 @@ func (s *sim) cluster(n *simNode) bool {
 				continue
 			}
 			for range 1 + s.luck.n(2) {
-				l.crowd()
+				l.contend()
 				synctest.Wait()
 			}
 			switch s.luck.n(4) {
@@ -105,8 +105,8 @@ func (s *sim) cluster(n *simNode) bool {
 	return true
 }
 
-// crowd makes an application write the item that everybody writes at the moment.
-func (l *simLife) crowd() {
+// contend makes an application write the item that everybody writes at the moment.
+func (l *simLife) contend() {
 	s := l.n.s
 	names := []string{
 		"create", "put", "set", "set if seen", "put what was read", "delete", "delete if seen", "delete if seen", "count", "row", "pair", "pair", "setting",

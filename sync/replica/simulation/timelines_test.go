@@ -14,7 +14,7 @@ import (
 // sending is an entry sent by its node in one of its timelines.
 type sending struct {
 	entry, item string
-	line        int
+	timeline    int
 }
 
 // sendingOf identifies a write with a mark, as its node sends it now.
@@ -25,7 +25,7 @@ func (b *book) sendingOf(mark string, c *intent.Call) (as sending, node string) 
 	if key == nil {
 		key = keyIn(c.Item)
 	}
-	return sending{entry: entry, item: c.Table + " " + keyText(key), line: b.line(node)}, node
+	return sending{entry: entry, item: c.Table + " " + keyText(key), timeline: b.timeline(node)}, node
 }
 
 // comesBack records that a write has not reached the cloud, and that its node knows: if it was not sent otherwise, the next write may be
@@ -42,25 +42,25 @@ func (b *book) comesBack(mark string, c *intent.Call) {
 	}
 }
 
-// line is the present timeline of a node.
-func (b *book) line(node string) int {
-	if lines := b.lines[node]; len(lines) > 0 {
-		return lines[len(lines)-1]
+// timeline is the present timeline of a node.
+func (b *book) timeline(node string) int {
+	if timelines := b.timelines[node]; len(timelines) > 0 {
+		return timelines[len(timelines)-1]
 	}
 	return 0
 }
 
 // disk is what a machine's disk promises.
 type disk struct {
-	acts  map[*act]bool // acknowledged writes that it contains
-	lines []int
+	acts      map[*act]bool // acknowledged writes that it contains
+	timelines []int
 }
 
 // disk returns what is on a node's disk now.
 func (b *book) disk(node string) disk {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := disk{acts: map[*act]bool{}, lines: slices.Clone(b.lines[node])}
+	d := disk{acts: map[*act]bool{}, timelines: slices.Clone(b.timelines[node])}
 	for _, a := range b.acts {
 		if a.node == node && !a.gone {
 			d.acts[a] = true
@@ -75,11 +75,11 @@ func (b *book) putBack(node string, d disk) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.back[node] = b.latest
-	if now := b.lines[node]; len(d.lines) > len(now) || !slices.Equal(d.lines, now[:len(d.lines)]) {
+	if now := b.timelines[node]; len(d.timelines) > len(now) || !slices.Equal(d.timelines, now[:len(d.timelines)]) {
 		b.s.net.Count("put back to a time that was lost")
 	}
 	b.begun++
-	b.lines[node] = append(slices.Clone(d.lines), b.begun)
+	b.timelines[node] = append(slices.Clone(d.timelines), b.begun)
 	for _, a := range b.acts {
 		if a.node != node {
 			continue
@@ -96,19 +96,19 @@ func (b *book) putBack(node string, d disk) {
 // item, or to another write of the same one: what was sent before this one was written belongs to that.
 func (b *book) hasSent(a *act) bool {
 	as := sending{entry: fmt.Sprintf("%s %d", a.node, a.seq), item: a.table + " " + keyText(a.key)}
-	there := func(line int) bool {
-		as.line = line
+	there := func(timeline int) bool {
+		as.timeline = timeline
 		return b.sent[as] > a.after
 	}
-	return there(0) || slices.ContainsFunc(b.lines[a.node], there)
+	return there(0) || slices.ContainsFunc(b.timelines[a.node], there)
 }
 
 // sentWhenLost reports whether a write had been sent, when an effect came, in a timeline that its node's disk has not come through.
 func (b *book) sentWhenLost(a *act, effect uint64) bool {
 	as := sending{entry: fmt.Sprintf("%s %d", a.node, a.seq), item: a.table + " " + keyText(a.key)}
-	for as.line = range b.begun + 1 {
+	for as.timeline = range b.begun + 1 {
 		sent := b.sent[as]
-		if as.line > 0 && sent > 0 && sent <= effect && !slices.Contains(b.lines[a.node], as.line) {
+		if as.timeline > 0 && sent > 0 && sent <= effect && !slices.Contains(b.timelines[a.node], as.timeline) {
 			return true
 		}
 	}
@@ -117,8 +117,8 @@ func (b *book) sentWhenLost(a *act, effect uint64) bool {
 
 // firstSent returns the next effect at the time when an entry was first sent, in any timeline; 0: never sent.
 func (b *book) firstSent(entry, item string) (first uint64) {
-	for line := range b.begun + 1 {
-		if n := b.sent[sending{entry, item, line}]; n > 0 && (first == 0 || n < first) {
+	for timeline := range b.begun + 1 {
+		if n := b.sent[sending{entry, item, timeline}]; n > 0 && (first == 0 || n < first) {
 			first = n
 		}
 	}
