@@ -16,7 +16,7 @@ import (
 
 // asked is a cloud that says whether it has transactions.
 type asked struct {
-	*wire
+	*conn
 	has   bool
 	err   func() error // nil: it says
 	times atomic.Int32
@@ -48,7 +48,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 		c := simcloud.New(simcloud.Options{NoTransactions: !has})
 		c.Create(cloudTables()...)
 		s := memoryStore(t, store.Options{Node: "a"})
-		way := &asked{wire: &wire{cloud: c, node: "a"}, has: has}
+		way := &asked{conn: &conn{cloud: c, node: "a"}, has: has}
 		n := nodeOn(t, s, c, func(cfg *replica.Config) { cfg.Cloud = way })
 		if err := s.Update(t.Context(), putTwo); err != nil {
 			t.Errorf("has %v: refused before the cloud was asked: %v", has, err)
@@ -72,7 +72,7 @@ func TestTransactionsAreAskedFor(t *testing.T) {
 			t.Errorf("has %v: asked %d times", has, got)
 		}
 
-		late := &asked{wire: &wire{cloud: c, node: "a"}, err: offline}
+		late := &asked{conn: &conn{cloud: c, node: "a"}, err: offline}
 		nodeOn(t, s, c, func(cfg *replica.Config) { cfg.Cloud = late })
 		err := s.Update(t.Context(), putTwo)
 		if got := err == nil; got != has || !has && !faults.Is(err, faults.Invalid) {
@@ -95,13 +95,13 @@ func TestCloudThatDoesNotSay(t *testing.T) {
 		return nil
 	}}
 	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) {
-		way.wire = cfg.Cloud.(*wire)
+		way.conn = cfg.Cloud.(*conn)
 		cfg.Cloud = way
 	})
 	n.update(putTwo)
 	n.run()
 	n.until("it was asked", func() bool { return way.times.Load() > 0 })
-	if len(n.wire.sent()) != 0 {
+	if len(n.conn.sent()) != 0 {
 		t.Error("something was sent before it answered")
 	}
 	silent.Store(false)
@@ -121,7 +121,7 @@ func TestWayGoneWithoutAnAnswer(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		n := newNode(t, newCloud(), "a")
 		var first sync.Once
-		n.wire.setFault(func(_ int, calls []intent.Call) (f fault) {
+		n.conn.setFault(func(_ int, calls []intent.Call) (f fault) {
 			if calls[0].Table == "data" {
 				first.Do(func() { f.after = &intent.Error{Class: intent.Unknown, Err: goneError{gone}} })
 			}
@@ -143,7 +143,7 @@ func TestWayGoneWithoutAnAnswer(t *testing.T) {
 
 // timed is a cloud that reports its cost and whether a server has shown its time.
 type timed struct {
-	*wire
+	*conn
 	shown atomic.Bool
 }
 
@@ -159,7 +159,7 @@ func (c *timed) Usage() remote.Usage {
 func TestSyncedIsTheClients(t *testing.T) {
 	way := &timed{}
 	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) {
-		way.wire = cfg.Cloud.(*wire)
+		way.conn = cfg.Cloud.(*conn)
 		cfg.Cloud = way
 	}).run()
 	n.until("the cloud is there", func() bool { return n.status().Up })
@@ -179,7 +179,7 @@ func TestSyncedIsTheClients(t *testing.T) {
 }
 
 func TestStatusTellsUsage(t *testing.T) {
-	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) { cfg.Cloud = &timed{wire: cfg.Cloud.(*wire)} })
+	n := newNode(t, newCloud(), "a", func(cfg *replica.Config) { cfg.Cloud = &timed{conn: cfg.Cloud.(*conn)} })
 	if got := n.status().Usage; got != (remote.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}) {
 		t.Errorf("used: %+v", got)
 	}

@@ -40,7 +40,7 @@ func refused(t *testing.T, change ...func(*replica.Config)) (n *node, foreign si
 	n.run()
 	n.drained()
 	foreign = simcloud.Foreign{Cloud: c, Name: "console"}
-	image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
+	image := maps.Clone(n.conn.cloud.Item("data", key("p", "s")))
 	image["status"] = attr.S("taken")
 	if err := foreign.Put("data", image); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestRetryConflict(t *testing.T) {
 	if open := n.conflicts(conflict.StateOpen); len(open) != 1 || n.status().Waiting != 0 {
 		t.Fatal("a refused retry changed something")
 	}
-	image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
+	image := maps.Clone(n.conn.cloud.Item("data", key("p", "s")))
 	image["status"] = attr.S("idle")
 	if err := foreign.Put("data", image); err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestRetryConflict(t *testing.T) {
 		t.Fatalf("%+v %v", c, err)
 	}
 	n.drained()
-	if got := n.wire.cloud.Item("data", key("p", "s")); got["status"].Str() != "active" {
+	if got := n.conn.cloud.Item("data", key("p", "s")); got["status"].Str() != "active" {
 		t.Errorf("the cloud has %v", got)
 	}
 	n.same("data")
@@ -176,7 +176,7 @@ func TestRetryConflict(t *testing.T) {
 func TestDiscardConflict(t *testing.T) {
 	n, _, _ := refused(t)
 	id := n.conflicts(conflict.StateOpen)[0].ID
-	before := len(n.wire.sent())
+	before := len(n.conn.sent())
 	c, err := n.r.Conflicts().Discard(t.Context(), id)
 	if err != nil || c.State != conflict.StateDiscarded {
 		t.Fatalf("%+v %v", c, err)
@@ -184,7 +184,7 @@ func TestDiscardConflict(t *testing.T) {
 	if kept, err := n.r.Conflicts().Find(t.Context(), id); err != nil || kept.State != conflict.StateDiscarded || kept.ClosedAt.IsZero() {
 		t.Errorf("%+v %v: the record must stay", kept, err)
 	}
-	if st := n.status(); st.Conflicts.Open != 0 || st.Conflicts.Kept != 1 || len(n.wire.sent()) != before {
+	if st := n.status(); st.Conflicts.Open != 0 || st.Conflicts.Kept != 1 || len(n.conn.sent()) != before {
 		t.Errorf("%+v", st.Conflicts)
 	}
 }
@@ -212,7 +212,7 @@ func TestMergeHandler(t *testing.T) {
 	if it.Base["status"].Str() != "idle" || it.View["status"].Str() != "active" || it.Remote["status"].Str() != "taken" || it.Remote["_c"].Kind() != (attr.Value{}).Kind() {
 		t.Errorf("the handler saw %+v", it)
 	}
-	got, _ := intent.Split(n.wire.cloud.Item("data", key("p", "s")))
+	got, _ := intent.Split(n.conn.cloud.Item("data", key("p", "s")))
 	if got["status"].Str() != "taken" || got["waiting"].Str() != "active" {
 		t.Errorf("the cloud has %v", got)
 	}
@@ -245,15 +245,15 @@ func TestMergeHandlerBehindAReading(t *testing.T) {
 	n.put("data", Item("p", "s", "status", "idle"))
 	n.run()
 	n.drained()
-	n.wire.setFault(func(int, []intent.Call) fault {
+	n.conn.setFault(func(int, []intent.Call) fault {
 		return fault{before: &intent.Error{Class: intent.Throttled, Err: errors.New("a test")}}
 	})
 	set("idle", "active")
 	set("active", "done")
 	for _, status := range []string{"taken", "sold"} { // of several reads the first counts
-		image := maps.Clone(n.wire.cloud.Item("data", key("p", "s")))
+		image := maps.Clone(n.conn.cloud.Item("data", key("p", "s")))
 		image["status"] = attr.S(status)
-		if err := (simcloud.Foreign{Cloud: n.wire.cloud, Name: "console"}).Put("data", image); err != nil {
+		if err := (simcloud.Foreign{Cloud: n.conn.cloud, Name: "console"}).Put("data", image); err != nil {
 			t.Fatal(err)
 		}
 		if err := n.r.ReadNow(t.Context(), "data", key("p", "s")); err != nil {
@@ -266,7 +266,7 @@ func TestMergeHandlerBehindAReading(t *testing.T) {
 	if st := n.status(); st.Doubtful == 0 || len(seen) > 0 {
 		t.Fatalf("%d writes are out of the view, %d decided", st.Doubtful, len(seen))
 	}
-	n.wire.setFault(nil)
+	n.conn.setFault(nil)
 	n.drained()
 	for i, it := range seen {
 		if it.Base["status"].Str() != "idle" || it.View["status"].Str() != "done" || it.Remote["status"].Str() != "sold" {
@@ -276,7 +276,7 @@ func TestMergeHandlerBehindAReading(t *testing.T) {
 			t.Errorf("decision %d is based on %v", i, it.Remote)
 		}
 	}
-	if got := n.wire.cloud.Item("data", key("p", "s")); len(seen) == 0 || len(n.conflicts(conflict.StateOpen)) > 0 || got["merged"].Str() != "done" {
+	if got := n.conn.cloud.Item("data", key("p", "s")); len(seen) == 0 || len(n.conflicts(conflict.StateOpen)) > 0 || got["merged"].Str() != "done" {
 		t.Errorf("%d decisions, the cloud has %v", len(seen), got)
 	}
 }
@@ -294,7 +294,7 @@ func TestMergeHandlerWithoutAnAnswer(t *testing.T) {
 		if len(open) != 1 || (open[0].Note != "") != (name == "refused") {
 			t.Errorf("%s: %+v", name, open)
 		}
-		if got := n.wire.cloud.Item("data", key("p", "s")); got["status"].Str() != "taken" {
+		if got := n.conn.cloud.Item("data", key("p", "s")); got["status"].Str() != "taken" {
 			t.Errorf("%s: the cloud has %v", name, got)
 		}
 	}
@@ -308,7 +308,7 @@ func poisoned(t *testing.T) (n *node, seqs []uint64) {
 	n.drained()
 	left, written := make(chan struct{}), make(chan struct{})
 	leaves := sync.OnceFunc(func() { close(left) })
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		f := poison(calls, "bad")
 		if f.before != nil {
 			leaves()
@@ -351,7 +351,7 @@ func TestQuarantine(t *testing.T) {
 			n, seqs := poisoned(t)
 			n.put("data", Item("other", "s", "v", 1))
 			n.until("the rest flows", func() bool {
-				return n.wire.cloud.Item("data", key("other", "s")) != nil && n.status().Waiting == int64(len(seqs))
+				return n.conn.cloud.Item("data", key("other", "s")) != nil && n.status().Waiting == int64(len(seqs))
 			})
 			c := n.conflicts(conflict.StateOpen)[0]
 			if c.Kind != conflict.KindQuarantine || c.Decided[0].Entry.Seq != seqs[0] || len(c.Tail) != 1 || c.Tail[0].Seq != seqs[1] {
@@ -361,7 +361,7 @@ func TestQuarantine(t *testing.T) {
 				t.Errorf("%d wait, alarms %q", st.Waiting, st.Alarms)
 			}
 			late := n.add("data", key("p", "s"), 100) // stands behind, and in no record
-			n.wire.setFault(nil)
+			n.conn.setFault(nil)
 			decide, want, state := n.r.Conflicts().Discard, int64(101), conflict.StateDiscarded
 			if verb == "retry" {
 				decide, want, state = n.r.Conflicts().Retry, 106, conflict.StateRetried
@@ -374,7 +374,7 @@ func TestQuarantine(t *testing.T) {
 			if err := n.r.Wait(t.Context(), late); err != nil {
 				t.Errorf("the write behind it: %v", err)
 			}
-			got := n.wire.cloud.Item("data", key("p", "s"))
+			got := n.conn.cloud.Item("data", key("p", "s"))
 			if v, _ := got["n"].Int(); v != want || (got["bad"].Str() == "poison") != (verb == "retry") {
 				t.Errorf("the cloud has %v, want n = %d", got, want)
 			}

@@ -87,7 +87,7 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 		}
 	})
 	if lossy {
-		n.wire.setFault(func(i int, _ []intent.Call) fault {
+		n.conn.setFault(func(i int, _ []intent.Call) fault {
 			if i%3 == 0 {
 				return fault{after: unknown()}
 			}
@@ -120,7 +120,7 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 		dir = t.TempDir()
 		copyAll(t, filepath.Dir(path), dir)
 		path = filepath.Join(dir, "store.db")
-		n.wire.setFault(func(int, []intent.Call) fault { return fault{before: offline()} })
+		n.conn.setFault(func(int, []intent.Call) fault { return fault{before: offline()} })
 	}
 	close(gone)
 	<-done
@@ -167,15 +167,15 @@ func writeAll(n *node) {
 func check(t *testing.T, n *node, nth int) {
 	t.Helper()
 	for i := range 3 {
-		got, _ := intent.Split(n.wire.cloud.Item("data", key(fmt.Sprint("p", i), "s")))
+		got, _ := intent.Split(n.conn.cloud.Item("data", key(fmt.Sprint("p", i), "s")))
 		if v, _ := got["n"].Int(); v != 111 {
 			t.Errorf("death %d: the counter %d is %v, want 111", nth, i, got["n"])
 		}
-		if got := n.wire.cloud.Item("data", key(fmt.Sprint("p", i), "gone")); got != nil {
+		if got := n.conn.cloud.Item("data", key(fmt.Sprint("p", i), "gone")); got != nil {
 			t.Errorf("death %d: the deleted item is there: %v", nth, got)
 		}
 	}
-	got, _ := intent.Split(n.wire.cloud.Item("other", key("sum", "s")))
+	got, _ := intent.Split(n.conn.cloud.Item("other", key("sum", "s")))
 	if v, _ := got["n"].Int(); v != 300 {
 		t.Errorf("death %d: the sum is %v, want 300", nth, got["n"])
 	}

@@ -12,7 +12,7 @@ import (
 // Waiting writes take no memory, whether a hundred thousand entries or any other number.
 func TestMemoryOfADrain(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
-	n = nodeOn(t, n.store, n.wire.cloud, func(c *replica.Config) { c.Cloud = &sink{} })
+	n = nodeOn(t, n.store, n.conn.cloud, func(c *replica.Config) { c.Cloud = &sink{} })
 	heap := func() int64 {
 		runtime.GC()
 		var m runtime.MemStats

@@ -75,7 +75,7 @@ func TestLongQueueOfStoppedTable(t *testing.T) {
 	if testing.Short() {
 		count, workers = 2_000, 1
 	}
-	n = nodeOn(t, n.store, n.wire.cloud, func(c *replica.Config) { c.Cloud, c.Workers = to, workers })
+	n = nodeOn(t, n.store, n.conn.cloud, func(c *replica.Config) { c.Cloud, c.Workers = to, workers })
 	fillAs(n, count, "other", "data")
 	n.run()
 	n.until("all of the table that is there is sent", func() bool { return n.status().Waiting == int64(count) })

@@ -49,7 +49,7 @@ func newJudged(t *testing.T) *judged {
 func (j *judged) during(lost bool, items []store.WriteItem, others func()) (reads int) {
 	j.t.Helper()
 	left, gate := make(chan struct{}, 1), make(chan struct{})
-	j.wire.setFault(func(n int, _ []intent.Call) fault {
+	j.conn.setFault(func(n int, _ []intent.Call) fault {
 		f := fault{wait: gate}
 		if n > 1 {
 			return fault{}
@@ -62,11 +62,11 @@ func (j *judged) during(lost bool, items []store.WriteItem, others func()) (read
 	j.asked = nil
 	seq := j.update(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: items}) })
 	<-left
-	j.wire.reads(nil)
+	j.conn.reads(nil)
 	others()
 	close(gate)
 	j.decided(seq)
-	return j.wire.reads(nil)
+	return j.conn.reads(nil)
 }
 
 // made lists the rows of a transaction: those that it writes and those that it has conditions on.
@@ -101,13 +101,13 @@ func (j *judged) set(table string, k attr.Item, name string, v attr.Value) {
 	j.t.Helper()
 	c := intent.Call{Op: store.OpUpdate, Table: table, Key: k, Update: "SET " + name + " = :v"}
 	c.Values = attr.Item{":v": v}
-	if _, err := j.wire.cloud.Write("b", c); err != nil {
+	if _, err := j.conn.cloud.Write("b", c); err != nil {
 		j.t.Fatal(err)
 	}
 }
 
 func (j *judged) there(table string, k attr.Item) attr.Item {
-	it, _ := intent.Split(j.wire.cloud.Item(table, k))
+	it, _ := intent.Split(j.conn.cloud.Item(table, k))
 	return it
 }
 
@@ -152,7 +152,7 @@ func rowsOfARefusedTransaction(t *testing.T) {
 			j.set("data", b, "seen", theirs)
 		}, 3},
 		{"that row is gone", "", false, nil, func(_, b, c attr.Item) {
-			if _, err := j.wire.cloud.Write("b", intent.Call{Op: store.OpDelete, Table: "other", Key: c}); err != nil {
+			if _, err := j.conn.cloud.Write("b", intent.Call{Op: store.OpDelete, Table: "other", Key: c}); err != nil {
 				t.Fatal(err)
 			}
 			j.set("data", b, "seen", theirs)
@@ -174,7 +174,7 @@ func rowsOfARefusedTransaction(t *testing.T) {
 		j.beside = []attr.Item{kc}
 		reads := j.during(c.lost, []store.WriteItem{mine(ka, "n = :m"), mine(kb, c.second), open(kc)}, func() {
 			c.others(ka, kb, kc)
-			j.wire.reads(c.failed)
+			j.conn.reads(c.failed)
 		})
 		if len(j.asked) != 1 {
 			t.Fatalf("%s: the handler is asked %d times", c.name, len(j.asked))

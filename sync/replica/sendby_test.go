@@ -54,7 +54,7 @@ func TestNothingIsFirstSentAfterItsTime(t *testing.T) {
 		n.update(write)
 		n.put("other", Item("p", "any", "n", 1))
 		n.run().drained()
-		if sent := n.wire.sent(); len(sent) != 1 || sent[0].Table != "other" {
+		if sent := n.conn.sent(); len(sent) != 1 || sent[0].Table != "other" {
 			t.Errorf("%s: sent %v", name, sent)
 		}
 		if all := n.open(); len(all) != 1 || all[0].Code != string(intent.CodeLate) {
@@ -70,7 +70,7 @@ func TestNothingIsFirstSentAfterItsTime(t *testing.T) {
 func TestWhatWasSentInTimeGoesOn(t *testing.T) {
 	t.Parallel()
 	n, by := dueNode(t)
-	n.wire.setFault(func(_ int, calls []intent.Call) (f fault) {
+	n.conn.setFault(func(_ int, calls []intent.Call) (f fault) {
 		if calls[0].Table == "data" && by.Load().IsZero() {
 			past := time.Now().Add(-time.Second)
 			by.Store(&past)

@@ -60,7 +60,7 @@ func TestTailGoesWithTheRejected(t *testing.T) {
 	if v, _ := got["counted"].Int(); got["status"].Str() != "theirs" || !got["computed"].IsZero() || v != 1 {
 		t.Errorf("readers see %v", got)
 	}
-	image, err := n2.wire.cloud.Get("data", key("p", "s"))
+	image, err := n2.conn.cloud.Get("data", key("p", "s"))
 	if err != nil || !image["computed"].IsZero() {
 		t.Errorf("the cloud has %v, %v", image, err)
 	}
@@ -76,9 +76,9 @@ func TestRequestWithoutAnAnswerEnds(t *testing.T) {
 	c := newCloud()
 	n := newNode(t, c, "a", func(cfg *replica.Config) { cfg.Deadline = 50 * time.Millisecond })
 	never := make(chan struct{})
-	n.wire.setFault(func(_ int, calls []intent.Call) (f fault) {
+	n.conn.setFault(func(_ int, calls []intent.Call) (f fault) {
 		sent := 0
-		for _, had := range n.wire.calls {
+		for _, had := range n.conn.calls {
 			if had.Table == "data" {
 				sent++
 			}
@@ -107,14 +107,14 @@ func TestPoisonAtTheHead(t *testing.T) {
 		}
 		return fault{}
 	}
-	n.wire.setFault(poison)
+	n.conn.setFault(poison)
 	n.put("data", Item("p", "bad"))
 	n.run()
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 	n.stop()
 	n.put("data", Item("p", "good"))
 	n2 := nodeOn(t, n.store, c, oneWorker)
-	n2.wire.setFault(poison)
+	n2.conn.setFault(poison)
 	n2.run()
 	n2.until("the other is there", func() bool { return len(c.Items("data")) == 1 })
 }
@@ -140,7 +140,7 @@ func TestWriteUnits(t *testing.T) {
 	})
 	n.run()
 	n.drained()
-	before := n.wire.cloud.Units()
+	before := n.conn.cloud.Units()
 	n.update(func(tx *store.Tx) (err error) {
 		for i := range writes {
 			switch k, key := kind(i), key(fmt.Sprint("p", i), "s"); {
@@ -161,7 +161,7 @@ func TestWriteUnits(t *testing.T) {
 	})
 	n.drained()
 	n.same("data")
-	ratio := (n.wire.cloud.Units() - before) / writes
+	ratio := (n.conn.cloud.Units() - before) / writes
 	if proofs := 3 * 0.2; ratio > 1.2+proofs || ratio < 1+proofs {
 		t.Errorf("%.3f write units for each write", ratio)
 	}
@@ -175,7 +175,7 @@ func TestProvedAfterLetGo(t *testing.T) {
 	n.put("data", Item("p", "s", "n", 1))
 	n.run()
 	n.drained()
-	n.wire.setFault(func(i int, calls []intent.Call) fault {
+	n.conn.setFault(func(i int, calls []intent.Call) fault {
 		if i == 1 { // sent and not answered: it keeps its number
 			return fault{before: unknown()}
 		}
@@ -191,7 +191,7 @@ func TestProvedAfterLetGo(t *testing.T) {
 	if p, err := n.r.Proved(t.Context(), seq); err != nil || p != replica.ProofRefused {
 		t.Errorf("quarantined: %v, %v", p, err)
 	}
-	n.wire.setFault(nil)
+	n.conn.setFault(nil)
 	if _, err := n.r.Conflicts().Retry(t.Context(), n.conflicts(conflict.StateOpen)[0].ID); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 	}
 	n.run()
 	n.drained()
-	n.wire.setFault(func(int, []intent.Call) fault { return fault{before: offline()} })
+	n.conn.setFault(func(int, []intent.Call) fault { return fault{before: offline()} })
 	image := maps.Clone(c.Item("data", key("p", "s")))
 	image["status"] = attr.S("taken")
 	if err := (simcloud.Foreign{Cloud: c, Name: "console"}).Put("data", image); err != nil {
@@ -235,7 +235,7 @@ func TestMergeWithoutRoom(t *testing.T) {
 			return err
 		})
 	}
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		if calls[0].Table == "other" || calls[0].Key["pk"].Str() == "gone" {
 			return fault{before: &intent.Error{Class: intent.Throttled, Err: errors.New("a test")}}
 		}

@@ -32,7 +32,7 @@ func after(table string, keys ...attr.Item) (s store.Sending) {
 
 // has reports whether the cloud has an item of a table.
 func (n *node) has(table, pk, sk string) bool {
-	return n.wire.cloud.Item(table, key(pk, sk)) != nil
+	return n.conn.cloud.Item(table, key(pk, sk)) != nil
 }
 
 func skOf(c *intent.Call) string {
@@ -45,7 +45,7 @@ func skOf(c *intent.Call) string {
 // holdBack makes writes of some items fail unanswered and unapplied until release is called.
 func (n *node) holdBack(sks ...string) (release func()) {
 	held := true
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		if held && slices.ContainsFunc(calls, func(c intent.Call) bool {
 			return slices.Contains(sks, skOf(&c))
 		}) {
@@ -53,7 +53,7 @@ func (n *node) holdBack(sks ...string) (release func()) {
 		}
 		return fault{}
 	})
-	return func() { n.wire.mu.Lock(); held = false; n.wire.mu.Unlock() }
+	return func() { n.conn.mu.Lock(); held = false; n.conn.mu.Unlock() }
 }
 
 // A write that names another waits for it, whatever its queue; one that names none does not. That holds after a restart too, and the
@@ -76,10 +76,10 @@ func TestAfterAnother(t *testing.T) {
 		n.run()
 		<-time.After(10 * time.Second)
 		if !n.has("data", "p", "alone") || n.has("other", "q", "second") || n.has("data", "p", "third") {
-			t.Errorf("a write did not wait for the one that it names, or one that names none waits: %v", n.wire.sent())
+			t.Errorf("a write did not wait for the one that it names, or one that names none waits: %v", n.conn.sent())
 		}
 		n.stop()
-		n2 := nodeOn(t, n.store, n.wire.cloud)
+		n2 := nodeOn(t, n.store, n.conn.cloud)
 		release2 := n2.holdBack("first")
 		n2.run()
 		<-time.After(10 * time.Second)
@@ -91,7 +91,7 @@ func TestAfterAnother(t *testing.T) {
 		n2.drained()
 		n2.same("data", "other")
 		var order []string
-		for _, c := range n2.wire.sent() {
+		for _, c := range n2.conn.sent() {
 			order = append(order, skOf(&c))
 		}
 		at := func(sk string) int { return slices.Index(order, sk) }
@@ -119,7 +119,7 @@ func TestAfterWhatIsRefused(t *testing.T) {
 						t.Fatal(err)
 					}
 				} else {
-					n.wire.setFault(func(_ int, calls []intent.Call) (f fault) {
+					n.conn.setFault(func(_ int, calls []intent.Call) (f fault) {
 						if calls[0].Item["sk"].Str() == "first" {
 							f.before = &intent.Error{Class: class, Err: errors.New("a test")}
 						}
@@ -161,7 +161,7 @@ func TestChecksShareAPlace(t *testing.T) {
 		n.guarded("three")
 		n.guarded("four")
 		<-time.After(10 * time.Second)
-		roster, _ := n.wire.cloud.Item("data", key("p", "roster"))["n"].Int()
+		roster, _ := n.conn.cloud.Item("data", key("p", "roster"))["n"].Int()
 		if n.has("other", "p", "one") || !n.has("other", "p", "two") || roster != 0 || n.has("other", "p", "three") || n.has("other", "p", "four") {
 			t.Errorf("one %v, two %v, the write %d, three %v, four %v", n.has("other", "p", "one"), n.has("other", "p", "two"), roster,
 				n.has("other", "p", "three"), n.has("other", "p", "four"))
@@ -178,7 +178,7 @@ func TestManyShareAPlace(t *testing.T) {
 		const count = 200
 		n := newNode(t, newCloud(), "a")
 		gate := make(chan struct{})
-		n.wire.setFault(func(_ int, calls []intent.Call) fault {
+		n.conn.setFault(func(_ int, calls []intent.Call) fault {
 			if slices.ContainsFunc(calls, func(c intent.Call) bool { return c.Item["sk"].Str() == "roster" }) {
 				return fault{wait: gate}
 			}
@@ -206,7 +206,7 @@ func TestBehindAHeldCheck(t *testing.T) {
 		n := newNode(t, newCloud(), "a").run()
 		n.put("data", Item("p", "roster"))
 		n.drained()
-		n.wire.setFault(func(_ int, calls []intent.Call) fault {
+		n.conn.setFault(func(_ int, calls []intent.Call) fault {
 			if len(calls) > 1 {
 				return fault{wait: in(time.Second), before: &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}}
 			}
@@ -224,7 +224,7 @@ func TestBehindAHeldCheck(t *testing.T) {
 		})
 		n.patience = time.Hour
 		n.until("the write is there", func() bool {
-			v, _ := n.wire.cloud.Item("data", key("p", "roster"))["n"].Int()
+			v, _ := n.conn.cloud.Item("data", key("p", "roster"))["n"].Int()
 			return v == 1
 		})
 		if n.status().Conflicts.Quarantined == 0 {
@@ -246,13 +246,13 @@ func TestAhead(t *testing.T) {
 			_, err := tx.Put(store.PutItem{Table: "data", Item: Item("p", "ahead", "v", 2)})
 			return err
 		})
-		n2 := nodeOn(t, n.store, n.wire.cloud)
-		n2.wire.setFault(func(int, []intent.Call) fault { return fault{wait: in(80 * time.Millisecond)} })
+		n2 := nodeOn(t, n.store, n.conn.cloud)
+		n2.conn.setFault(func(int, []intent.Call) fault { return fault{wait: in(80 * time.Millisecond)} })
 		n2.run()
 		n2.drained()
 		n2.same("data")
 		var order []string
-		for _, c := range n2.wire.sent() {
+		for _, c := range n2.conn.sent() {
 			order = append(order, skOf(&c))
 		}
 		if at, usual := slices.Index(order, "ahead"), slices.Index(order, "usual"); at > 5 || usual < 400 {
@@ -278,7 +278,7 @@ func drainRate(t *testing.T, latency time.Duration, count int, partition func(i 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		n := newNode(t, newCloud(), "a")
-		n.wire.setFault(func(int, []intent.Call) fault { return fault{wait: in(latency)} })
+		n.conn.setFault(func(int, []intent.Call) fault { return fault{wait: in(latency)} })
 		n.update(func(tx *store.Tx) error {
 			for i := range count {
 				if _, err := tx.Put(store.PutItem{Table: "data", Item: Item(partition(i), fmt.Sprint("user", i))}); err != nil {

@@ -35,7 +35,7 @@ func TestDrains(t *testing.T) {
 	n.run()
 	n.drained()
 	n.same("data")
-	if items := n.wire.cloud.Items("screen"); len(items) != 0 {
+	if items := n.conn.cloud.Items("screen"); len(items) != 0 {
 		t.Errorf("a local table has %d items in the cloud", len(items))
 	}
 	st := n.status()
@@ -50,7 +50,7 @@ func TestDrains(t *testing.T) {
 // Updates of one item are sent in the order in which they were made, each once, whatever becomes of the answers.
 func TestOrderOfAnItem(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
-	n.wire.setFault(func(i int, _ []intent.Call) fault {
+	n.conn.setFault(func(i int, _ []intent.Call) fault {
 		switch i % 5 {
 		case 1:
 			return fault{after: unknown()}
@@ -73,7 +73,7 @@ func TestOrderOfAnItem(t *testing.T) {
 	n.run()
 	n.drained()
 	n.same("data")
-	got, _ := intent.Split(n.wire.cloud.Item("data", k))
+	got, _ := intent.Split(n.conn.cloud.Item("data", k))
 	if v, _ := got["n"].Int(); v != 40 {
 		t.Errorf("n is %d, want 40", v)
 	}
@@ -89,7 +89,7 @@ func TestOrderOfAnItem(t *testing.T) {
 func TestParkedItemLetsItsWorkerGoOn(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Workers = 1 })
 	release := make(chan struct{})
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		if calls[0].Key["sk"].Str() == "stuck" || calls[0].Item["sk"].Str() == "stuck" {
 			select {
 			case <-release:
@@ -105,7 +105,7 @@ func TestParkedItemLetsItsWorkerGoOn(t *testing.T) {
 		n.put("data", Item("p", fmt.Sprint(i), "v", i))
 	}
 	n.run()
-	n.until("only the stuck item waits", func() bool { return n.status().Waiting <= 2 && len(n.wire.cloud.Items("data")) == 50 })
+	n.until("only the stuck item waits", func() bool { return n.status().Waiting <= 2 && len(n.conn.cloud.Items("data")) == 50 })
 	close(release)
 	n.drained()
 	n.same("data")
@@ -118,7 +118,7 @@ func TestOneRequestAWorker(t *testing.T) {
 		n.put("data", Item(fmt.Sprint("p", i), "s", "v", i))
 	}
 	gate := make(chan struct{})
-	n.wire.setFault(func(i int, _ []intent.Call) fault {
+	n.conn.setFault(func(i int, _ []intent.Call) fault {
 		if i > 8 {
 			return fault{wait: gate}
 		}
@@ -126,16 +126,16 @@ func TestOneRequestAWorker(t *testing.T) {
 	})
 	n.run()
 	n.until("four are on their way", func() bool {
-		n.wire.mu.Lock()
-		defer n.wire.mu.Unlock()
-		return n.wire.busy == 4
+		n.conn.mu.Lock()
+		defer n.conn.mu.Unlock()
+		return n.conn.busy == 4
 	})
 	close(gate)
 	n.drained()
-	n.wire.mu.Lock() // the node still writes rows of its own
-	defer n.wire.mu.Unlock()
-	if n.wire.most != 4 {
-		t.Errorf("%d requests at once, want 4", n.wire.most)
+	n.conn.mu.Lock() // the node still writes rows of its own
+	defer n.conn.mu.Unlock()
+	if n.conn.most != 4 {
+		t.Errorf("%d requests at once, want 4", n.conn.most)
 	}
 }
 
@@ -143,7 +143,7 @@ func TestOneRequestAWorker(t *testing.T) {
 func TestOffline(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	away := true
-	n.wire.setFault(func(_ int, _ []intent.Call) fault {
+	n.conn.setFault(func(_ int, _ []intent.Call) fault {
 		if away {
 			return fault{before: offline()}
 		}
@@ -154,12 +154,12 @@ func TestOffline(t *testing.T) {
 	}
 	n.run()
 	n.until("it is known to be away", func() bool { return !n.status().Up && n.status().LastError != "" })
-	if len(n.wire.cloud.Items("data")) != 0 {
+	if len(n.conn.cloud.Items("data")) != 0 {
 		t.Error("something arrived")
 	}
-	n.wire.mu.Lock()
+	n.conn.mu.Lock()
 	away = false
-	n.wire.mu.Unlock()
+	n.conn.mu.Unlock()
 	n.drained()
 	n.same("data")
 }
@@ -167,7 +167,7 @@ func TestOffline(t *testing.T) {
 // A poison entry is quarantined with those behind it on its item; the others are sent.
 func TestPoison(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		if calls[0].Key["sk"].Str() == "bad" || calls[0].Item["sk"].Str() == "bad" {
 			return fault{before: &intent.Error{Class: intent.TooLarge, Err: errors.New("a test")}}
 		}
@@ -179,7 +179,7 @@ func TestPoison(t *testing.T) {
 		n.put("data", Item("p", fmt.Sprint(i), "v", i))
 	}
 	n.run()
-	n.until("the rest is there", func() bool { return len(n.wire.cloud.Items("data")) == 30 })
+	n.until("the rest is there", func() bool { return len(n.conn.cloud.Items("data")) == 30 })
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 	if st := n.status(); st.Waiting == 0 {
 		t.Error("the quarantined batch has left the outbox")
@@ -187,7 +187,7 @@ func TestPoison(t *testing.T) {
 	if p, err := n.r.Proved(t.Context(), bad); err != nil || p != replica.ProofRefused {
 		t.Errorf("Proved of a quarantined entry: %v, %v", p, err)
 	}
-	n.wire.setFault(nil)
+	n.conn.setFault(nil)
 	if err := n.r.Wait(soon(t), n.put("data", Item("p", "bad", "v", 3))); err != nil {
 		t.Errorf("a write behind a quarantine: %v", err)
 	}
@@ -203,7 +203,7 @@ func small() func() uint64 {
 func TestMissingTable(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = small() })
 	missing := true
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		if missing && calls[0].Table == "other" {
 			return fault{before: &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}}
 		}
@@ -214,14 +214,14 @@ func TestMissingTable(t *testing.T) {
 		n.put("data", Item(fmt.Sprint("p", i), "s", "v", i))
 	}
 	n.run()
-	n.until("the other table is there", func() bool { return len(n.wire.cloud.Items("data")) == 50 && n.status().Waiting == 50 })
+	n.until("the other table is there", func() bool { return len(n.conn.cloud.Items("data")) == 50 && n.status().Waiting == 50 })
 	st := n.status()
 	if len(st.Tables) != 1 || st.Tables[0].Stopped == nil || st.Tables[0].Table != "other" || st.Waiting != 50 {
 		t.Errorf("the status does not report the stopped table: %+v", st.Tables)
 	}
-	n.wire.mu.Lock()
+	n.conn.mu.Lock()
 	missing = false
-	n.wire.mu.Unlock()
+	n.conn.mu.Unlock()
 	n.drained()
 	n.same("data", "other")
 }
@@ -231,7 +231,7 @@ func TestMissingTable(t *testing.T) {
 func TestMissingTableIsThereForTheRefused(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Rand = small() }) // a try each second
 	missing := true
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		if missing && calls[0].Table == "other" {
 			missing = false
 			return fault{before: &intent.Error{Class: intent.NoTable, Err: errors.New("a test")}}
@@ -243,7 +243,7 @@ func TestMissingTableIsThereForTheRefused(t *testing.T) {
 			_, err := tx.Put(store.PutItem{Table: "other", Item: Item("p", fmt.Sprint(i), "v", i), Condition: "attribute_not_exists(pk)"})
 			return err
 		})
-		if _, err := n.wire.cloud.Write("another", intent.Call{Op: store.OpPut, Table: "other", Item: Item("p", fmt.Sprint(i), "v", -1)}); err != nil {
+		if _, err := n.conn.cloud.Write("another", intent.Call{Op: store.OpPut, Table: "other", Item: Item("p", fmt.Sprint(i), "v", -1)}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -258,7 +258,7 @@ func TestMissingTableIsThereForTheRefused(t *testing.T) {
 func TestMissingTableIsThereForPoison(t *testing.T) {
 	n := newNode(t, newCloud(), "a", func(c *replica.Config) { c.Workers, c.Rand = 1, small() })
 	missing := true
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		switch {
 		case calls[0].Table == "other" && missing:
 			missing = false
@@ -273,7 +273,7 @@ func TestMissingTableIsThereForPoison(t *testing.T) {
 		n.put("other", Item("p", fmt.Sprint(i), "v", i))
 	}
 	n.run()
-	n.until("the rest is there", func() bool { return len(n.wire.cloud.Items("other")) == 20 })
+	n.until("the rest is there", func() bool { return len(n.conn.cloud.Items("other")) == 20 })
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
 }
 
@@ -281,7 +281,7 @@ func TestMissingTableIsThereForPoison(t *testing.T) {
 func TestStateAfterItsEvents(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
 	release := make(chan struct{})
-	n.wire.setFault(func(_ int, calls []intent.Call) fault {
+	n.conn.setFault(func(_ int, calls []intent.Call) fault {
 		select {
 		case <-release:
 		default:
@@ -297,12 +297,12 @@ func TestStateAfterItsEvents(t *testing.T) {
 	}
 	n.put("state", Item("m2", "now", "score", 1, "_f", 7))
 	n.run()
-	n.until("the other match's state is there", func() bool { return len(n.wire.cloud.Items("state")) == 1 })
+	n.until("the other match's state is there", func() bool { return len(n.conn.cloud.Items("state")) == 1 })
 	close(release)
 	n.drained()
 	n.same("events", "state")
 	puts := 0
-	for _, c := range n.wire.sent() {
+	for _, c := range n.conn.sent() {
 		if c.Table == "state" && c.Item["pk"].Str() == "m1" {
 			puts++
 		}
@@ -315,7 +315,7 @@ func TestStateAfterItsEvents(t *testing.T) {
 // Transactions are sent whole, in the order of their items.
 func TestTransactions(t *testing.T) {
 	n := newNode(t, newCloud(), "a")
-	n.wire.setFault(func(i int, _ []intent.Call) fault {
+	n.conn.setFault(func(i int, _ []intent.Call) fault {
 		if i%4 == 2 {
 			return fault{after: unknown()}
 		}
@@ -336,7 +336,7 @@ func TestTransactions(t *testing.T) {
 	n.run()
 	n.drained()
 	n.same("data", "other")
-	got, _ := intent.Split(n.wire.cloud.Item("data", key("p1", "s")))
+	got, _ := intent.Split(n.conn.cloud.Item("data", key("p1", "s")))
 	if v, _ := got["n"].Int(); v != 505 {
 		t.Errorf("n is %d, want 505", v)
 	}
@@ -389,7 +389,7 @@ func TestWait(t *testing.T) {
 			t.Fatal(err)
 		}
 		cancel()
-		if got := len(n.wire.cloud.Items("data")); got != 3*(i+1) {
+		if got := len(n.conn.cloud.Items("data")); got != 3*(i+1) {
 			t.Fatalf("%d items in the cloud after %d waits", got, i+1)
 		}
 		if p, err := n.r.Proved(t.Context(), seq-1); err != nil || p != replica.ProofApplied {
@@ -397,7 +397,7 @@ func TestWait(t *testing.T) {
 		}
 	}
 	gate := make(chan struct{})
-	n.wire.setFault(func(int, []intent.Call) fault { return fault{wait: gate} })
+	n.conn.setFault(func(int, []intent.Call) fault { return fault{wait: gate} })
 	seq := n.put("data", Item("late", "s"))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()

@@ -40,8 +40,8 @@ func cloudTables() []store.TableSpec {
 	)
 }
 
-// wire connects to a simulated cloud that answers at once, apart from the faults that a test sets.
-type wire struct {
+// conn connects to a simulated cloud that answers at once, apart from the faults that a test sets.
+type conn struct {
 	cloud *simcloud.Cloud
 	node  string
 
@@ -62,7 +62,7 @@ type fault struct {
 	wait   <-chan struct{}
 }
 
-func (w *wire) do(ctx context.Context, calls []intent.Call, do func() error) error {
+func (w *conn) do(ctx context.Context, calls []intent.Call, do func() error) error {
 	w.mu.Lock()
 	w.n++
 	var f fault
@@ -95,7 +95,7 @@ func (w *wire) do(ctx context.Context, calls []intent.Call, do func() error) err
 }
 
 // Write implements remote.Cloud.
-func (w *wire) Write(ctx context.Context, c intent.Call) (it attr.Item, err error) {
+func (w *conn) Write(ctx context.Context, c intent.Call) (it attr.Item, err error) {
 	err = w.do(ctx, []intent.Call{c}, func() (err error) {
 		it, err = w.cloud.Write(w.node, c)
 		return err
@@ -107,12 +107,12 @@ func (w *wire) Write(ctx context.Context, c intent.Call) (it attr.Item, err erro
 }
 
 // Transact implements remote.Cloud.
-func (w *wire) Transact(ctx context.Context, calls []intent.Call, token string) error {
+func (w *conn) Transact(ctx context.Context, calls []intent.Call, token string) error {
 	return w.do(ctx, calls, func() error { return w.cloud.Transact(w.node, calls, token) })
 }
 
 // Get implements remote.Cloud.
-func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
+func (w *conn) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
 	w.mu.Lock()
 	w.gets++
 	err := w.unget
@@ -125,7 +125,7 @@ func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, e
 }
 
 // reads returns the number of items read one by one since its last call. The next such read fails with next.
-func (w *wire) reads(next error) int {
+func (w *conn) reads(next error) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.gets
@@ -134,21 +134,21 @@ func (w *wire) reads(next error) int {
 }
 
 // Read implements remote.Cloud.
-func (w *wire) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
+func (w *conn) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 	return w.cloud.Read(r)
 }
 
 // Skew implements remote.Cloud.
-func (w *wire) Skew() time.Duration { return 0 }
+func (w *conn) Skew() time.Duration { return 0 }
 
-func (w *wire) setFault(f func(n int, calls []intent.Call) fault) {
+func (w *conn) setFault(f func(n int, calls []intent.Call) fault) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fault, w.n = f, 0
 }
 
 // sent lists the writes sent, except those to the node's own table.
-func (w *wire) sent() (out []intent.Call) {
+func (w *conn) sent() (out []intent.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, c := range w.calls {
@@ -169,7 +169,7 @@ type node struct {
 	t     testing.TB
 	store *store.Store
 	r     *replica.Replica
-	wire  *wire
+	conn  *conn
 	stop  func()
 
 	patience time.Duration // of until; 0: hang.Limit of a minute
@@ -209,8 +209,8 @@ func memoryStore(t testing.TB, o store.Options) *store.Store {
 // nodeOn creates a replica on an open store.
 func nodeOn(t testing.TB, s *store.Store, c *simcloud.Cloud, change ...func(*replica.Config)) *node {
 	t.Helper()
-	n := &node{t: t, store: s, wire: &wire{cloud: c, node: s.Node()}, stop: func() {}}
-	cfg := replica.Config{Store: s, Cloud: n.wire}
+	n := &node{t: t, store: s, conn: &conn{cloud: c, node: s.Node()}, stop: func() {}}
+	cfg := replica.Config{Store: s, Cloud: n.conn}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -343,7 +343,7 @@ func (n *node) same(tables ...string) {
 	n.t.Helper()
 	for _, table := range tables {
 		theirs := map[string]attr.Item{}
-		for _, image := range n.wire.cloud.Items(table) {
+		for _, image := range n.conn.cloud.Items(table) {
 			it, _ := intent.Split(image)
 			theirs[fmt.Sprint(it["pk"].Str(), "/", it["sk"].Str())] = it
 		}

@@ -23,33 +23,33 @@ type reader struct {
 	*Feed
 
 	t     testing.TB
-	cloud *wire
+	cloud *conn
 }
 
-// wire connects to a simulated cloud. behind is called once, after a page has been read.
-type wire struct {
+// conn connects to a simulated cloud. behind is called once, after a page has been read.
+type conn struct {
 	*simcloud.Cloud
 
 	behind func()
 }
 
 // Write implements remote.Cloud.
-func (w *wire) Write(_ context.Context, c intent.Call) (attr.Item, error) {
+func (w *conn) Write(_ context.Context, c intent.Call) (attr.Item, error) {
 	return w.Cloud.Write("a", c)
 }
 
 // Transact implements remote.Cloud.
-func (w *wire) Transact(_ context.Context, calls []intent.Call, token string) error {
+func (w *conn) Transact(_ context.Context, calls []intent.Call, token string) error {
 	return w.Cloud.Transact("a", calls, token)
 }
 
 // Get implements remote.Cloud.
-func (w *wire) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
+func (w *conn) Get(_ context.Context, table string, key attr.Item) (attr.Item, error) {
 	return w.Cloud.Get(table, key)
 }
 
 // Read implements remote.Cloud.
-func (w *wire) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
+func (w *conn) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 	page, err := w.Cloud.Read(r)
 	if f := w.behind; f != nil {
 		w.behind = nil
@@ -59,7 +59,7 @@ func (w *wire) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 }
 
 // Skew implements remote.Cloud.
-func (*wire) Skew() time.Duration { return 0 }
+func (*conn) Skew() time.Duration { return 0 }
 
 // unchanged stands for tables that were never replaced.
 type unchanged struct{}
@@ -100,7 +100,7 @@ func newReader(t testing.TB, rules ...Rule) *reader {
 	}
 	c := simcloud.New(simcloud.Options{Now: time.Now})
 	c.Create(tables()...)
-	n := &reader{t: t, cloud: &wire{Cloud: c}}
+	n := &reader{t: t, cloud: &conn{Cloud: c}}
 	n.Feed = feedOn(s, n.cloud, rules)
 	s.Replicate(compiled{n.Box})
 	return n
@@ -112,7 +112,7 @@ func (n *reader) again() {
 	n.Store.Replicate(compiled{n.Box})
 }
 
-func feedOn(s *store.Store, c *wire, rules []Rule) *Feed {
+func feedOn(s *store.Store, c *conn, rules []Rule) *Feed {
 	spec := func(table string) *store.TableSpec {
 		for _, spec := range s.Tables() {
 			if spec.Name == table {
