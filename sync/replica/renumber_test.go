@@ -142,7 +142,7 @@ func TestRenumberedIsReplayedStill(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			u.Entries[0].MakeSure(false, time.UnixMilli(0))
+			u.Entries[0].Verify(false, time.UnixMilli(0))
 			f := &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutRenumber}}
 			return r.settleBatches(r.box.Begin(tx), []*flight{f}, r.clock.Now())
 		})

@@ -144,7 +144,7 @@ func TestHalfOfATransactionIsNotAdopted(t *testing.T) {
 		whole := n.together(t, oneMore("x"), oneMore("y"))
 		for _, id := range []string{"x", "y"} {
 			n.changeWaiting(t, "teams", teamKey(id), func(e *intent.Entry) {
-				e.MakeSure(true, time.UnixMilli(0))
+				e.Verify(true, time.UnixMilli(0))
 			})
 		}
 		// The cloud has x with the transaction's mark, and not y, which may yet come back.

@@ -338,7 +338,7 @@ func (f *flight) mustPersist() bool {
 // lacks was not deleted. In that case nothing is taken from the answer, and the batch waits.
 func (l *worker) vanished(ctx context.Context, f *flight) error {
 	for i, now := range f.outcome.Known {
-		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].MakesSure() { // a verified batch knows of the restore
+		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].Verifying() { // a verified batch knows of the restore
 			continue
 		}
 		table, at := f.Entries[i].Table, l.r.clock.Now()

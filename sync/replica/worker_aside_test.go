@@ -149,11 +149,11 @@ func TestAttemptKeepsAFlag(t *testing.T) {
 		}
 		f, flagged := &flight{Batch: read(), changed: true}, read()
 		n.inTx(t, func(tx *store.Tx) error {
-			flagged.Entries[0].MakeSure(false, time.Now())
+			flagged.Entries[0].Verify(false, time.Now())
 			return outbox.Put(tx, flagged, outbox.Tally{})
 		})
 		_ = n.workers[0].attempt(t.Context(), f, &intent.Action{Kind: intent.ActSend, Attempt: true})
-		if e := read().Entries[0]; !e.MakesSure() {
+		if e := read().Entries[0]; !e.Verifying() {
 			t.Errorf("the flag is gone: %+v", e)
 		}
 	})

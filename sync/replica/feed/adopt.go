@@ -188,7 +188,7 @@ func (f *Feed) provedBy(batches []*outbox.Batch, it *outbox.WorkItem, side inten
 	}
 	u := batches[i]
 	if u.ProvesEarlier() {
-		proved = slices.DeleteFunc(slices.Clone(batches[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].MakesSure() })
+		proved = slices.DeleteFunc(slices.Clone(batches[:i]), func(u *outbox.Batch) bool { return !u.Entries[0].Verifying() })
 		if slices.ContainsFunc(proved, func(u *outbox.Batch) bool { return len(u.Entries) > 1 }) {
 			return nil, adoptWaits // it reads all of its items itself, and must find this mark pending
 		}
@@ -295,7 +295,7 @@ func (f *Feed) adoptAll(w *outbox.Work, u *outbox.Batch, images []image, out *ad
 		shown = shown || there
 		whole = whole && (there || images[i].item == nil && u.Entries[i].Op == store.OpDelete)
 	}
-	if !shown || !whole && (u.Entries[0].MakesSure() || f.Tables.Owes(u)) {
+	if !shown || !whole && (u.Entries[0].Verifying() || f.Tables.Owes(u)) {
 		return false, nil
 	}
 	for i := range images {

@@ -98,7 +98,7 @@ func (id *Identity) waitsBehind(ctx context.Context, settled uint64) (behind boo
 		}
 		return outbox.Each(tx, func(u *outbox.Batch) (bool, error) {
 			lead := u.Entries[0]
-			behind = lead.KnownBy() <= settled && u.ID.Seq >= known && !lead.MakesSure() && !lead.MaybeSentByOtherRun()
+			behind = lead.KnownBy() <= settled && u.ID.Seq >= known && !lead.Verifying() && !lead.MaybeSentByOtherRun()
 			return !behind, nil
 		})
 	})

@@ -14,19 +14,19 @@ type Recovery struct {
 	again  int64 // with replay: when the restore was noticed, epoch ms; it gives the entry a new proof
 }
 
-// MakesSure reports whether the entry is being verified in a restored table: looked for, and sent again if missing.
-func (e *Entry) MakesSure() bool { return e.replay }
+// Verifying reports whether the entry is being verified in a restored table: looked for, and sent again if missing.
+func (e *Entry) Verifying() bool { return e.replay }
 
-// MakesSureOfBefore reports whether a verified entry was settled before the instant the table was restored to. If the table shows
+// VerifyingBefore reports whether a verified entry was settled before the instant the table was restored to. If the table shows
 // it, the table also shows what was written before it.
-func (e *Entry) MakesSureOfBefore() bool { return e.replay && e.before }
+func (e *Entry) VerifyingBefore() bool { return e.replay && e.before }
 
 // MaybeSentByOtherRun reports whether another run of this node may have sent the entry.
 func (e *Entry) MaybeSentByOtherRun() bool { return e.lost }
 
-// MakeSure marks a settled or unanswered entry for verification in a restored table. before says that it was settled before the
+// Verify marks a settled or unanswered entry for verification in a restored table. before says that it was settled before the
 // instant the table was restored to; noticed is when the node noticed the restore.
-func (e *Entry) MakeSure(before bool, noticed time.Time) {
+func (e *Entry) Verify(before bool, noticed time.Time) {
 	e.replay, e.Unsure, e.Sent = true, true, max(e.Sent, 1)
 	e.before, e.again = before, noticed.UnixMilli()
 	e.NotBefore, e.Why, e.Held, e.Closed, e.Dead = time.Time{}, "", HoldNone, false, false

@@ -131,7 +131,7 @@ func (u *Batch) ShownBy(it *WorkItem, side intent.Sidecar, node string) bool {
 // ProvesEarlier reports whether the batch, if a restored table shows it, proves what was written before it on the item:
 // intent.Env.Kept.
 func (u *Batch) ProvesEarlier() bool {
-	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSureOfBefore() })
+	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.VerifyingBefore() })
 }
 
 // ParkedUntil returns until when the batch is parked, by the server's clock.

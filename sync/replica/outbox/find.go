@@ -184,7 +184,7 @@ func PutBackIn(tx *store.Tx, worker uint8, table string, through uint64) (batche
 			return !ok, nil
 		}
 		u, err := Decode(id, v)
-		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSure() && e.Table == table }) {
+		if err == nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Verifying() && e.Table == table }) {
 			batches = append(batches, u)
 		}
 		return err == nil && len(batches) < ReplayScan, err

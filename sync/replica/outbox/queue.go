@@ -199,7 +199,7 @@ func KeptMark(tx *store.Tx, spec *store.TableSpec, key attr.Item, mark attr.Valu
 		if err != nil {
 			return false, err
 		}
-		if u != nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.MakesSureOfBefore() && e.Mark().Equal(mark) }) {
+		if u != nil && slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.VerifyingBefore() && e.Mark().Equal(mark) }) {
 			return true, nil
 		}
 	}

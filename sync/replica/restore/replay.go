@@ -117,7 +117,7 @@ func (b *Book) Replay(e *intent.Entry, at time.Time) {
 	if b.Lost.IsZero() && !b.Recreated {
 		point = b.RestoredAt // nobody knows how much of it the table had, so nothing is created that may have been deleted
 	}
-	e.MakeSure(at.Before(point.Add(-restoreSharp)), b.Noticed)
+	e.Verify(at.Before(point.Add(-restoreSharp)), b.Noticed)
 }
 
 // restoreSharp is how much too early an instant may seem by the server's clock, which has whole seconds. It is too short for anyone to

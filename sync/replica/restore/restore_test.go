@@ -85,9 +85,9 @@ func TestBeforeOneRestoreAndAnother(t *testing.T) {
 			tt.other.Noticed, tt.this.Noticed = now, now.Add(later)
 			n.books = map[string]*Book{"follows": &tt.other, "teams": &tt.this}
 			e := &intent.Entry{}
-			e.MakeSure(true, now)
+			e.Verify(true, now)
 			if !tt.noticed.IsZero() {
-				e.MakeSure(true, tt.noticed)
+				e.Verify(true, tt.noticed)
 			}
 			if got := n.keepsBefore(&tt.this, e); got != tt.want {
 				t.Errorf("%s, noticed %v later: %v", tt.name, later, got)

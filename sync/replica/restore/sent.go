@@ -45,7 +45,7 @@ func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Bo
 	tally := outbox.Tally{}
 	for _, u := range batches {
 		for _, e := range u.Entries {
-			e.MakeSure(e.MakesSureOfBefore() && t.keepsBefore(b, e), b.Noticed)
+			e.Verify(e.VerifyingBefore() && t.keepsBefore(b, e), b.Noticed)
 		}
 		b.Through = max(b.Through, u.Entries[len(u.Entries)-1].Seq)
 		if err := outbox.Put(tx, u, tally); err != nil {
@@ -118,7 +118,7 @@ func (t *Tables) keepsBefore(b *Book, e *intent.Entry) bool {
 // write proves an earlier one, once it is back in the outbox.
 func (t *Tables) GoesBack(u *outbox.Batch) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		if !e.MakesSure() {
+		if !e.Verifying() {
 			return false
 		}
 		b, ok := t.book(e.Table)
@@ -171,7 +171,7 @@ func (t *Tables) Since(entries []*intent.Entry) (b Book, yes bool) {
 func (t *Tables) Through(tx *store.Tx, u *outbox.Batch) error {
 	for _, e := range u.Entries {
 		b, ok := t.book(e.Table)
-		if !e.MakesSure() || !ok || b.Through >= e.Seq {
+		if !e.Verifying() || !ok || b.Through >= e.Seq {
 			continue
 		}
 		if err := t.changeBookIn(tx, e.Table, func(b *Book) { b.Through = e.Seq }); err != nil {
