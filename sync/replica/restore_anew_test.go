@@ -117,28 +117,28 @@ func TestHeldOverTheRestoreOfAnotherTable(t *testing.T) {
 func TestRestoredWithoutATableThatIsGoneHere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
-		passing := syncSpec()
-		passing.Name, passing.Policy = "passing", store.PolicyIntent
-		c.define(t, passing)
-		if err := n.st.Define(t.Context(), passing); err != nil {
+		dropped := syncSpec()
+		dropped.Name, dropped.Policy = "dropped", store.PolicyIntent
+		c.define(t, dropped)
+		if err := n.st.Define(t.Context(), dropped); err != nil {
 			t.Fatal(err)
 		}
-		inPassing := func(id string) store.WriteItem {
-			return store.WriteItem{Put: &store.PutItem{Table: "passing", Item: team(id, 1)}}
+		inDropped := func(id string) store.WriteItem {
+			return store.WriteItem{Put: &store.PutItem{Table: "dropped", Item: team(id, 1)}}
 		}
-		n.together(t, inPassing("first"), newTeam("x"),
+		n.together(t, inDropped("first"), newTeam("x"),
 			store.WriteItem{Check: &store.ConditionCheck{Table: "teams", Key: teamKey("none"), Condition: "attribute_not_exists(id)"}})
-		n.together(t, newTeam("y"), inPassing("last"))
-		n.together(t, inPassing("alone"))
+		n.together(t, newTeam("y"), inDropped("last"))
+		n.together(t, inDropped("alone"))
 		backup := c.backUp(t)
 		letPass(time.Second)
 		n.drained(t)
-		if err := n.st.DropTable(t.Context(), "passing"); err != nil {
+		if err := n.st.DropTable(t.Context(), "dropped"); err != nil {
 			t.Fatal(err)
 		}
 		n = n.again(t)
 		c.restoreTo(t, backup)
-		c.set(func() { c.state["passing"] = remote.TableState{ID: "passing-2", RestoredAt: backup.at} })
+		c.set(func() { c.state["dropped"] = remote.TableState{ID: "dropped-2", RestoredAt: backup.at} })
 		n.drained(t)
 		n.cloudHas(t, teams{"x": 1, "y": 1})
 	})
