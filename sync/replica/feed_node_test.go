@@ -320,8 +320,8 @@ func (n *feedNode) cloudHas(t testing.TB, want teams) {
 	}
 }
 
-// checkTables makes the node check the cloud's tables now.
-func (n *feedNode) checkTables(t testing.TB) {
+// checkAllTables makes the node check the cloud's tables now.
+func (n *feedNode) checkAllTables(t testing.TB) {
 	t.Helper()
 	if err := n.tables.CheckAll(t.Context(), true); err != nil {
 		t.Error(err)

@@ -196,7 +196,7 @@ func TestPutBackBesideRenumbered(t *testing.T) {
 			t.Fatalf("on y wait %d: the test needs the first renumbered, and the second not", first)
 		}
 		c.restoreTo(t, backup)
-		r.checkTables(t)
+		r.checkAllTables(t)
 		if x, y := r.pendingOn(t, "x"), r.pendingOn(t, "y"); len(x) != 3 || !slices.Equal(x[1:], y) {
 			t.Errorf("x has %d waiting, y has %d", x, y)
 		}

@@ -94,7 +94,7 @@ func TestRestoredAgainBeforeItIsPutBack(t *testing.T) {
 		backup = c.backUp(t)
 		letPass(time.Minute)
 		c.restoreTo(t, backup)
-		n.checkTables(t)
+		n.checkAllTables(t)
 		n.drained(t)
 		n.cloudHas(t, teams{"x": 1})
 		n.recorded(t, 0)

@@ -101,7 +101,7 @@ func TestHeldOverTheRestoreOfAnotherTable(t *testing.T) {
 		n.pair(t, "x", "y")
 		letPass(10 * time.Second)
 		c.set(func() { c.state["follows"] = remote.TableState{ID: "follows-2", RestoredAt: time.Now()} })
-		n.checkTables(t)
+		n.checkAllTables(t)
 		c.heal()
 		letPass(10 * time.Minute)
 		stop()

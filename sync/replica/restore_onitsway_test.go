@@ -53,7 +53,7 @@ func onItsWay(t *testing.T, held string, lost, dies bool) {
 		t.Fatalf("the transaction is not in flight: x is %d, %d wait", c.n(t, "x"), n.waitingNow(t))
 	}
 	c.restoreTo(t, backup)
-	n.checkTables(t)
+	n.checkAllTables(t)
 	disk := n.disk(t)
 	close(release)
 	if dies {
@@ -100,7 +100,7 @@ func TestPutBackWhileOnItsWay(t *testing.T) {
 			t.Fatalf("it is not in flight with its mark seen: %d were sent, %d wait", sent.Load(), n.waitingNow(t))
 		}
 		c.restoreTo(t, backup)
-		n.checkTables(t)
+		n.checkAllTables(t)
 		close(release)
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"first": 1, "second": 1})
@@ -138,7 +138,7 @@ func TestTombstoneOfADeleteOnItsWayOverARestore(t *testing.T) {
 		}
 		c.restoreTo(t, backup)
 		c.foreign(t, "touchline-sync", dead, nil)
-		n.checkTables(t)
+		n.checkAllTables(t)
 		close(release)
 		letPass(10 * time.Minute)
 		n.waits(t, 0)

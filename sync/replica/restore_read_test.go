@@ -51,7 +51,7 @@ func readOver(t *testing.T, ids []string, slow int) {
 	go func() { done <- n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")) }()
 	letPass(time.Second)
 	u.restoreTo(t, backup)
-	n.checkTables(t)
+	n.checkAllTables(t)
 	close(release)
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -112,7 +112,7 @@ func TestOneTableShowsATransactionOverATableMadeAnew(t *testing.T) {
 			n.together(t, newTeam("x"), store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}})
 		})
 		u.makeAnew(t)
-		n.checkTables(t)
+		n.checkAllTables(t)
 		if err := n.feed.ReadNow(t.Context(), n.spec("follows"), follow("m", "u")); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +141,7 @@ func TestOneTableShowsATransactionOverARestore(t *testing.T) {
 			n.together(t, newTeam("x"), store.WriteItem{Put: &store.PutItem{Table: "follows", Item: follow("m", "u")}})
 		})
 		u.restoreTo(t, backup)
-		n.checkTables(t)
+		n.checkAllTables(t)
 		if err := n.feed.ReadNow(t.Context(), n.spec("follows"), follow("m", "u")); err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestReadersSeeWhatIsPutBackOnce(t *testing.T) {
 				n.sees(t, "x", c.want)
 				cl.refuse(intent.Throttled, func(op, _ string) bool { return op != "table" })
 				cl.restoreTo(t, backup)
-				n.checkTables(t)
+				n.checkAllTables(t)
 				if n.waitingNow(t) == 0 {
 					t.Fatal("nothing is put back")
 				}
@@ -284,7 +284,7 @@ func waitsForAnother(t *testing.T, write func(n *feedNode)) (c *shelf, n *feedNo
 	letPass(time.Minute)
 	n.sees(t, "x", team("x", 2))
 	c.restoreTo(t, backup)
-	n.checkTables(t)
+	n.checkAllTables(t)
 	for range 30 {
 		letPass(10 * time.Second)
 		n.sees(t, "x", team("x", 2))

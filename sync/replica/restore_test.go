@@ -130,7 +130,7 @@ func TestUnansweredOverARestore(t *testing.T) {
 			t.Fatalf("the transaction is not unanswered: x is %d, %d wait", c.n(t, "x"), n.waitingNow(t))
 		}
 		c.restoreTo(t, backup)
-		n.checkTables(t)
+		n.checkAllTables(t)
 		c.heal()
 		letPass(10 * time.Minute)
 		n.cloudHas(t, teams{"x": 1, "y": 1})
@@ -267,7 +267,7 @@ func TestRequeueIsOnce(t *testing.T) {
 		b := restore.Book{ID: "teams-2", RestoredAt: time.Now().Add(-time.Hour), Noticed: time.Now()}
 		for range 2 { // the second time there is nothing to do
 			n.setBook(t, "teams", b)
-			n.checkTables(t)
+			n.checkAllTables(t)
 			if got := n.waitingNow(t); got != 3 {
 				t.Fatalf("%d writes wait", got)
 			}
@@ -297,7 +297,7 @@ func TestFoldedWaitsOverARestore(t *testing.T) {
 		}
 		proof(ProofApplied)
 		c.restoreTo(t, backup{at: time.Now().Add(-time.Hour)})
-		n.checkTables(t)
+		n.checkAllTables(t)
 		proof(ProofPending)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

@@ -47,7 +47,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 				again = restored
 			}
 			c.restoreTo(t, backup)
-			n.checkTables(t)
+			n.checkAllTables(t)
 			if reporting {
 				n.drained(t)
 				c.foreign(t, "touchline-sync", attr.Item{"id": other["id"]}, nil)
@@ -61,7 +61,7 @@ func TestRestoredAgainWhileItIsPutBack(t *testing.T) {
 			if b := n.book(t, "teams"); b.ID != "teams-3" || b.Noticed.IsZero() || b.Requeued {
 				t.Errorf("reporting %v: the book is %+v", reporting, b)
 			}
-			n.checkTables(t)
+			n.checkAllTables(t)
 			n.drained(t)
 			n.cloudHas(t, teams{"x": 2})
 			n.recorded(t, 0)
@@ -92,9 +92,9 @@ func TestRestoreIsNoticedByTwo(t *testing.T) {
 		other = func() {
 			other = func() {}
 			letPass(time.Second)
-			n.checkTables(t)
+			n.checkAllTables(t)
 		}
-		n.checkTables(t)
+		n.checkAllTables(t)
 		if b := n.book(t, "teams"); flagged != 1 || !b.Requeued {
 			t.Errorf("its losses were put back %d times: %+v", flagged, b)
 		}
@@ -123,7 +123,7 @@ func TestPutBackByOne(t *testing.T) {
 		n.put(t, "teams", team("x", 1))
 		n.drained(t)
 		c.restoreTo(t, backup)
-		n.checkTables(t)
+		n.checkAllTables(t)
 		if err := <-done; err != nil || flagged != 1 {
 			t.Errorf("its losses were put back %d times: %v", flagged, err)
 		}

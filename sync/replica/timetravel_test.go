@@ -145,7 +145,7 @@ func TestAnswerFromBeforeARestore(t *testing.T) {
 			if table == "teams" && op != "get" && once.CompareAndSwap(false, true) {
 				c.unlocked(func() {
 					c.restoreTo(t, backup)
-					n.checkTables(t)
+					n.checkAllTables(t)
 				})
 			}
 			return false
@@ -174,7 +174,7 @@ func TestAnsweredTooLateIsWaitedFor(t *testing.T) {
 			if write(op, table) && !once {
 				c.unlocked(func() {
 					c.restoreTo(t, backup)
-					n.checkTables(t)
+					n.checkAllTables(t)
 				})
 				once = true
 			}
