@@ -26,7 +26,7 @@ type snap struct {
 	sent, rows int // how many requests the machine had sent, and how often its row in the cloud had been written
 }
 
-// told counts what a node has sent, and how often its row was written.
+// activity counts what a node has sent, and how often its row was written.
 func (b *book) activity(node string) (sent, rows int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

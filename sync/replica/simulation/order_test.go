@@ -200,7 +200,7 @@ func TestOrderOfACopyFromALostTime(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		kept   bool // the disk that its machine is restored to contains it
-		twice  bool // it had its effect before, and a foreign writer has ended that life
+		twice  bool // it had its effect before, and another node has deleted the item
 		again  bool // it is sent again after that
 		marked bool // the item has a later mark of its node
 		broken bool
