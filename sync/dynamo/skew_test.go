@@ -121,9 +121,9 @@ func TestNetworkChanges(t *testing.T) {
 	ask(1)
 	home = "192.168.7.9/24"
 	ask(1) // it was checked a moment ago
-	times.pass(lookEvery)
+	times.pass(checkEvery)
 	ask(2)
-	times.pass(lookEvery)
+	times.pass(checkEvery)
 	ask(2)
 }
 

@@ -100,13 +100,13 @@ func TestStoreOlderThanItsFile(t *testing.T) {
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	first := &lostQueue{Below: 50}
-	first.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}}, &nodeRow{settled: 20, boots: []boot{{ID: "a", After: 1}, {ID: "b", After: 28}}})
+	first.learnLoss([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}}, &nodeRow{settled: 20, boots: []boot{{ID: "a", After: 1}, {ID: "b", After: 28}}})
 	if first.Fork != 28 || first.Settled != 20 || first.twice(40) {
 		t.Errorf("the first loss: %+v", first)
 	}
 	second := &lostQueue{Below: 90, Fork: math.MaxUint64}
 	second.inherit(first)
-	second.tell([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "e", After: 80}}, &nodeRow{
+	second.learnLoss([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "e", After: 80}}, &nodeRow{
 		settled: 60, boots: []boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "d", After: 70}},
 		twice: []span{{After: 28, Below: 50}, {After: 3, Below: 5}},
 	})
