@@ -202,8 +202,7 @@ func (e *Entry) judgeExpired(item attr.Item, side Sidecar, f facts, env Env) (ve
 	return verdictAgain, decision{}
 }
 
-// notExpired turns an entry with ReplacesExpired back into the write that was asked for: the item got a new expiry and is an ordinary
-// item again.
+// notExpired turns an entry with ReplacesExpired back into the requested write: the item got a new expiry and is an ordinary item again.
 func (e *Entry) notExpired() {
 	if !e.ReplacesExpired {
 		return
