@@ -290,7 +290,7 @@ func TestSignInByCode(t *testing.T) {
 	if w := enter(phone, strings.ToLower(code[1])); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/counter/-/" || phone[sessionCookie] == "" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	if w := phone.ask(r.Handler(), "GET", pathSessions, ""); !strings.Contains(w.Body.String(), "(by a code)") || strings.Count(w.Body.String(), "data-session") != 2 {
+	if w := phone.ask(r.Handler(), "GET", pathSessions, ""); !strings.Contains(w.Body.String(), "(with a code)") || strings.Count(w.Body.String(), "data-session") != 2 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	if w := enter(browser{}, code[1]); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "ask an admin for a new one") {

@@ -184,11 +184,11 @@ func TestAdminRoutes(t *testing.T) {
 				}
 			}
 			if strings.Contains(body, "secret") {
-				t.Errorf("it tells too much: %s", body)
+				t.Errorf("the answer leaks a secret: %s", body)
 			}
 			for line := range bytes.Lines([]byte(body)) {
 				if !json.Valid(line) {
-					t.Errorf("no JSON: %s", line)
+					t.Errorf("not JSON: %s", line)
 				}
 			}
 		})

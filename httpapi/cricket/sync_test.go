@@ -224,7 +224,7 @@ func TestOperatorPageShowsTheCloud(t *testing.T) {
 		t.Error("a table that is not hindered is on the operator page")
 	}
 	for _, want := range []string{
-		"offline since ", "2 writes wait", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not accept 1 write", "does not satisfy the condition",
+		"offline since ", "2 writes waiting", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not accept 1 write", "does not satisfy the condition",
 	} {
 		if !strings.Contains(w.Body.String(), want) {
 			t.Errorf("no %q on the operator page", want)

@@ -22,7 +22,7 @@ func (p *Problems) Cloud(st *SyncStatus) {
 		if st.Mode == "strict" {
 			still = " Work that needs a lease has stopped (cloud.offline: strict)."
 		}
-		p.Add("The cloud has been out of reach since %s; %s, and the node serves what it has.%s", Clock(st.Since, p.At), waitingText(st.Waiting), still)
+		p.Add("The cloud has been unreachable since %s (%s). The node serves what it has.%s", Clock(st.Since, p.At), waitingText(st.Waiting), still)
 	}
 	if n := st.Conflicts.Open; n > 0 {
 		p.Add("The cloud did not accept %s as intended: see the conflicts below (touchline conflicts show ID).", Count(n, "write"))
@@ -31,12 +31,9 @@ func (p *Problems) Cloud(st *SyncStatus) {
 
 func waitingText(n int64) string {
 	if n == 0 {
-		return "nothing waits for it"
+		return "no writes waiting"
 	}
-	if n == 1 {
-		return "1 write waits"
-	}
-	return fmt.Sprintf("%d writes wait", n)
+	return Count(int(n), "write") + " waiting"
 }
 
 // cloudSentence summarizes the state of the cloud, for a person at the venue.
@@ -68,7 +65,7 @@ func cloudTable(h *State) page.Table {
 		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud}, {"Table prefix", cmp.Or(st.Prefix, "none")},
 		{"Waiting writes", fmt.Sprint(st.Waiting)},
 		{"Unanswered: sent, outcome not known yet", fmt.Sprint(st.Unanswered)},
-		{"Doubtful: not shown here, the cloud decides", fmt.Sprint(st.Doubtful)},
+		{"Doubtful: not shown here until the cloud decides", fmt.Sprint(st.Doubtful)},
 		{"Oldest waiting since", Clock(st.Oldest, h.At)},
 		{"Last error", lastErrorText(st, h.At)},
 		{"Conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
@@ -117,7 +114,7 @@ func cloudTables(h *State) []page.Table {
 	for _, t := range h.Sync.Told() {
 		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.HeldUpBy(), "–")})
 	}
-	parked := page.Table{ID: "parked", Title: "Parked: waiting aside while others go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
+	parked := page.Table{ID: "parked", Title: "Parked: set aside while other writes go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
 	for _, l := range h.Sync.Workers {
 		for _, p := range l.Parked {
 			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, string(p.Key), Clock(p.Until, h.At), fmt.Sprint(p.Behind), p.Words()})

@@ -12,12 +12,12 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// The page explains in words what a person does not know, and shows no unknown figures.
+// The page explains in words what a figure alone would not tell, and shows no unknown figures.
 func TestCloudTableWords(t *testing.T) {
 	st := SyncStatus{Configured: true, Status: replica.Status{State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud creates it", Waiting: 1}, Prefix: "prod-"}
 	text := fmt.Sprint(cloudTable(&State{Sync: st}).Rows)
 	for _, want := range []string{
-		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud creates it; 1 write waits", "prod-",
+		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud creates it; 1 write waiting", "prod-",
 		"Kept after sending", "outcome not known yet", "not shown here", "unknown: the cloud has not been reached yet",
 	} {
 		if !strings.Contains(text, want) {
@@ -42,7 +42,7 @@ func TestCloudTableWords(t *testing.T) {
 		}
 	}
 	st.State = "behind" // with writes from before the clock was set: the time is unknown
-	if text := cloudSentence(&st, now); text != "behind: 1 write waits" {
+	if text := cloudSentence(&st, now); text != "behind: 1 write waiting" {
 		t.Error(text)
 	}
 }

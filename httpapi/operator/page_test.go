@@ -49,14 +49,14 @@ func TestStatusPage(t *testing.T) {
 	}
 	s.Node.Disk.Grow = -1
 	if s.Judge(nil, nil); len(s.Problems) > 0 || strings.Contains(fmt.Sprint(s.Page().Tables), "Room") {
-		t.Error("room is shown that is not known:", s.Problems)
+		t.Error("unknown room to grow is shown:", s.Problems)
 	}
 	for want, change := range map[string]func(s *State){
-		"The disk is almost full: the database can grow by 80.0 MB.": func(s *State) { s.Node.Disk.Grow = 80_000_000 },
-		"3 items, index entries or journal records on disk are damaged (counts, journal).": func(s *State) {
+		"The disk is almost full: the database can grow by only 80.0 MB. Free some space.": func(s *State) { s.Node.Disk.Grow = 80_000_000 },
+		"Damaged on disk: 3 items, index entries or journal records (counts, journal). Run touchline check, restore the last backup, and check the disk.": func(s *State) {
 			s.Node.Chores.Verify.Damaged, s.Node.Chores.Verify.Where = 3, []string{"counts", "journal"}
 		},
-		"90 of 100 streams are open: readers will be turned away (http.max_streams).": func(s *State) { s.Streams.Open = 90 },
+		"90 of 100 streams are open: new readers will be turned away (http.max_streams).": func(s *State) { s.Streams.Open = 90 },
 	} {
 		s := well()
 		change(s)

@@ -90,15 +90,15 @@ func (s *State) Judge(checks []Check, apps []string) {
 		}
 	}
 	if v := &s.Node.Chores.Verify; v.Damaged > 0 {
-		p.Add("%d items, index entries or journal records on disk are damaged (%s).", v.Damaged, strings.Join(v.Where, ", "))
+		p.Add("Damaged on disk: %d items, index entries or journal records (%s). Run touchline check, restore the last backup, and check the disk.", v.Damaged, strings.Join(v.Where, ", "))
 	}
 	if d := s.Node.Disk; d != nil && d.Grow >= 0 && d.Grow < lowOnDisk {
-		p.Add("The disk is almost full: the database can grow by %s.", Size(d.Grow))
+		p.Add("The disk is almost full: the database can grow by only %s. Free some space.", Size(d.Grow))
 	}
 	p.Cloud(&s.Sync)
 	p.All = append(p.All, apps...)
 	if float64(s.Streams.Open) >= almostFull*float64(s.Streams.Limit) {
-		p.Add("%d of %d streams are open: readers will be turned away (http.max_streams).", s.Streams.Open, s.Streams.Limit)
+		p.Add("%d of %d streams are open: new readers will be turned away (http.max_streams).", s.Streams.Open, s.Streams.Limit)
 	}
 	s.Problems = p.All
 }

@@ -42,7 +42,7 @@ func (r *Renderer) Kit() ([]Scene, error) {
 	for _, scene := range []struct {
 		name, what string
 		data       any
-	}{{"parts", "Parts that applications compose", parts}, {"waiting", "What waits to be sent", sceneWaiting()}} {
+	}{{"parts", "Parts that applications compose", parts}, {"waiting", "Waiting to be sent", sceneWaiting()}} {
 		v, err := r.Parts(View{}, scene.what, []Block{{ID: "kit-" + scene.name, Data: scene.data}})
 		if err != nil {
 			return nil, err
@@ -72,9 +72,9 @@ func (r *Renderer) nodeScenes() (out []Scene, err error) {
 		data             any
 	}{
 		{"signin", "Signing in", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Tokens: true}},
-		{"signin-refused", "A code that is refused", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Problem: "That code is not valid now: ask an admin for a new one."}},
-		{"signed-in", "Who is signed in", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Subject: "asha", Name: "Asha", Admin: true, Session: true}},
-		{"signed-out", "Signed out here, and not at the issuer", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Out: &Link{"#", "Cognito"}}},
+		{"signin-refused", "A code that was refused", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Problem: "That code is not valid now: ask an admin for a new one."}},
+		{"signed-in", "Already signed in", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Subject: "asha", Name: "Asha", Admin: true, Session: true}},
+		{"signed-out", "Signed out here, but not at the issuer", "signin", SignInInput{To: "/", Issuers: at, Codes: true, Out: &Link{"#", "Cognito"}}},
 		{"signin-nobody", "No issuer is configured", "signin", SignInInput{To: "/"}},
 		{"sessions", "Sessions", "sessions", SessionsInput{Admin: true, All: true, Sessions: []any{one, two}}},
 		{"sessions-none", "No session", "sessions", SessionsInput{}},
@@ -96,7 +96,7 @@ func (r *Renderer) nodeScenes() (out []Scene, err error) {
 }
 
 func sceneStatus() OperatorInput {
-	return OperatorInput{At: "12:00:07", Problems: []string{"The disk is almost full: the database can grow by 80.1 MB."}, Tables: []Table{
+	return OperatorInput{At: "12:00:07", Problems: []string{"The disk is almost full: the database can grow by only 80.1 MB. Free some space."}, Tables: []Table{
 		{ID: "node", Title: "This node", Heads: []string{"What", "Figure"}, Rows: [][]string{{"Running for", "3 h 12 min"}, {"Database", "12.0 MB, 3.4 MB of it used"}}},
 		{ID: "applications", Title: "Applications", Heads: []string{"Application", "State", "Requests", "Failed"}, Rows: [][]string{{"The counter", "ok", "1204", "0"}, {"The tally", "1 problem, see above", "7", "1"}}},
 		{ID: "cloud", Title: "Cloud", None: "No cloud is configured: nothing is replicated."},
@@ -126,11 +126,11 @@ func scenePads() []Pad {
 func sceneWaiting() []WaitingLine {
 	row := func(what, state, say, words string) Waiting { return Waiting{what, state, say, words} }
 	return []WaitingLine{
-		{Say: "2 not sent, the oldest 4 s ago.", Rows: []Waiting{row("+1 for Red", "sending", "being sent, 4 s ago", ""), row("+2 for Blue", "queued", "not sent, 1 s ago", "")}},
-		{Say: "No connection to the node. What you see is 4 min old. 5 not sent, the oldest 3 min ago.", Bad: true, Rows: []Waiting{row("+1 for Red", "queued", "not sent, 3 min ago", "")}},
-		{Say: "3 taken by the node, not confirmed by the cloud yet.", Rows: []Waiting{row("+1 for Red", "taken", "taken by the node, not confirmed by the cloud, 20 s ago", "")}},
-		{Say: "1 refused.", Bad: true, Rows: []Waiting{row("+1 for a side with a long name", "refused", "refused, 2 min ago", "The game is over: nothing can be added to it.")}},
-		{Say: "1 not sent, the oldest 9 s ago.", Note: "The storage of this browser is full: unsent writes are lost when the page is closed. Keep it open.", Rows: []Waiting{row("+1 for Red", "queued", "not sent, 9 s ago", "")}},
-		{Say: "1 not sent, the oldest 9 s ago. Sign in to send.", Bad: true, Note: "Without HTTPS this page cannot be opened while the node is away: keep it open."},
+		{Say: "2 not sent, oldest 4 s.", Rows: []Waiting{row("+1 for Red", "sending", "being sent, 4 s ago", ""), row("+2 for Blue", "queued", "not sent, 1 s ago", "")}},
+		{Say: "No connection to the node. What you see is 4 min old. 5 not sent, oldest 3 min.", Bad: true, Rows: []Waiting{row("+1 for Red", "queued", "not sent, 3 min ago", "")}},
+		{Say: "3 received by the node, not yet confirmed by the cloud.", Rows: []Waiting{row("+1 for Red", "taken", "received by the node, not yet confirmed by the cloud, 20 s ago", "")}},
+		{Say: "1 refused: open this list to retry or discard.", Bad: true, Rows: []Waiting{row("+1 for a side with a long name", "refused", "refused, 2 min ago", "The game is over: nothing can be added to it.")}},
+		{Say: "1 not sent, oldest 9 s.", Note: "This browser's storage is full: what is not sent is lost when you close this page. Keep it open.", Rows: []Waiting{row("+1 for Red", "queued", "not sent, 9 s ago", "")}},
+		{Say: "1 not sent, oldest 9 s. Sign in to send.", Bad: true, Note: "Without HTTPS this page cannot be opened while the node is unreachable: keep it open."},
 	}
 }

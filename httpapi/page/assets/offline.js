@@ -92,7 +92,7 @@ list.addEventListener("click", async (e) => {
   const n = Number(e.target.closest("li")?.dataset.n);
   tell("");
   if (e.target.closest("[data-retry]")) await queue.retry(n);
-  if (e.target.closest("[data-discard]") && !(await queue.discard(n))) tell("It may have arrived already: it cannot be taken back here.");
+  if (e.target.closest("[data-discard]") && !(await queue.discard(n))) tell("It may have reached the node already, so it can no longer be discarded.");
 });
 
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
@@ -103,10 +103,10 @@ function age(ms) {
   return s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`;
 }
 
-const states = { queued: "not sent", sending: "being sent", taken: "taken by the node, not confirmed by the cloud", refused: "refused" };
+const states = { queued: "not sent", sending: "being sent", taken: "received by the node, not yet confirmed by the cloud", refused: "refused" };
 const troubles = {
-  denied: "This browser stores nothing: unsent writes are lost when the page is closed. Keep it open.",
-  full: "The storage of this browser is full: unsent writes are lost when the page is closed. Keep it open.",
+  denied: "This browser cannot store anything: what is not sent is lost when you close this page. Keep it open.",
+  full: "This browser's storage is full: what is not sent is lost when you close this page. Keep it open.",
 };
 
 // sentences returns the text of the status line, worst first; empty if the line is not needed.
@@ -119,11 +119,11 @@ function sentences() {
   const out = [];
   if (problem) out.push(problem);
   if (link.lost) out.push(`No connection to the node. What you see is ${age(link.heard ? link.quiet : Date.now() - opened)} old.`);
-  if (refused) out.push(`${refused} refused.`);
-  if (unsent.length) out.push(`${unsent.length} not sent, the oldest ${age(Date.now() - unsent[0].at)} ago.`);
+  if (refused) out.push(`${refused} refused: open this list to retry or discard.`);
+  if (unsent.length) out.push(`${unsent.length} not sent, oldest ${age(Date.now() - unsent[0].at)}.`);
   if (queue.signedOut && unsent.length) out.push("Sign in to send.");
-  if (taken) out.push(`${taken} taken by the node, not confirmed by the cloud yet.`);
-  if (others) out.push(`${plural(others, "write", "writes")} of somebody else: sent when they sign in.`);
+  if (taken) out.push(`${taken} received by the node, not yet confirmed by the cloud.`);
+  if (others) out.push(`${plural(others, "entry", "entries")} by somebody else: sent when they sign in here.`);
   return out;
 }
 
@@ -133,7 +133,7 @@ function draw() {
   document.body.classList.toggle("has-waiting", !line.hidden);
   line.classList.toggle("waiting--bad", Boolean(problem || link.lost || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
   set(say, said.join(" "));
-  const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is away: keep it open."];
+  const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is unreachable: keep it open."];
   set(note, notes.filter(Boolean).join(" "));
   note.hidden = note.textContent === "";
   const shown = queue.entries.filter((e) => e.reader === reader).slice(0, 50);

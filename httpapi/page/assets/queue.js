@@ -48,8 +48,8 @@ export class Queue extends EventTarget {
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid() }) {
     await this.ready;
     const entry = { key, at: Date.now(), reader: this.#reader, method, path, body: JSON.stringify(body), what, until, state: "queued", words: "" };
-    if (entry.body.length > mostBytes) throw new Error("This is too large for one write.");
-    if (this.entries.length >= most) throw new Error(`${most} writes are waiting already: send some before adding more.`);
+    if (entry.body.length > mostBytes) throw new Error("This is too long to be sent: shorten it.");
+    if (this.entries.length >= most) throw new Error(`${most} entries are waiting to be sent already: connect to the node before you add more.`);
     try {
       if (!this.#db) throw new DOMException("", "InvalidStateError");
       await this.#in("readwrite", (writes) => writes.add(entry));

@@ -111,7 +111,7 @@ async function keep(cache, url, answer) {
 function away() {
   const style = ASSETS.filter((a) => a.endsWith("/page.css") || a.endsWith("/extra.css")).map((a) => `<link rel="stylesheet" href="${a}">`).join("");
   return new Response(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>The node is away</title>${style}</head><body><main class="quiet"><h1>The node is away</h1>
-<p>This page was not opened on this device before, so there is no copy of it. What waits to be sent is kept.</p>
-<p><a class="button" href="${SCOPE}">To the first page</a></p></main></body></html>`, { status: 503, headers: { "Content-Type": "text/html; charset=utf-8" } });
+<title>The node cannot be reached</title>${style}</head><body><main class="quiet"><h1>The node cannot be reached</h1>
+<p>This page has not been opened on this device before, so there is no copy of it. Try again when you are connected to the node. Everything that waits to be sent is kept.</p>
+<p><a class="button" href="${SCOPE}">Go to the start page</a></p></main></body></html>`, { status: 503, headers: { "Content-Type": "text/html; charset=utf-8" } });
 }
