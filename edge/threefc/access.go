@@ -30,7 +30,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 		p.fail(err)
 		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin })
 		if i < 0 {
-			return Change{}, cmp.Or(p.err, conflict("last_admin", "The last admin of a league cannot lose the role."))
+			return Change{}, cmp.Or(p.err, conflict("last_admin", "A league needs an admin: make somebody else one first."))
 		}
 		p.stillAdmin(league, all[i].UserID)
 		p.delete(shareKey(league))

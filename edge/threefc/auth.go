@@ -148,7 +148,7 @@ func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expires
 	p.refuse(known == nil, notFound("", "Nobody has signed in on this node with this email address."))
 	leagues, err := s.LeaguesOf(tx, email)
 	p.fail(err)
-	p.refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league."))
+	p.refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league: grant it access first."))
 	for i := range leagues {
 		p.fail(s.Allow(tx, leagues[i].LeagueID, by, RoleAdmin))
 	}

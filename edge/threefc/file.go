@@ -128,7 +128,7 @@ func (f *File) take(it attr.Item) {
 // The league must exist.
 func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 	if f.Format != fileFormat {
-		return 0, invalid("bad_file", "The file is not of format %d.", fileFormat)
+		return 0, invalid("bad_file", "The file is not in format %d.", fileFormat)
 	}
 	pks := []string{pkSeason + f.SeasonID}
 	for i := range f.Rows {
@@ -138,7 +138,7 @@ func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 		}
 		next, err := leads(r.PK, r.item())
 		if err != nil {
-			return made, invalid("bad_file", "The file has a row %s %s that cannot be read.", r.PK, r.SK)
+			return made, invalid("bad_file", "Row %s %s of the file cannot be read.", r.PK, r.SK)
 		}
 		pks = append(pks, next)
 		_, err = tx.Put(*s.create(r.item()).Put)
@@ -159,7 +159,7 @@ func (r *FileRow) check(tx *store.Tx, s *Service, season string, pks []string) e
 	league, ofLeague := strings.CutPrefix(r.PK, pkLeague)
 	in := slices.Contains(pks, r.PK) || ofLeague && r.SK == pkSeason+season
 	if !r.isFiled() || !in || json.Unmarshal(r.Data, &data) != nil || data.SeasonID != "" && data.SeasonID != season {
-		return invalid("bad_file", "The file has a row %s %s that does not belong to its season.", r.PK, r.SK)
+		return invalid("bad_file", "Row %s %s of the file does not belong to its season.", r.PK, r.SK)
 	}
 	if ofLeague {
 		_, err := s.League(tx, league)

@@ -69,13 +69,13 @@ func (g *Scored) Check() error {
 	case !g.OwnGoal && g.ScoringTeamID == nil:
 		return invalid("scoring_team_required", "A goal needs its scoring team.")
 	case !g.OwnGoal && *g.ScoringTeamID == g.ConcedingTeamID:
-		return invalid("same_team_goal", "Scoring and conceding team must differ.")
+		return invalid("same_team_goal", "The scoring and the conceding team must differ.")
 	case len(g.AssistPlayerIDs) > maxAssists:
 		return invalid("invalid_assists", "A goal has at most %d assists.", maxAssists)
 	}
 	for i, id := range g.AssistPlayerIDs {
 		if id == g.ScorerPlayerID || slices.Contains(g.AssistPlayerIDs[:i], id) {
-			return invalid("invalid_assists", "Assists must be of different players other than the scorer.")
+			return invalid("invalid_assists", "Each assist must be by a different player, and none by the scorer.")
 		}
 	}
 	return nil
@@ -101,7 +101,7 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	}
 	for _, id := range g.AssistPlayerIDs {
 		if _, ok := in[id]; !ok {
-			return invalid("assist_not_rostered", "A player who assisted is not in a team of this game.")
+			return invalid("assist_not_rostered", "A player with an assist is not in a team of this game.")
 		}
 	}
 	return nil

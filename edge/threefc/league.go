@@ -21,7 +21,7 @@ func (p *plan) free(what string, keys ...attr.Item) {
 		for _, at := range []attr.Item{k, deletedKey(k["pk"].Str())} {
 			it, err := p.tx.Get(p.s.Table, at)
 			p.fail(err)
-			p.refuse(it != nil, conflict("already_exists", "There is a %s with this id already.", what))
+			p.refuse(it != nil, conflict("already_exists", "The ID is taken by another %s, or by one deleted in the last 30 days: choose a new one.", what))
 		}
 	}
 }

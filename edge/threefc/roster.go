@@ -162,7 +162,7 @@ func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Chang
 	p.fail(err)
 	p.refuse(slices.ContainsFunc(goals, func(o Goal) bool {
 		return o.ScorerPlayerID == player || slices.Contains(o.AssistPlayerIDs, player)
-	}), conflict("player_has_goals", "%s has goals or assists in this game and stays in the team.", p.nickname(player)))
+	}), conflict("player_has_goals", "%s has goals or assists in this game: edit or delete those first.", p.nickname(player)))
 	p.out(game, player, "")
 	p.moved(game, player, "", s.stamp(tx))
 	p.under(gameKey(game), g.Stamps)

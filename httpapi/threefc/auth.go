@@ -143,7 +143,7 @@ func (a *api) signInCode(tx *store.Tx, r *request, address string) (any, error) 
 func (a *api) postLogout(r *request) error {
 	if cookie, err := r.Request.Cookie(cookieName); err == nil {
 		if err := httpapi.Update(r.Context, func(tx *store.Tx) error { return a.Service.SignOut(tx, cookie.Value) }); err != nil {
-			return fault.Wrap(err, fault.Unavailable, "logout_unavailable", "Signing out is not possible now.")
+			return fault.Wrap(err, fault.Unavailable, "logout_unavailable", "Signing out is not possible right now. Try again in a moment.")
 		}
 	}
 	a.setCookie(r, "", -1)

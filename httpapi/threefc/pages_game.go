@@ -147,7 +147,7 @@ func (g *shownGame) timeline() page.Timeline {
 	t := page.Timeline{ID: "goals", Title: "Last goals", None: "No goals yet."}
 	for i := len(g.Goals) - 1; i >= 0; i-- {
 		if len(t.Items) == lastGoals {
-			t.Rest = fmt.Sprintf("and %d before", i+1)
+			t.Rest = fmt.Sprintf("and %d earlier", i+1)
 			break
 		}
 		l := &g.Goals[i]

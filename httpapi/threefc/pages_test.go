@@ -128,7 +128,7 @@ func TestPages(t *testing.T) {
 	r.page("keeper", "/games/g/score", 200, "!data-goal", "!data-undo", "!data-step")
 	r.page("boss", "/games/g/score", 200, "!data-goal", "data-undo")
 	r.page("keeper", "/games/g/results", 200, "1. Red", "Own goal: Player y", "!Delete", "!Edit")
-	r.page("keeper", "/games/g/goals/"+first, 200, "only an admin can edit its goals", "!data-goal")
+	r.page("keeper", "/games/g/goals/"+first, 200, "only an admin of the league can edit its goals", "!data-goal")
 	r.page("boss", "/games/g/goals/"+first, 200, `data-goal="/3fc/v1/games/g/goals/`+first+`" data-method="PATCH" data-to="/3fc/-/games/g/results"`,
 		`data-was-scoring="red" data-was-conceding="blue" data-was-scorer="r1"`)
 	r.page("boss", "/games/g/goals/"+second, 200, `data-was-scoring="" data-was-conceding="yellow"`)
@@ -175,9 +175,9 @@ func (f *refusing) Decide(_ context.Context, id uint64, verb string) (conflict.V
 func TestRefusedOfAGame(t *testing.T) {
 	r := newRig(t)
 	r.league()
-	r.page("keeper", "/games/g/score", 200, "!Refused by the cloud")
+	r.page("keeper", "/games/g/score", 200, "!The cloud refused")
 	r.sync = &refusing{games: []string{"g", "x", "g"}}
-	r.page("keeper", "/games/g/score", 200, "Refused by the cloud in this game: 2.", "Tell an admin.")
+	r.page("keeper", "/games/g/score", 200, "The cloud refused 2 entries of this game.", "Tell an admin of the league.")
 	r.page("boss", "/games/g/score", 200, "/3fc/-/games/g/conflicts")
 	r.page("boss", "/games/g/conflicts", 200, "refused in g", "!refused in x", "Entered here: Player r (Red) against Yellow", "In the cloud: Own goal: Player r (Yellow)",
 		`action="/3fc/v1/games/g/conflicts/3/retry"`, `action="/3fc/v1/games/g/conflicts/1/discard"`)

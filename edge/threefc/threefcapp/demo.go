@@ -48,7 +48,7 @@ func newDemo() *app.Demo {
 	return &app.Demo{
 		App: a, Short: "Three-sided football: four games played and one live with two scorers",
 		Long: "A league of three-sided football on a node on this machine: four finished games and a live one with two scorers, one of whom\n" +
-			"loses the node for six minutes: the goals of that time arrive late, with the moment of each tap. No cloud, no account.",
+			"loses the node for six minutes: the goals of those minutes arrive late, but count at the time of each tap. No cloud, no account.",
 		Users: app.DemoUsers(1),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
 			d.Service = threefc.Service{Table: set.Table, Skew: func() time.Duration { return d.ahead }}
@@ -204,7 +204,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 		case ctx.Err() != nil, fault.Is(err, fault.Conflict), fault.Is(err, fault.NotFound): // people keep the score themselves
 			return nil //nolint:nilerr // nothing left to do
 		default:
-			h.Log.Warn("the demo cannot record its goal", "err", err)
+			h.Log.Warn("the demo could not record a goal", "err", err)
 		}
 	}
 }

@@ -64,7 +64,7 @@ document.addEventListener("submit", async (e) => {
   }).catch(() => null);
   if (answer) delete form.dataset.nonce;
   const said = await answer?.json().catch(() => ({}));
-  if (!answer?.ok) return set(out, said?.message ?? "The node does not answer.");
+  if (!answer?.ok) return set(out, said?.message ?? "The node does not answer. Try again.");
   if (form.dataset.from) localStorage.threefcTo = form.dataset.from; // the link is opened in another tab
   if (form.dataset.to) {
     const to = ("came" in form.dataset && localStorage.threefcTo) || form.dataset.to;
@@ -205,7 +205,7 @@ if (main) {
     e.preventDefault();
     e.stopImmediatePropagation();
     queue.discard(last.n).then((done) => {
-      if (!done) set(e.target.querySelector("[data-last]"), "It may have arrived already: try again in a moment.");
+      if (!done) set(e.target.querySelector("[data-last]"), "It may have reached the node already: try again in a moment.");
     });
   }, true);
   queue.addEventListener("change", draw);
