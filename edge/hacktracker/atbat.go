@@ -60,7 +60,7 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 		b.refuse(!SameAtBat(row, was), fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another at-bat"))
 		return atBatOf(was)
 	}
-	b.refuse(b.get(undoneKey(game, id)) != nil, fault.New(fault.Conflict, "undone", "This at-bat was taken back"))
+	b.refuse(b.get(undoneKey(game, id)) != nil, fault.New(fault.Conflict, "undone", "This at-bat has been undone"))
 	b.Fail(late)
 	b.refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
 	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))

@@ -61,9 +61,9 @@ func lineup(raw json.RawMessage) (attr.Value, string) {
 	for i, s := range in {
 		switch twice := func(o Slot) bool { return o.BattingOrder == s.BattingOrder || o.PlayerID == s.PlayerID }; {
 		case !IsID(s.PlayerID), s.BattingOrder < 1, s.BattingOrder > maxOrder:
-			return attr.Value{}, "needs a playerId and a battingOrder from 1 to 99 in each entry"
+			return attr.Value{}, "must have a playerId and a battingOrder from 1 to 99 in each entry"
 		case slices.ContainsFunc(in[:i], twice):
-			return attr.Value{}, "must not have a battingOrder or a player twice"
+			return attr.Value{}, "must not repeat a battingOrder or a player"
 		}
 		out = append(out, attr.M(attr.Item{"playerId": attr.S(s.PlayerID), "battingOrder": attr.Int(int64(s.BattingOrder))}))
 	}

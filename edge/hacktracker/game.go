@@ -164,7 +164,7 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 	if b.err != nil || slices.Contains(g.RunKeys, tap) {
 		return g
 	}
-	b.refuse(len(g.RunKeys) >= maxRunKeys, Invalid("Runs were added %d times to this game: set its score instead", maxRunKeys))
+	b.refuse(len(g.RunKeys) >= maxRunKeys, Invalid("Runs have been added to this game %d times: set its score instead", maxRunKeys))
 	values, adds := attr.Item{":tap": attr.S(tap), ":taps": attr.L(attr.S(tap)), ":none": attr.L(), ":now": b.now()}, []string{}
 	for name, n := range p.Set {
 		values[":"+name] = n

@@ -89,7 +89,7 @@ func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
 			return err
 		}
 		if !hacktracker.IsID(user) {
-			return fault.New(fault.Forbidden, "forbidden", "This account's user id cannot be used here.")
+			return fault.New(fault.Forbidden, "forbidden", "This account cannot be used here: a user ID must be at most 64 ASCII characters, without spaces and #.")
 		}
 		for _, p := range c.Params {
 			if !hacktracker.IsID(p.Value) {

@@ -143,7 +143,7 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 			t.Errorf("at-bat %d is %v of %v, want %s of %s", i, at["result"], at["playerId"], results[i], players[i%3])
 		}
 		if _, placed := at["hitLocation"]; placed == strings.Contains("K BB HBP", results[i]) {
-			t.Errorf("at-bat %d, %s, with a place of the ball: %v", i, results[i], placed)
+			t.Errorf("at-bat %d, %s, has a hit location: %v", i, results[i], placed)
 		}
 	}
 	r.want(200, `"mismatch":[],"possibleDoubles":[]`, "owner", "GET", "/games/"+game+"/state", "")
@@ -218,10 +218,10 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	click(`[data-result="2B"]`)
 	watcher.WaitFor(t, `document.querySelector(".events")?.textContent.includes("2 Player: double") && document.querySelector(".head__line").textContent === "0 Player is up"`)
 	r.want(201, "", "scorekeeper", "POST", "/games/"+game+"/atbats", atBat(players[2], "2B", 1, 0, 1))
-	b.WaitFor(t, `document.querySelector('[data-refresh="look"]').textContent.includes("scored twice within a minute. Two scorers?")`)
+	b.WaitFor(t, `document.querySelector('[data-refresh="look"]').textContent.includes("entered twice within a minute. Did two scorers enter it?")`)
 	chromium.Shoot(t, b, "hacktracker-double")
 	click(`[data-refresh="look"] [data-queue="DELETE"] button`)
-	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && !document.querySelector('[data-refresh="look"]').textContent.includes("Two scorers?")`)
+	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0 && !document.querySelector('[data-refresh="look"]').textContent.includes("Did two scorers enter it?")`)
 	if n := len(r.list("owner", "/games/"+game+"/atbats")); n != 1 {
 		t.Errorf("%d at-bats, want the one that both recorded", n)
 	}

@@ -179,7 +179,7 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktrac
 	}
 	for _, pair := range st.Doubles {
 		at := now.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })]
-		text := fmt.Sprintf("%s: %s, inning %d, scored twice within a minute. Two scorers?", at.Name, at.Word, at.Inning)
+		text := fmt.Sprintf("%s: %s, inning %d, entered twice within a minute. Did two scorers enter it?", at.Name, at.Word, at.Inning)
 		p.Doubles = append(p.Doubles, page.Link{Text: text, Href: p.Base + "/atbats/" + at.ID})
 	}
 	slices.Reverse(now.Plays)

@@ -47,8 +47,8 @@ func TestGamePages(t *testing.T) {
 
 	r.want(201, "", "scorekeeper", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1,"hitLocation":{"x":0.2,"y":0.3}}`)
 	r.want(201, "", "owner", "POST", at+"/atbats", `{"playerId":"`+players[0]+`","result":"HR","inning":1,"outs":0,"battingOrder":1,"rbis":1}`)
-	r.page("owner", at+"/score", 200, "scored twice within a minute. Two scorers?", "Remove the second one", "1 play does not match the plays before", "2 runs were batted in, but the score is 0.", "Set our score to 2")
-	watching := r.page("player", at, 200, "0 Player: home run, 1 RBI", "scored as inning 1, 0 out, batting 1", "2 Player is up", "Bases", "home run to left", `<svg xmlns="http://www.w3.org/2000/svg"`, "<td class=\"num\">1.000</td>")
+	r.page("owner", at+"/score", 200, "entered twice within a minute. Did two scorers enter it?", "Remove the second", "1 play does not fit the plays before", "2 runs were batted in, but the score is 0.", "Set our score to 2")
+	watching := r.page("player", at, 200, "0 Player: home run, 1 RBI", "entered as inning 1, 0 out, batter 1", "2 Player is up", "Bases", "home run to left", `<svg xmlns="http://www.w3.org/2000/svg"`, "<td class=\"num\">1.000</td>")
 	if strings.Contains(watching, "/score\"") || strings.Contains(watching, "data-queue") {
 		t.Error("a player gets a link to the scorer's page")
 	}
@@ -64,10 +64,10 @@ func TestGamePages(t *testing.T) {
 	r.page("owner", "/games/"+next+"/lineup", 200, `&#34;playerId&#34;:&#34;`+players[0], "Copy last game")
 	refused := `{"PK":{"S":"GAME#two"},"SK":{"S":"METADATA"},"teamId":{"S":"` + team + `"},"startRefused":{"S":"one"},"status":{"S":"`
 	r.put(refused + `SCHEDULED"}}`)
-	r.page("owner", "/games/two", 200, "The start was taken back: another game of the team was in progress.")
+	r.page("owner", "/games/two", 200, "The start of this game was undone, because another game of this team was in progress. Finish that game first.")
 	r.put(refused + `IN_PROGRESS"}}`)
 	r.want(200, `"startRefused":"one"`, "owner", "PATCH", "/games/two", `{"status":"IN_PROGRESS"}`) // changes nothing
-	r.page("owner", "/games/two/score", 200, "Another game of the team was in progress when this one was started. Finish the one that is over.")
+	r.page("owner", "/games/two/score", 200, "Another game of this team was in progress when this one was started. Finish whichever of the two is over.")
 	if _, ok := r.want(200, "", "owner", "PATCH", "/games/two", `{"status":"FINAL"}`)["startRefused"]; ok {
 		t.Error("a finished game still reports its refused start")
 	}

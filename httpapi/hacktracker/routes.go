@@ -119,7 +119,7 @@ func mine(rt httpapi.Route) httpapi.Route {
 	do := rt.Do
 	rt.Do = func(c *gin.Context) error {
 		if user, err := httpapi.Subject(c); err == nil && c.Param("user") != user {
-			return fault.New(fault.Forbidden, "forbidden", "You can see and change only what is your own")
+			return fault.New(fault.Forbidden, "forbidden", "You can see and change only your own data")
 		}
 		return do(c)
 	}

@@ -15,18 +15,18 @@ func (a *api) scenes() (out []page.Scene, err error) {
 	}{
 		{"no-lineup", "No lineup", "score", hacktracker.Scheduled, nil},
 		{"not-started", "Not started", "score", hacktracker.Scheduled, nil},
-		{"start-refused", "A start that was taken back", "score", hacktracker.Scheduled, nil},
-		{"both-on", "A game beside another one", "score", hacktracker.InProgress, []string{"1B", "K"}},
+		{"start-refused", "A start that was undone", "score", hacktracker.Scheduled, nil},
+		{"both-on", "Two games in progress", "score", hacktracker.InProgress, []string{"1B", "K"}},
 		{"live", "The scorer's page", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}},
 		{"spectators", "The game's page", "game", hacktracker.InProgress, []string{"1B", "K", "HR"}},
-		{"bases-unknown", "Bases that are not known", "game", hacktracker.InProgress, []string{"1B", "1B"}},
+		{"bases-unknown", "Bases unknown", "game", hacktracker.InProgress, []string{"1B", "1B"}},
 		{"final", "Final", "game", hacktracker.Final, []string{"HR", "GO", "K", "2B", "K"}},
-		{"mismatch", "A play that does not fit", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}},
-		{"double", "A play that may be scored twice", "score", hacktracker.InProgress, []string{"K", "1B", "K", "K"}},
-		{"queue", "Five plays that wait", "score", hacktracker.InProgress, []string{"1B"}},
+		{"mismatch", "A play that does not fit the plays before", "score", hacktracker.InProgress, []string{"1B", "K", "BB"}},
+		{"double", "A play that may have been entered twice", "score", hacktracker.InProgress, []string{"K", "1B", "K", "K"}},
+		{"queue", "Five unsent plays", "score", hacktracker.InProgress, []string{"1B"}},
 		{"personal", "A personal team", "score", hacktracker.InProgress, []string{"1B", "HR"}},
 		{"lineup", "The lineup", "lineup", hacktracker.Scheduled, nil},
-		{"overlay", "Over a video", "overlay", hacktracker.InProgress, []string{"1B", "BB"}},
+		{"overlay", "The video overlay", "overlay", hacktracker.InProgress, []string{"1B", "BB"}},
 	} {
 		g := hacktracker.Game{ID: "g1", TeamID: "t1", Status: s.status, Opponent: "Rivals with quite a long name", OpponentScore: 2}
 		t := hacktracker.Team{ID: "t1", Name: "Bad News", Type: hacktracker.Managed, Role: hacktracker.Scorekeeper}

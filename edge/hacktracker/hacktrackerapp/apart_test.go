@@ -262,7 +262,7 @@ func (w *apart) judge() {
 	for _, c := range w.Asked() {
 		asked += c.String() + "\n"
 		if !forPersons(&c, cloud) {
-			w.Bad("asked: %s", &c)
+			w.Bad("a person was asked: %s", &c)
 		}
 	}
 	w.Lost(cloud, asked, func(row, name, is string, said []string) bool {
@@ -275,7 +275,7 @@ func (w *apart) judge() {
 	for game, taps := range w.taps {
 		g := cloud["GAME#"+game+" METADATA"]
 		if n, _ := g["teamScore"].Int(); g != nil && int(n) != len(taps) && !strings.Contains(asked, game) {
-			w.Bad("%d runs of %d taps of %s", n, len(taps), game)
+			w.Bad("%d runs for %d taps in %s", n, len(taps), game)
 		}
 	}
 	for _, game := range w.games {

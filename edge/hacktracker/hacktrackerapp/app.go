@@ -68,7 +68,7 @@ func New() *app.App {
 func sweep(ctx context.Context, service *hacktracker.Service, h *app.Host) error {
 	for {
 		if err := h.Store.Update(ctx, service.EmptyAll); err != nil && ctx.Err() == nil {
-			h.Log.Error("deleted games cannot be removed", "err", err)
+			h.Log.Error("removing deleted games failed", "err", err)
 		}
 		if h.Clock.Wait(ctx, h.Clock.Now().Add(24*time.Hour), nil) != nil {
 			return nil //nolint:nilerr // the node stops

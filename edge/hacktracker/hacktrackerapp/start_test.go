@@ -79,7 +79,7 @@ func TestTwoStarts(t *testing.T) {
 		}
 		world.Settle()
 		for _, c := range world.Asked() {
-			world.Bad("asked: %s", &c)
+			world.Bad("a person was asked: %s", &c)
 		}
 		if wrong := world.Report(names...); wrong != "" {
 			t.Error(wrong)
@@ -178,6 +178,6 @@ func (w *twoStarts) end() {
 	w.sets("a", w.theirs, "FINAL")
 	live, on := w.Rows("a", prod)["TEAM#"+w.team+" LIVE#GAME"], w.status == "IN_PROGRESS" && !w.same
 	if on && live["gameId"].Str() != w.ours || !on && live != nil {
-		w.Bad("%s: the marker behind the end is %v", w.name, live)
+		w.Bad("%s: after the end the marker is %v", w.name, live)
 	}
 }

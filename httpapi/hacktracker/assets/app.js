@@ -134,7 +134,7 @@ function taken(result) {
 
 async function score(play, word) {
   const b = book();
-  if (b.status !== "IN_PROGRESS" || !b.lineup.length) return tell("The game is not in progress.");
+  if (b.status !== "IN_PROGRESS" || !b.lineup.length) return tell("The game is not in progress, or has no lineup.");
   const at = b.up(0);
   const body = { playerId: at.playerId, inning: b.inning, outs: b.outs, battingOrder: at.battingOrder, ...play };
   await send("POST", base + "/atbats", body, `${at.name}: ${word}`, ulid(nodeNow()));
@@ -221,7 +221,7 @@ function lineup() {
         b.dataset[act] = "";
       };
       if (li.parentElement === bench) add("+", "in", "Add");
-      else { add("↑", "up", "Move up"); add("↓", "down", "Move down"); add("×", "off", "Take out"); }
+      else { add("↑", "up", "Move up"); add("↓", "down", "Move down"); add("×", "off", "Remove"); }
     }
   };
   main.addEventListener("click", (e) => {
