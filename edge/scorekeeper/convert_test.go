@@ -79,7 +79,7 @@ func TestConvertRefuses(t *testing.T) {
 		}
 	}
 	if _, err := r.convert(anon, anon); !fault.Is(err, fault.Invalid) {
-		t.Errorf("one's own id: %v", err)
+		t.Errorf("the caller's own id: %v", err)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestLateGuesses(t *testing.T) {
 		if !known {
 			seen = r.takes(seen)
 			if g := r.row(GameKey(anon, day)); g == nil {
-				t.Error("moved, and nobody knows to whom")
+				t.Error("moved although the account is not known")
 			}
 			r.must(func(tx *store.Tx) error { _, err := tx.Put(store.PutItem{Table: tableName, Item: marker}); return err })
 		}
@@ -181,7 +181,7 @@ func TestGamesThatCannotBeMoved(t *testing.T) {
 		t.Error("another session's game is held up")
 	}
 	if g := r.row(GameKey(anon, day)); g == nil {
-		t.Error("the session's game is gone, though not all could be moved")
+		t.Error("the session's game is gone, although not all of its games could be moved")
 	}
 }
 
@@ -239,7 +239,7 @@ func TestRefusedConversion(t *testing.T) {
 			t.Errorf("%s: a game without guesses: %+v", name, writes)
 		}
 		if _, ok := r.settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
-			t.Errorf("%s: nobody knows whose it became, and nobody is asked", name)
+			t.Errorf("%s: it is not known whose game it became, but no person is asked", name)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func TestAnswerIsToldOnALossAlone(t *testing.T) {
 	for i, w := range []string{"crane", "slate", "moist", "proud", "brick", "fjord"} {
 		v := r.plays(user, day, w)
 		if want := map[bool]string{true: "manna"}[i == 5]; v.Answer != want || v.Moves != i+1 || v.Won {
-			t.Errorf("after %d: %+v", i+1, v)
+			t.Errorf("after %d guesses: %+v", i+1, v)
 		}
 	}
 	if v := r.plays("u2", day, "manna"); v.Answer != "" || !v.Won || letters(grades(v.Graded[0])) != "CCCCC" {
@@ -187,7 +187,7 @@ func TestCacheKeepsNothingOld(t *testing.T) {
 	known := func() bool { _, ok := s.cache.get(day); return ok }
 	s.cache.keep(day, "crane", 6)
 	if known() {
-		t.Error("an old word is kept")
+		t.Error("an old word is cached")
 	}
 	s.cache.keep(day, "slate", 7)
 	if word, ok := s.cache.get(day); !ok || word != "slate" {
@@ -195,11 +195,11 @@ func TestCacheKeepsNothingOld(t *testing.T) {
 	}
 	s.Changed([]store.Record{{Seq: 8, Key: GameKey(user, day)}})
 	if !known() {
-		t.Error("a game drops an answer")
+		t.Error("a changed game drops the cached answer")
 	}
 	s.ClearCache(8)
 	if known() {
-		t.Error("cleared, and still there")
+		t.Error("still cached after ClearCache")
 	}
 }
 

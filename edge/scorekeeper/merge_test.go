@@ -76,7 +76,7 @@ func TestMergeLosesNothingSilently(t *testing.T) {
 			t.Fatalf("%v, won %t", got.Guesses, got.Won)
 		}
 		if i := slices.Index(got.Guesses, "manna"); i >= 0 && i != len(got.Guesses)-1 {
-			t.Fatalf("it goes on behind its end: %v", got.Guesses)
+			t.Fatalf("guesses after the end: %v", got.Guesses)
 		}
 		all := slices.Concat(got.Guesses, got.Dropped)
 		for _, w := range slices.Concat(ours.Guesses, theirs.Guesses) {
@@ -85,10 +85,10 @@ func TestMergeLosesNothingSilently(t *testing.T) {
 			}
 		}
 		if sorted := slices.Sorted(slices.Values(all)); len(slices.Compact(sorted)) != len(all) {
-			t.Fatalf("twice: %v", all)
+			t.Fatalf("a word is there twice: %v", all)
 		}
 		if again := Merge(&got, theirs); !slices.Equal(again.Guesses, got.Guesses) {
-			t.Fatalf("merged again it is %v, was %v", again.Guesses, got.Guesses)
+			t.Fatalf("merged again: %v, was %v", again.Guesses, got.Guesses)
 		}
 	})
 }

@@ -180,7 +180,7 @@ func TestScores(t *testing.T) {
 	strange := func(by, user string) {
 		t.Helper()
 		if all, err := tryRead(r, func(tx *store.Tx) ([]Score, error) { return r.Scores(tx, by, user, "", "9") }); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%s is told of %s: %v, %v", by, user, all, err)
+			t.Errorf("%s sees the scores of %s: %v, %v", by, user, all, err)
 		}
 	}
 	strange("eve", "bob")
@@ -257,6 +257,6 @@ func TestAdminIsCountedDownOnce(t *testing.T) {
 	}
 	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "cat", RoleMember); return err })
 	if err := out("cat"); !fault.Is(err, fault.Conflict) || admins() != "1" {
-		t.Errorf("who is no admin any more: %v, %s admins", err, admins())
+		t.Errorf("somebody who is no longer an admin: %v, %s admins", err, admins())
 	}
 }

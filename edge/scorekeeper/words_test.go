@@ -76,7 +76,7 @@ func TestDictionary(t *testing.T) {
 	words := strings.Fields(d.guesses)
 	for i, w := range words {
 		if !isWord(w) || i > 0 && words[i-1] >= w {
-			t.Fatalf("%q is no word, or not in order", w)
+			t.Fatalf("%q is not a valid word, or out of order", w)
 		}
 		if !d.Has(w) {
 			t.Fatalf("%s is not found", w)
@@ -84,12 +84,12 @@ func TestDictionary(t *testing.T) {
 	}
 	for w := range strings.FieldsSeq(d.answers) {
 		if !d.Has(w) {
-			t.Errorf("the answer %s may not be guessed", w)
+			t.Errorf("the answer %s is not in the guess list", w)
 		}
 	}
 	for _, w := range []string{"", "aaaaa", "zzzzz", "crane\n", "cran"} {
 		if d.Has(w) {
-			t.Errorf("%q is a word", w)
+			t.Errorf("%q is accepted as a word", w)
 		}
 	}
 }

@@ -214,10 +214,10 @@ func TestTeamRoutes(t *testing.T) {
 	}
 	first := r.want(201, "Twice", "u9", "POST", "/team", `{"team_name":"Twice"}`, "Idempotency-Key", "k1").Body.String()
 	if again := r.want(201, "", "u9", "POST", "/team", `{"team_name":"Twice"}`, "Idempotency-Key", "k1").Body.String(); again != first {
-		t.Errorf("made twice: %s, was %s", again, first)
+		t.Errorf("a repeated request created another team: %s, was %s", again, first)
 	}
 	if other := r.want(201, "", "u9", "POST", "/team", `{"team_name":"Twice"}`, "Idempotency-Key", "k2").Body.String(); other == first {
-		t.Errorf("another key made no team: %s", other)
+		t.Errorf("another key created no team: %s", other)
 	}
 	mate := func(user, role string) string {
 		return fmt.Sprintf(`{"team_id":%q,"user_id":%q,"role":%q}`, team.ID, user, role)
@@ -254,7 +254,7 @@ func TestTeamRoutes(t *testing.T) {
 	}
 	w = r.want(200, `[]`, "u1", "GET", "/scoreboard?team_id="+team.ID+"&page=9", "", "page_size", "1")
 	if h := w.Header(); h.Get("page_qty") != "2" || h.Get("pg_query_forward") != "" || !strings.Contains(h.Get("pg_query_backward"), "page=2") {
-		t.Errorf("headers behind the last page: %v", h)
+		t.Errorf("headers after the last page: %v", h)
 	}
 	r.want(403, "FORBIDDEN", "u2", "DELETE", "/team", `{"team_id":"`+team.ID+`"}`)
 	r.want(200, "Wizards", "u1", "DELETE", "/team", `{"team_id":"`+team.ID+`"}`)
@@ -319,7 +319,7 @@ func TestDroppedIsToldOnce(t *testing.T) {
 	r.want(200, "", "u1", "HEAD", "/game/"+day, "")
 	r.want(200, `"dropped":["brick"]`, "u1", "GET", "/game/"+day, "")
 	if w := r.want(200, "", "u1", "GET", "/game/"+day, ""); strings.Contains(w.Body.String(), "dropped") {
-		t.Errorf("told again: %s", w.Body)
+		t.Errorf("reported again: %s", w.Body)
 	}
 }
 
@@ -333,7 +333,7 @@ func TestEventOfAStrangeRow(t *testing.T) {
 	}
 	record.Key = scorekeeper.GameKey("u1", "\"")
 	if _, ok, err := r.app.Topics(&record); ok || err != nil {
-		t.Errorf("of no day: %v", err)
+		t.Errorf("an event without a day: %v", err)
 	}
 }
 

@@ -86,7 +86,7 @@ func TestOtherPages(t *testing.T) {
 
 	r.page(403, "", "u1", "/admin")
 	r.page(200, "13 of the next 14 days have no puzzle.", "admin", "/admin")
-	r.page(200, "Change it and re-grade 1", "admin", "/admin/days/"+day)
+	r.page(200, "Change it and re-grade 1 game<", "admin", "/admin/days/"+day)
 	r.page(200, "No word has been set for this day.", "admin", "/admin/days/2026-02-03")
 	r.page(400, "", "admin", "/admin/days/x")
 }

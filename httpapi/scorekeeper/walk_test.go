@@ -74,7 +74,7 @@ func TestNoWordBeforeTheEnd(t *testing.T) {
 		}
 		all.WriteString(" " + text)
 		if strings.Contains(all.String(), word) {
-			t.Fatalf("%s is told the word: %s", who, text)
+			t.Fatalf("%s receives the word: %s", who, text)
 		}
 	}
 	look("u1", r.want(201, "", "u1", "POST", "/team", `{"team_name":"Wizards"}`))
@@ -124,10 +124,10 @@ func TestNoWordBeforeTheEnd(t *testing.T) {
 	metrics := web.Ask(r.server.Handler(), "GET", "/metrics", "", as("admin")...)
 	fmt.Fprintln(&all, metrics.Body.String(), r.log.String())
 	if !strings.Contains(all.String(), "puzzle_date_iso_day") || metrics.Code != 200 || !strings.Contains(r.log.String(), "/scorekeeper/guess") {
-		t.Error("nothing was looked at")
+		t.Error("the walk saw no events, metrics or log")
 	}
 	if strings.Contains(strings.ToLower(all.String()), word) {
-		t.Error("events, metrics or the log tell the word")
+		t.Error("events, metrics or the log contain the word")
 	}
 	r.want(200, `"answer":"fjord"`, "u1", "POST", "/guess", guessBody("vexed"))
 }

@@ -82,15 +82,15 @@ func TestMerge(t *testing.T) {
 		t.Errorf("nothing to add: %+v, %t", writes, ok)
 	}
 	if writes, ok := ask(guest, rowOf(t, session, "crane"), nil); !ok || len(writes) != 1 || writes[0].Put.Condition != "attribute_not_exists(pk)" {
-		t.Errorf("a session that has no game now: %+v, %t", writes, ok)
+		t.Errorf("a session whose game is gone: %+v, %t", writes, ok)
 	}
 	first := entry(game1)
 	first.Op = store.OpPut
 	if writes, ok := handler(conflict.MergeCase{Entries: []*intent.Entry{first}, Items: []conflict.MergeItem{{View: game("crane")}}, Get: nothing}); !ok || len(writes) != 1 || writes[0].Put == nil {
-		t.Errorf("a first guess, and what is there was not shown: %+v, %t", writes, ok)
+		t.Errorf("a first guess onto a row that is not known: %+v, %t", writes, ok)
 	}
 	if writes, ok := ask(guest, nil, rowOf(t, session, "crane")); !ok || writes != nil {
-		t.Errorf("a session's game that was moved from here since: %+v, %t", writes, ok)
+		t.Errorf("a session's game that was moved here meanwhile: %+v, %t", writes, ok)
 	}
 	broken := game("crane")
 	broken["guesses"] = attr.S("crane")
@@ -98,15 +98,15 @@ func TestMerge(t *testing.T) {
 		key, view, remote attr.Item
 		tail              []*intent.Entry
 	}{
-		"a conversion behind a guess":             {game1, game("crane"), game("crane", "moist"), []*intent.Entry{entry(scorekeeper.GameKey("u2", today))}},
-		"a game that is gone here":                {game1, nil, game("crane", "moist"), nil},
+		"a conversion after a guess":              {game1, game("crane"), game("crane", "moist"), []*intent.Entry{entry(scorekeeper.GameKey("u2", today))}},
+		"a game that is gone at this node":        {game1, nil, game("crane", "moist"), nil},
 		"a game of an account that is gone":       {game1, game("crane"), nil, nil},
 		"a game that cannot be read in the cloud": {game1, game("crane"), broken, nil},
 		"a game that cannot be read here":         {game1, broken, game("crane"), nil},
 		"an answer":                               {scorekeeper.AnswerKey(today), game("crane"), game("crane"), nil},
 	} {
 		if writes, ok := ask(of.key, of.view, of.remote, of.tail...); ok {
-			t.Errorf("%s is decided: %+v", what, writes)
+			t.Errorf("%s was not left to a person: %+v", what, writes)
 		}
 	}
 }

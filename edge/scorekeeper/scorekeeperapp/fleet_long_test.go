@@ -94,7 +94,7 @@ func TestGuessesAtTwoNodes(t *testing.T) {
 	f.Quiet()
 	slices.Sort(told)
 	if told = slices.Compact(told); !slices.Equal(told, strings.Fields("brick joust waltz")) {
-		t.Errorf("told of %v", told)
+		t.Errorf("the dropped words reported are %v", told)
 	}
 }
 
