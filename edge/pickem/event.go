@@ -137,7 +137,7 @@ func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error)
 	case c.State != Upcoming:
 		return c, notUpcoming()
 	case n.Date != "" && n.Date != c.Date:
-		return c, fault.New(fault.Conflict, "date_immutable", "The day of an event cannot change: create another event.")
+		return c, fault.New(fault.Conflict, "date_immutable", "The date of an event cannot change: create another event.")
 	}
 	if c.Name = cmp.Or(n.Name, c.Name); !n.StartsAt.IsZero() {
 		if c.StartsAt = n.StartsAt.UTC(); c.Locked(s.now(tx)) {
@@ -164,7 +164,7 @@ func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 	case c.Locked(s.now(tx)):
 		return notUpcoming()
 	case len(c.all) > 0:
-		return fault.New(fault.Conflict, "has_predictions", "There are predictions for this event.")
+		return fault.New(fault.Conflict, "has_predictions", "There are predictions for this event, so it cannot be deleted.")
 	}
 	items := []store.WriteItem{s.remove(c.Event.was, eventFacts...)}
 	for i := range c.Matches {
@@ -191,9 +191,9 @@ func (d *Details) check() error {
 	case d.Points < 1 || d.Points > 100:
 		return invalid("points", "must be 1 to 100")
 	case len(d.Championships) > 10 || slices.ContainsFunc(d.Championships, badText(120)):
-		return invalid("championships", "must be up to 10 of 1 to 120 characters")
+		return invalid("championships", "must number at most 10, each of 1 to 120 characters")
 	case len(d.Teams) < 2 || len(d.Teams) > 20:
-		return invalid("teams", "must be 2 to 20")
+		return invalid("teams", "must number from 2 to 20")
 	case slices.ContainsFunc(d.Teams, func(t Team) bool {
 		return len(t.Members) < 1 || len(t.Members) > 20 || slices.ContainsFunc(t.Members, badText(80)) || t.Name != "" && badText(80)(t.Name)
 	}):

@@ -101,7 +101,7 @@ func TestPointsAreBounded(t *testing.T) {
 		})
 	}
 	if add(100) == nil || add(0) == nil || add(99) != nil || add(1) == nil {
-		t.Error("a card of 999 points is the most")
+		t.Error("the limit of a card is not exactly 999 points")
 	}
 }
 

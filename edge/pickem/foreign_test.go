@@ -48,10 +48,10 @@ func TestEventThatCannotBeScoredStopsNoOther(t *testing.T) {
 	}
 	_, err := r.Maintain(t.Context())
 	if _, missing := errors.AsType[*MissingError](err); !missing {
-		t.Errorf("of the one that cannot be scored: %v", err)
+		t.Errorf("error of the event that cannot be scored: %v", err)
 	}
 	if state := State(r.item(eventKey(id))["state"].Str()); state != Scored {
-		t.Errorf("the other is %s", state)
+		t.Errorf("the other event is %s", state)
 	}
 	r.recounted("2024")
 }

@@ -86,7 +86,7 @@ func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	late := first.Now().Add(time.Minute / 2)
 	for r.item(eventKey(id))["state"].Str() != string(Scored) {
 		if err := first.Wait(ctx, late, changed); err != nil || first.Now().After(late) {
-			t.Fatal("it waits for the next look", err)
+			t.Fatal("not scored before the next regular round:", err)
 		}
 	}
 	end()

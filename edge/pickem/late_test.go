@@ -16,7 +16,7 @@ func TestNoteGoesWhenPicksAreMadeAgain(t *testing.T) {
 	id, m := r.card("2024-03-03", []int{5, 5, 5}, "sam")
 	r.picks("sam", id, m[0], 1)
 	if it := r.item(lateKey("sam", id)); it != nil {
-		t.Errorf("a note of nothing: %v", it)
+		t.Errorf("a note although no pick was refused: %v", it)
 	}
 	for _, match := range m {
 		r.must(func(tx *store.Tx) error {

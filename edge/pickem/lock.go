@@ -89,7 +89,7 @@ func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
 	opens := c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt) && c.edition == 0
 	switch {
 	case to == Scored:
-		return c, fault.New(fault.Conflict, "not_scored", "An event is scored by its results: its state cannot be set to scored.")
+		return c, fault.New(fault.Conflict, "not_scored", "The state cannot be set to scored: enter the results, then score the event.")
 	case c.State != Upcoming && !opens:
 		return c, fault.New(fault.Conflict, "state_backwards", "An event cannot go from %s to %s.", c.State, to)
 	}

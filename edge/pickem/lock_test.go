@@ -58,7 +58,7 @@ func TestPickAfterTheStartByAWrongClock(t *testing.T) {
 		}
 		e := read(r, func(tx *store.Tx) (Card, error) { return r.load(tx, id, everybody) })
 		if e.State != Upcoming {
-			t.Errorf("%s: %s within the minute that the lock has to settle", c.name, e.State)
+			t.Errorf("%s: the state is %s within the minute after the lock", c.name, e.State)
 		}
 	}
 }
@@ -176,14 +176,14 @@ func TestMerge(t *testing.T) {
 	w, _ := ask(k, nil, ours, nil)
 	r.must(func(tx *store.Tx) error { return tx.TransactWrite(store.TransactWrite{Items: w}) })
 	if again, ok := r.Merge([]table.Refused{{Key: w[0].Update.Key, Again: w}}, nil, get); !ok || !toldLate(again) {
-		t.Errorf("refused, it is %+v %t", again, ok)
+		t.Errorf("a refused note of a late pick: %+v %t", again, ok)
 	}
 	if again, ok := r.Merge([]table.Refused{{Key: k, Base: ours, View: ours, Again: []store.WriteItem{table.Delete(r.Table, k, table.If{})}}}, nil, get); ok {
-		t.Errorf("what a foreign program takes away is decided: %+v", again)
+		t.Errorf("a foreign program's delete was not left to a person: %+v", again)
 	}
 	r.must(func(tx *store.Tx) error { _, err := r.SetState(tx, event, Broadcast); return err })
 	if c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, event, "sam") }); !c.NotCounted {
-		t.Error("its owner is not told")
+		t.Error("the user is not told")
 	}
 
 	for _, c := range []struct {
@@ -220,23 +220,23 @@ func TestMerge(t *testing.T) {
 	first := table.Refused{Key: k, View: ours, Remote: row("2024-03-03T12:00:00.000Z", map[string]int{"m1": 0, "m2": 1, "m4": 1}), Again: []store.WriteItem{r.put(ours, nil)}}
 	w, ok := r.Merge([]table.Refused{first}, []table.Refused{pick("m3", new(2), late), pick("m2", nil, "2024-03-03T13:00:00.000Z"), pick("m4", new(1), "2024-03-03T13:00:00.000Z")}, get)
 	if !ok || len(w) != 2 || !strings.Contains(w[1].Update.Update, "REMOVE predictions") || len(w[1].Update.Names) != 3 || w[1].Update.Values[":at"].Str() != "2024-03-03T13:00:00.000Z" {
-		t.Errorf("picks behind the first row: %+v %t", w[1].Update, ok)
+		t.Errorf("picks after the first row: %+v %t", w[1].Update, ok)
 	}
 
 	here = Broadcast
 	if w, ok := ask(k, nil, ours, row(early, map[string]int{"m1": 0})); !ok || len(w) != 1 || !toldLate(w) {
-		t.Errorf("two first rows meet behind the lock: %+v %t", w, ok)
+		t.Errorf("two first rows meet after the lock: %+v %t", w, ok)
 	}
 	match := matchKey(event, "m1")
 	if w, ok := ask(match, nil, match, match); w != nil || !ok {
-		t.Errorf("one form at two nodes: %+v %t", w, ok)
+		t.Errorf("one form sent to two nodes: %+v %t", w, ok)
 	}
 	if _, ok := ask(match, match, match, match); ok {
-		t.Error("a change of a match is decided")
+		t.Error("a change of a match was not left to a person")
 	}
 	moved := (&Event{ID: event, State: Broadcast, StartsAt: start}).row()
 	if _, ok := ask(eventKey(event), (&Event{ID: event, State: Upcoming}).row(), moved, (&Event{ID: event, State: Broadcast}).row()); ok {
-		t.Error("a start that is moved is decided")
+		t.Error("a moved start was not left to a person")
 	}
 
 	state := func(s State) attr.Item { e := Event{ID: event, State: s}; return e.row() }
@@ -244,7 +244,7 @@ func TestMerge(t *testing.T) {
 		t.Errorf("two locks: %+v %t", w, ok)
 	}
 	if w, ok := ask(eventKey(event), state(Upcoming), state(Broadcast), state(Scored)); w != nil || !ok {
-		t.Errorf("a lock of what is scored: %+v %t", w, ok)
+		t.Errorf("a lock of a scored event: %+v %t", w, ok)
 	}
 	points := table.Refused{Key: predictionKey("sam", event), Again: updates("SET GSI_SK = :0, points = :1")}
 	standing, result := table.Refused{Key: standingsKey("sam", "2024")}, table.Refused{Key: matchKey(event, "m1"), Again: updates("SET #0 = :0 ADD edition :1")}
@@ -255,19 +255,19 @@ func TestMerge(t *testing.T) {
 		all, tail []table.Refused
 		ok        bool
 	}{
-		"a lock of a start that was moved": {[]table.Refused{due}, nil, true}, "with a result behind it, too": {[]table.Refused{due}, []table.Refused{result}, false},
-		"a scoring": {[]table.Refused{points, standing}, []table.Refused{scored}, true}, "its mark": {[]table.Refused{mark}, []table.Refused{points}, true},
-		"with a result behind it": {[]table.Refused{scored}, []table.Refused{result}, false}, "a result": {[]table.Refused{result, mark}, nil, false}, "a place": {[]table.Refused{place}, nil, false},
+		"a lock by a start that was moved": {[]table.Refused{due}, nil, true}, "that lock with a later result": {[]table.Refused{due}, []table.Refused{result}, false},
+		"a scoring": {[]table.Refused{points, standing}, []table.Refused{scored}, true}, "the mark of a scoring": {[]table.Refused{mark}, []table.Refused{points}, true},
+		"a scoring with a later result": {[]table.Refused{scored}, []table.Refused{result}, false}, "a result": {[]table.Refused{result, mark}, nil, false}, "a place": {[]table.Refused{place}, nil, false},
 	} {
 		if w, ok := r.Merge(c.all, c.tail, get); w != nil || ok != c.ok {
 			t.Errorf("%s: %+v %t", name, w, ok)
 		}
 	}
 	if _, ok := ask(eventKey(event), state(Broadcast), state(Upcoming), state(Scored)); ok {
-		t.Error("two states are decided")
+		t.Error("two states were not left to a person")
 	}
 	if _, ok := ask(userKey("sam"), nil, userKey("sam"), userKey("sam")); ok {
-		t.Error("two users are decided")
+		t.Error("two users were not left to a person")
 	}
 }
 
@@ -302,7 +302,7 @@ func TestPicksAreSentUpToAMinuteBehindTheLock(t *testing.T) {
 	}
 	r.now = start.Add(-time.Hour)
 	if by := read(r, func(tx *store.Tx) (time.Time, error) { return r.SendBy(tx, eventKey(id), nil, setLock) }); !by.IsZero() {
-		t.Errorf("a lock that is due: %v", by)
+		t.Errorf("a due lock: %v", by)
 	}
 	w, ok := r.Merge([]table.Refused{{Key: k, View: k, Remote: k, Late: true, Again: []store.WriteItem{r.first("sam", id, picks, r.now)}}}, nil, func(attr.Item) (attr.Item, error) { return nil, nil })
 	if !ok || len(w) != 1 || !toldLate(w) {

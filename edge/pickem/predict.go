@@ -22,7 +22,7 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 		return c, err
 	}
 	if c.Locked(s.now(tx)) {
-		return c, fault.New(fault.Conflict, "event_locked", "The event takes no more predictions.")
+		return c, fault.New(fault.Conflict, "event_locked", "Predictions for this event are locked.")
 	}
 	if err := c.has(picks); err != nil {
 		return c, err

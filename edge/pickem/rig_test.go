@@ -130,14 +130,14 @@ func (r *rig) recounted(year string) {
 		st := got[i]
 		st.Rank, st.Name = 0, ""
 		if w := want[st.User]; w != st {
-			r.t.Errorf("standing %+v, a recount says %+v", st, w)
+			r.t.Errorf("standing %+v, recounted %+v", st, w)
 		}
 		if i > 0 && got[i-1].Points < st.Points {
-			r.t.Errorf("%s stands behind %s", st.User, got[i-1].User)
+			r.t.Errorf("%s has more points than %s, but comes later", st.User, got[i-1].User)
 		}
 	}
 	if len(got) != len(want) {
-		r.t.Errorf("%d standings, a recount says %d", len(got), len(want))
+		r.t.Errorf("%d standings, recounted %d", len(got), len(want))
 	}
 }
 

@@ -115,7 +115,7 @@ func (s *Service) mark(tx *store.Tx, c *Card) error {
 	case c.State == Upcoming:
 		return notLocked()
 	case c.behind():
-		return fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet.")
+		return fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet. Try again later.")
 	case missing != nil:
 		return &MissingError{missing}
 	}
@@ -228,5 +228,5 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 }
 
 func notLocked() error {
-	return fault.New(fault.Conflict, "event_upcoming", "The event is not locked yet.")
+	return fault.New(fault.Conflict, "event_upcoming", "This event is not locked yet: lock it first.")
 }

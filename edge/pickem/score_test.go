@@ -63,11 +63,11 @@ func TestScoreSurvivesACrashBehindEachStep(t *testing.T) {
 			t.Fatal(err)
 		}
 		if c := read(r, func(tx *store.Tx) (Card, error) { return r.load(tx, id, everybody) }); before.scoring && (c.State != Scored || c.scoring) {
-			t.Fatalf("cut off behind %d steps it is %s", steps, c.State)
+			t.Fatalf("interrupted after %d steps, the event is %s", steps, c.State)
 		}
 		r.score(id)
 		if got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, "2024") }); len(got) != 100 || got[99].Points != 5 || got[99].Rank != 1 {
-			t.Fatalf("cut off behind %d steps: %d standings", steps, len(got))
+			t.Fatalf("interrupted after %d steps: %d standings", steps, len(got))
 		}
 		if done {
 			if steps < 8 {
@@ -221,7 +221,7 @@ func TestOlderScoringDoesNotHold(t *testing.T) {
 		}
 		items := older[1][1:]
 		if err := r.try(func(tx *store.Tx) error { return transact(tx, items) }); (err == nil) != (name == "a result was corrected") {
-			t.Errorf("%s: over other standings: %v", name, err)
+			t.Errorf("%s: standings computed from others: %v", name, err)
 		}
 	}
 }
@@ -252,11 +252,11 @@ func TestScoringWaitsForResults(t *testing.T) {
 		return State(r.item(eventKey(id))["state"].Str())
 	}
 	if got := state(); got != Broadcast {
-		t.Errorf("it is %s", got)
+		t.Errorf("without all results the event is %s", got)
 	}
 	set(-1)
 	if got := state(); got != Scored {
-		t.Errorf("with all results it is %s", got)
+		t.Errorf("with all results the event is %s", got)
 	}
 }
 
@@ -276,7 +276,7 @@ func TestRowsOfOthersAreCountedAgain(t *testing.T) {
 	}
 	look()
 	for name, row := range map[string]attr.Item{
-		"a standing": (&Standing{Placed: Placed{User: "sam", Points: 7}}).row("2024"), "one of nobody": (&Standing{Placed: Placed{User: "max", Points: 7}}).row("2024"),
+		"a standing": (&Standing{Placed: Placed{User: "sam", Points: 7}}).row("2024"), "a standing without a scored event": (&Standing{Placed: Placed{User: "max", Points: 7}}).row("2024"),
 		"a prediction": r.first("max", id, map[string]*int{matches[0]: new(1)}, r.now).Put.Item,
 	} {
 		before := r.Store.Seq()
@@ -295,6 +295,6 @@ func TestRowsOfOthersAreCountedAgain(t *testing.T) {
 		}
 	}
 	if got := r.item(predictionKey("max", id)); number(got["points"]) != 5 {
-		t.Errorf("of one who came late: %v", got)
+		t.Errorf("the late prediction: %v", got)
 	}
 }

@@ -42,7 +42,7 @@ func New(c Config) (httpapi.App, error) {
 	var err error
 	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
-		About:  "A league of predictions that lock on time",
+		About:  "A prediction league whose picks lock on time",
 		Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot,
 		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, err
@@ -158,7 +158,7 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 // offline returns an error if the cloud, which scoring needs, cannot be reached.
 func (a *api) offline(c *call) error {
 	if a.Ensure != nil && httpapi.Node(c.Context).Cloud.State == "offline" {
-		return fault.New(fault.Unavailable, "offline", "Scoring needs the cloud, which cannot be reached.")
+		return fault.New(fault.Unavailable, "offline", "Scoring needs the cloud, which cannot be reached right now. Try again later.")
 	}
 	return nil
 }

@@ -35,10 +35,10 @@ func TestPagesGoByTheCloudsClock(t *testing.T) {
 		r.now, r.service.Skew = c.now, func() time.Duration { return c.skew }
 		card, list := r.page("sam", "/events/"+event, 200), r.page("sam", "/", 200)
 		if got := strings.Contains(card, "data-queue"); got != c.open {
-			t.Errorf("%s: the card takes picks is %t", c.name, got)
+			t.Errorf("%s: whether the card takes picks: %t", c.name, got)
 		}
 		if got := strings.Contains(list, "Locks in"); got != c.open {
-			t.Errorf("%s: it is the next event is %t", c.name, got)
+			t.Errorf("%s: whether it is the next event: %t", c.name, got)
 		}
 		here := lock.Add(-c.skew)
 		if c.open && (!strings.Contains(card, fmt.Sprintf(`data-until="%d"`, here.UnixMilli())) || !strings.Contains(card, `datetime="`+here.Format(time.RFC3339)) || !strings.Contains(card, ">0:01<")) {
@@ -157,7 +157,7 @@ func TestPagesSpeakToPeople(t *testing.T) {
 	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/results", fmt.Sprintf(`{"results":{%q:1,%q:1}}`, ids[0], ids[1]))
 	r.page("admin", "/admin/events/"+event, 200, "new champion")
 	if body := r.page("sam", "/events/"+event, 200, "E won: a new champion."); strings.Count(body, "a new champion") != 1 {
-		t.Errorf("it is said of a match without a title: %s", body)
+		t.Errorf("a match without a title has a new champion: %s", body)
 	}
 }
 
@@ -256,11 +256,11 @@ func TestMatchKeepsItsTeams(t *testing.T) {
 	r.want(200, "", "sam", "PUT", at+"/predictions", fmt.Sprintf(`{"predictions":{%q:0}}`, first))
 	other := idOf(t, r.want(200, "", "admin", "PATCH", admin+"/"+first, `{"teams":[{"members":["C"]},{"members":["B"]}]}`))
 	if again := ask("A", "B"); again != other {
-		t.Errorf("made again as %s, is %s", again, other)
+		t.Errorf("the repeated request created %s, want %s", again, other)
 	}
 	r.want(204, "", "admin", "DELETE", admin+"/"+other, "")
 	if again := ask("Z", "B"); again == first {
-		t.Error("a pick of A has become one of Z")
+		t.Error("a pick of A became a pick of Z")
 	}
 }
 

@@ -85,13 +85,13 @@ func TestPagesFollowTheStream(t *testing.T) {
 	const asked = `performance.getEntriesByType("resource").filter((e) => e.name === location.href).length`
 	b.WaitFor(t, `performance.getEntriesByType("resource").some((e) => e.name.endsWith("/refresh.js")) && performance.now() > 5000`)
 	if n := chromium.Eval[int](t, b, asked); n > 1 {
-		t.Errorf("nothing happened, and the page was asked for %d times", n)
+		t.Errorf("nothing happened, but the page was requested %d times", n)
 	}
 	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/state", `{"state":"broadcast"}`)
 	b.WaitFor(t, `document.body.textContent.includes("You did not pick.")`)
 	b.WaitFor(t, `performance.now() > 9000`)
 	if n := chromium.Eval[int](t, b, asked); n > 3 {
-		t.Errorf("one thing happened, and the page was asked for %d times", n)
+		t.Errorf("one thing happened, but the page was requested %d times", n)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestPages(t *testing.T) {
 	ids := r.card()
 	const at, admin = "/events/" + event, "/admin/events/" + event
 
-	r.page("sam", "/", 200, "AEW Revolution", "You have picked 0 of 2", "Locks in", `data-countdown="locked"`)
+	r.page("sam", "/", 200, "AEW Revolution", "0 of 2 picked.", "Locks in", `data-countdown="locked"`)
 	open := r.page("sam", at, 200, "The C", "A &amp; B", "champion", fmt.Sprintf(`name="predictions.%s" value="1" data-type="number"`, ids[0]),
 		`action="/pickem/app/events/`+event+`/predictions" data-queue="PUT"`, fmt.Sprintf(`data-until="%d"`, start.Add(-time.Hour).UnixMilli()), "data-local")
 	if strings.Contains(open, "✓") || strings.Contains(open, "Everybody") {
@@ -166,7 +166,7 @@ func TestScenes(t *testing.T) {
 	if err != nil || len(scenes) != 7 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}
-	for i, has := range []string{"There are no events yet.", "Locks in", "✓ The Cys", "Not counted", "You picked The Cys.", "The Cys ✓", "No contest."} {
+	for i, has := range []string{"There are no events yet.", "Locks in", "✓ The Cys", "Not counted: sent after the lock", "You picked The Cys.", "The Cys ✓", "No contest."} {
 		if !strings.Contains(string(scenes[i].Page), has) {
 			t.Errorf("%s has no %s", scenes[i].Name, has)
 		}

@@ -70,18 +70,18 @@ func TestMovedStartIsNotLockedByTheOldOne(t *testing.T) {
 				t.Errorf("%s: %s", at, attr.AppendJSON(nil, it))
 			}
 			if answer := w.Want(at, "sam", "GET", "/pickem/app/events/"+event, ""); !strings.Contains(answer, `"notCounted":true`) {
-				t.Errorf("%s: a pick is gone without a word: %s", at, answer)
+				t.Errorf("%s: a pick was lost, and the user was not told: %s", at, answer)
 			}
 		}
 		w.Want("a", "sam", "PUT", "/pickem/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, w.matches[event][0]))
 		w.Pass(10 * time.Minute)
 		for at := range w.Base {
 			if answer := w.Want(at, "sam", "GET", "/pickem/app/events/"+event, ""); strings.Contains(answer, "notCounted") {
-				t.Errorf("%s: a pick that counts is said not to: %s", at, answer)
+				t.Errorf("%s: the user is told that a pick does not count which does: %s", at, answer)
 			}
 		}
 		if asked := w.Asked(); asked != nil {
-			t.Errorf("asked: %v", asked)
+			t.Errorf("a person was asked: %v", asked)
 		}
 	})
 }
@@ -98,17 +98,17 @@ func TestNodeThatHasNotHeardTheCloudLocksByItsOwnClock(t *testing.T) {
 		w.Want("b", "sam", "PUT", path+"/predictions", pick)
 		w.Pass(2 * time.Minute)
 		if status, answer := w.Ask("b", "sam", "PUT", path+"/predictions", pick); status != http.StatusConflict {
-			t.Errorf("behind the lock by its own clock: %d %s", status, answer)
+			t.Errorf("after the lock by its own clock: %d %s", status, answer)
 		}
 		w.SetFault("heal", "b")
 		w.Pass(2 * time.Minute)
 		for at := range w.Base {
 			if answer := w.Want(at, "sam", "PUT", path+"/predictions", pick); !strings.Contains(answer, `"upcoming"`) {
-				t.Errorf("%s, when the cloud is heard: %s", at, answer)
+				t.Errorf("%s, once it hears the cloud: %s", at, answer)
 			}
 		}
 		if asked := w.Asked(); asked != nil {
-			t.Errorf("asked: %v", asked)
+			t.Errorf("a person was asked: %v", asked)
 		}
 	})
 }
@@ -346,7 +346,7 @@ func (w *apart) effects() {
 			was, is := nodes.Shown(e.Old, "predictions"), nodes.Shown(e.New, "predictions")
 			w.Trace = append(w.Trace, fmt.Sprintf("in the cloud, %s by %s: %s of %s: %s", e.At.Format("15:04:05.000"), e.By, event, e.Key["PK"].Str(), is))
 			if w.locked[event] && was != is {
-				w.Bad("picks of %s behind the lock: %s, were %s", e.Key["PK"].Str(), is, was)
+				w.Bad("the picks of %s changed after the lock: %s, were %s", e.Key["PK"].Str(), is, was)
 			}
 		}
 	}
@@ -382,7 +382,7 @@ func (w *apart) judge() {
 		asked += c.String() + "\n"
 		for _, one := range c.Decided {
 			if pk, sk := one.Key.PK.S, one.Key.SK.S; strings.HasPrefix(pk, "USER#") && sk != "USER" || strings.HasPrefix(one.Update, "SET scoring") || strings.HasPrefix(one.Update, "REMOVE scoring") {
-				w.Bad("asked: %s", &c)
+				w.Bad("a person was asked: %s", &c)
 			}
 		}
 	}
@@ -400,7 +400,7 @@ func (w *apart) judge() {
 		for _, user := range people {
 			for _, one := range notes(cloud, user, event) {
 				if w.again[user+" "+event+" "+one] {
-					w.Bad("%s is told that a pick of %s was not counted, and has picked again: %s", user, event, one)
+					w.Bad("%s is told that a pick of %s was not counted, but has picked again: %s", user, event, one)
 				}
 			}
 		}
@@ -439,7 +439,7 @@ func (w *apart) recount(cloud map[string]attr.Item) {
 			standings[year] = [3]int{st[0] + points, st[1] + right, st[2] + 1}
 			years[year] = true
 		} else if !e["scoring"].IsZero() {
-			w.Bad("%s is still scored", event)
+			w.Bad("%s is still being scored", event)
 		} else {
 			points, right = 0, 0
 		}
@@ -455,7 +455,7 @@ func (w *apart) recount(cloud map[string]attr.Item) {
 	}
 	for k := range cloud {
 		if user, y, ok := strings.Cut(k, " STANDINGS#"); ok && !years[y+" "+strings.TrimPrefix(user, "USER#")] {
-			w.Bad("%s is of nothing", k)
+			w.Bad("%s has no scored event", k)
 		}
 	}
 }

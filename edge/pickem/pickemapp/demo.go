@@ -42,8 +42,8 @@ func commands(*app.Shell) app.Commands {
 	set, _ := a.Settings.(*Settings)
 	demo := app.Demo{
 		App: a, Short: "Predict winners: twelve players, five events of 2024, a lock in ten minutes",
-		Long: "A league of predictions on a node on this machine: twelve invented players, cards and results of five events of 2024, and one\n" +
-			"more event whose card locks in ten minutes. Ada is an admin, who enters results and scores them. No cloud, no account.",
+		Long: "A prediction league on a node on this machine: twelve invented players, cards and results of five events of 2024, and one more\n" +
+			"event whose card locks in ten minutes. Ada, an admin, enters the results and scores the events. No cloud, no account.",
 		Users: app.DemoUsers(demoPlayers),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
 			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // the same invented picks each time

@@ -43,7 +43,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	if base == "" {
-		t.Fatal("it does not say where it is")
+		t.Fatal("the demo does not print its address")
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	league := base + "/pickem"

@@ -251,7 +251,7 @@ func (f *fleet) hidden(want bool) {
 			}
 			seen++
 			if one := f.Want(node, "boss", "GET", fmt.Sprint("/_/api/conflicts/", c.ID), ""); strings.Contains(one, "predictions") == want {
-				f.T.Errorf("picks are hidden is not %t at %s: %s", want, node, one)
+				f.T.Errorf("want picks hidden %t at %s: %s", want, node, one)
 			}
 		}
 	}
@@ -272,17 +272,17 @@ func TestNodeCutOffOverTheLock(t *testing.T) {
 	f.sees("a", "the lock", `"rank":1`)
 	f.sees("b", "its own lock", `"state":"broadcast"`)
 	if status, answer := f.Ask("b", "sam", "PUT", f.at()+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, m[1])); status != http.StatusConflict {
-		t.Errorf("cut off, behind the lock: %d %s", status, answer)
+		t.Errorf("cut off, after the lock: %d %s", status, answer)
 	}
 	behind := f.Clock.Now().Add(2 * time.Minute)
-	f.Until("well behind the minute that picks have", func() bool { return f.Clock.Now().After(behind) })
+	f.Until("well after the minute in which picks may be sent", func() bool { return f.Clock.Now().After(behind) })
 	f.Heal("b")
 	for _, node := range []string{"b", "a"} {
 		f.sees(node, "not counted", `"notCounted":true`)
 		f.sees(node, "the pick in time alone", fmt.Sprintf(`"predictions":{%q:1}}]`, m[0]))
 	}
 	if all := f.Want("b", "boss", "GET", "/_/api/conflicts?state=resolved", ""); !strings.Contains(all, `"late"`) {
-		t.Errorf("it was sent: %s", all)
+		t.Errorf("the late pick was sent: %s", all)
 	}
 	f.Quiet()
 }

@@ -150,7 +150,7 @@ func TestThreeHundredPickInTheLastMinute(t *testing.T) {
 		k := attr.Item{"PK": attr.S(fmt.Sprintf("USER#p%03d", i)), "SK": attr.S("EVENT#" + f.event)}
 		it, err := client.Get(context.Background(), "pickem-prod", k)
 		if n, ok := it["predictions"].Map()[m[0]].Int(); err != nil || !ok || n != int64(i%2) {
-			t.Errorf("the cloud has not the pick of %d: %v %v", i, it, err)
+			t.Errorf("the cloud does not have the pick of user %d: %v %v", i, it, err)
 		}
 	}
 	f.Quiet()
