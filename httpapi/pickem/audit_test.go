@@ -214,7 +214,7 @@ func TestCardFiles(t *testing.T) {
 		{"UTF-16", "\xff\xfex\x00", 400, "five columns"},
 		{"points in words", "x,5,,,A|B\ny,five,,,A|B\n", 400, "match 2: points must be a whole number"},
 		{"points beyond the bound", "x,5,,,A|B\ny,101,,,A|B\n", 400, "match 2: points must be 1 to 100"},
-		{"one team", "x,5,,,A|\n", 400, "match 1: teams must be 2 to 20"},
+		{"one team", "x,5,,,A|\n", 400, "match 1: teams must number from 2 to 20"},
 		{"too many", strings.Repeat("x,1,,,A|B\n", 100), 400, "must be at most 99"},
 		{"too large", strings.Repeat("x,1,,,A|B\n", 10_000), 413, "too_large"},
 	} {

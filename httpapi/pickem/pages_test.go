@@ -144,7 +144,7 @@ func TestCSV(t *testing.T) {
 	at, admin := "/app/events/"+event, "/admin/events/"+event
 	const file = "name,points,preshow,championships,teams\nTornado,25,true,World|Tag,Sting & Darby Allin*|The Bucks\n"
 	r.want(400, "five columns", "admin", "POST", admin+"/card", "a,b\n")
-	r.want(400, "match 2: teams must be", "admin", "POST", admin+"/card", file+"Lone,5,false,,Sting\n")
+	r.want(400, "match 2: teams must number", "admin", "POST", admin+"/card", file+"Lone,5,false,,Sting\n")
 	r.want(201, `"name":"Tornado","championships":["World","Tag"],"points":25,"preshow":true,"teams":[{"members":["Sting","Darby Allin"],"champion":true},{"members":["The Bucks"]}]}]`,
 		"admin", "POST", admin+"/card", file)
 	r.want(200, `"picked":"0 of 3"`, "sam", "GET", "/app/events", "")
