@@ -139,7 +139,7 @@ func TestSignInAtAnIssuer(t *testing.T) {
 	r := newSignInRig(t, nil)
 	b := browser{}
 	if body := b.ask(r.Handler(), "GET", "/signin?to=/counter/-/", "").Body.String(); !strings.Contains(body, `href="/_/signin/with/dev?to=%2Fcounter%2F-%2F">Sign in with Dev</a>`) ||
-		strings.Contains(body, "signin-token") || !strings.Contains(body, "at another node you sign in again.") {
+		strings.Contains(body, "signin-token") || !strings.Contains(body, "At another node, sign in again.") {
 		t.Error(body)
 	}
 	if to := r.signIn(b, "ada", "/counter/-/counts/c1?x=1"); to != "/counter/-/counts/c1?x=1" {
