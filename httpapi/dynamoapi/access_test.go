@@ -216,3 +216,14 @@ func TestWhoMayReset(t *testing.T) {
 		}
 	}
 }
+
+// A database with a replicated table is not reset: the refusal says why, instead of pointing at the log.
+func TestReplicatedTablesAreNotReset(t *testing.T) {
+	s := storetest.Open(t, store.TableSpec{Name: "users", Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}}, Policy: store.PolicyIntent})
+	w := httptest.NewRecorder()
+	dynamoapi.New(dynamoapi.Config{Store: s, Reset: dynamoapi.ResetFromAnywhere}).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://node:8000/_/reset", http.NoBody))
+	const want = `{"__type":"com.amazonaws.dynamodb.v20120810#ResourceInUseException","message":"table users is replicated: it cannot be reset"}`
+	if w.Code != http.StatusBadRequest || w.Body.String() != want {
+		t.Errorf("%d %s, want 400 %s", w.Code, w.Body, want)
+	}
+}

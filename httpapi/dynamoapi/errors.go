@@ -119,7 +119,7 @@ func (a *API) refusal(err error) *Error {
 		return errNoTable()
 	case f.Kind == fault.NotFound:
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceNotFoundException", f.Message
-	case f.Code == "table_exists":
+	case f.Code == "table_exists", f.Code == "table_sends":
 		e.Status, e.Type, e.Message = http.StatusBadRequest, ofModel+"ResourceInUseException", f.Message
 	case f.Kind == fault.Full, f.Kind == fault.Unavailable: // SDKs retry by themselves
 		e.Status, e.Type, e.Message = http.StatusServiceUnavailable, ofCoral+"ServiceUnavailableException", f.Message
