@@ -11,7 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -49,9 +49,9 @@ type Source struct {
 	cfg   Config
 	cache *certmagic.Cache
 	magic *certmagic.Config
-	look  *clock.Signal // Run should check at once
+	look  *clock.Signal // set: Run checks at once
 
-	problem atomic.Value // a string: why the last attempt failed; empty: it succeeded
+	problems sync.Map // by name, a string: why the last attempt failed
 }
 
 // Open returns a source with the certificates in its storage; Run obtains others.
@@ -83,11 +83,11 @@ func (s *Source) event(_ context.Context, name string, data map[string]any) erro
 	host := fmt.Sprint(data["identifier"])
 	switch name {
 	case "cert_obtained":
-		s.problem.Store("")
+		s.problems.Delete(host)
 		s.cfg.Log.Info("the CA has issued a certificate", "name", host, "renewal", data["renewal"])
 	case "cert_failed":
 		err, _ := data["error"].(error)
-		s.problem.Store(fmt.Sprintf("the CA has given none for %s: %v", host, err))
+		s.problems.Store(host, fmt.Sprintf("the CA has issued none for %s: %v", host, err))
 		s.cfg.Log.Error("the CA has not issued a certificate; the node will try again", "name", host, "renewal", data["renewal"], "err", err)
 	}
 	return nil
@@ -98,10 +98,13 @@ func (s *Source) Certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, erro
 	return s.magic.GetCertificate(hello)
 }
 
-// State implements certs.Source. Of several certificates it reports the one that expires first.
+// State implements certs.Source. Of several certificates it reports the one that expires first, and of several problems one.
 func (s *Source) State() certs.State {
 	out := certs.State{Kind: "acme"}
-	out.Problem, _ = s.problem.Load().(string)
+	s.problems.Range(func(_, why any) bool {
+		out.Problem = max(out.Problem, fmt.Sprint(why))
+		return true
+	})
 	for _, host := range s.cfg.Hosts {
 		found := s.cache.AllMatchingCertificates(host)
 		if len(found) == 0 {
@@ -120,7 +123,7 @@ func (s *Source) State() certs.State {
 func (s *Source) Run(ctx context.Context) error {
 	defer s.cache.Stop()
 	if err := s.magic.ManageAsync(ctx, s.cfg.Hosts); err != nil {
-		s.problem.Store(err.Error())
+		s.problems.Store("", err.Error())
 		s.cfg.Log.Error("certificates cannot be managed", "err", err)
 	}
 	for {

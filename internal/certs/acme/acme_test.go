@@ -2,6 +2,7 @@ package acme
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -84,4 +85,27 @@ func TestNoCA(t *testing.T) {
 	}
 	cancel()
 	loop.Wait()
+}
+
+// The reason why a name has no certificate stays when another name gets one.
+func TestProblemsOfSeveralNames(t *testing.T) {
+	s, err := Open(Config{Hosts: []string{"a.example", "b.example"}, Directory: "https://127.0.0.1:1/dir", Storage: t.TempDir(), DNS: &zones{}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.cache.Stop()
+	event := func(name, host string) {
+		if err := s.event(t.Context(), name, map[string]any{"identifier": host, "error": errors.New("no record")}); err != nil {
+			t.Error(err)
+		}
+	}
+	event("cert_failed", "a.example")
+	event("cert_obtained", "b.example")
+	if p := s.State().Problem; p != "the CA has issued none for a.example: no record" {
+		t.Errorf("%q", p)
+	}
+	event("cert_obtained", "a.example")
+	if p := s.State().Problem; p != "" {
+		t.Errorf("%q", p)
+	}
 }
