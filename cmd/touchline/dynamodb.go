@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -85,6 +86,8 @@ func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 		return cli.Misuse(cmd, errors.New("--any-key accepts every key, --dynamodb-auth only those of its file: choose one"))
 	case f.RemoteReset && !f.AnyKey:
 		return cli.Misuse(cmd, errors.New("--remote-reset needs --any-key"))
+	case !slices.Contains([]string{"auto", "text", "json"}, f.log.Format):
+		return cli.Misuse(cmd, fmt.Errorf("--log-format must be auto, text or json, not %q", f.log.Format))
 	}
 	log, err := node.NewLogger(f.log, cmd.ErrOrStderr())
 	if err != nil {
