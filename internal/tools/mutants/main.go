@@ -27,11 +27,11 @@ func main() {
 func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("only", "", "a regular expression of the names of the mutants to plant")
-	doc := flags.String("doc", "", "the page whose table is told of those that were planted, one by one")
-	seeds := flags.Int("seeds", 300, "seeds of the simulation, at most; 0: none is played")
+	doc := flags.String("doc", "", "the page whose table gets a row for each mutant planted")
+	seeds := flags.Int("seeds", 300, "maximum number of seeds of the simulation; 0: it is not run")
 	tags := flags.String("tags", "nomsgpack", "build tags")
-	alone := flags.Bool("sim", false, "play the simulation alone, for every mutant: what does it notice by itself?")
-	timeout := flags.Duration("timeout", 5*time.Minute, "of one run; a mutant that takes longer is caught")
+	alone := flags.Bool("sim", false, "run only the simulation, for every mutant: what does it notice by itself?")
+	timeout := flags.Duration("timeout", 5*time.Minute, "time limit of one run; a mutant that exceeds it is caught")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func command(ctx context.Context, args []string) error {
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil: // one that does not build must not prevent others from being tried
+		case err != nil: // a mutant that does not build must not prevent others from being tried
 			errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
 			continue
 		}

@@ -18,7 +18,7 @@ const (
 	simulated = "the simulation"
 )
 
-// what says what caught a mutant, for a table cell.
+// what returns what caught a mutant, for a table cell.
 func (o *outcome) what() string {
 	tests := strings.Join(o.tests[:min(len(o.tests), maxShown)], ", ")
 	if more := len(o.tests) - maxShown; more > 0 {
@@ -39,7 +39,7 @@ func caughtBy(tests string, sim bool) string {
 	return tests + "; " + simulated
 }
 
-// after says after how many seeds it was caught.
+// after returns after how many seeds the simulation caught a mutant, for a table cell.
 func (o *outcome) after() string {
 	switch {
 	case !o.ran:
@@ -110,11 +110,12 @@ func page(rows map[string]row) string {
 	}
 	fmt.Fprintf(&b, `# Mutants
 
-Ways in which synchronisation, or cricket's rules, could be wrong, each planted alone, and what noticed it. Written by `+"`make mutants`"+`, which
-changes neither the tree nor what is shipped (`+"`internal/tools/mutants`"+`), a row for each mutant that it plants; with `+"`ARGS=-sim`"+` it
-plays the simulation alone. The tests that a mutant names stop at the first place that fails, the simulation at the first seed.
-Of the mutants of the protocol four wait for the parts that they belong to: a sweep that removes items with pending entries, a
-remote root hash that is adopted, a child shard read before its parent, a peer that serves the journal as base.
+Ways in which synchronization or cricket's rules could be wrong, each planted by itself, and what noticed it. `+"`make mutants`"+` writes this
+page, one row for each mutant that it plants (`+"`internal/tools/mutants`"+`); the tree and the released program never contain one. With
+`+"`ARGS=-sim`"+` it runs only the simulation. The tests that a mutant names stop at the first package that fails, the simulation at the first
+seed: the last column is the number of seeds that it took, or - if the simulation was not run. Four mutants of the protocol are missing,
+because there is no code yet for them to change: a sweep that removes items with pending entries, a remote root hash that is adopted, a
+child shard read before its parent, and a peer that serves the journal as base.
 
 %d of %d were caught, %d of them by the simulation.
 

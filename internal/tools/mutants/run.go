@@ -76,7 +76,7 @@ func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 			return out, err
 		}
 		failed, _ := r.run(ctx, program, t)
-		if failed != nil { // one place is enough
+		if failed != nil { // one package is enough
 			out.tests = failed
 			break
 		}

@@ -106,7 +106,7 @@ func (g *group) add(agrees string, p pair) {
 }
 
 func (g *group) write(out *strings.Builder, why string) {
-	fmt.Fprintf(out, "\n## %s\n\n%d steps. Agrees with DynamoDB's documentation: %s.\n", strings.TrimSuffix(why, "."), g.total,
+	fmt.Fprintf(out, "\n## %s\n\nSteps: %d. Agrees with DynamoDB's documentation: %s.\n", strings.TrimSuffix(why, "."), g.total,
 		cmp.Or(map[string]string{"ours": "our API", "local": "DynamoDB Local"}[g.agrees], g.agrees))
 	for _, p := range g.first {
 		times := ""
