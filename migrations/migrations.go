@@ -28,7 +28,7 @@ func WithNode(apps ...Schema) Schema {
 		all.Tables, all.Steps = slices.Concat(all.Tables, a.Tables), slices.Concat(all.Steps, a.Steps)
 	}
 	all.Tables = append(all.Tables,
-		Private(tableSteps, "step", "tells of this file alone"),
+		Private(tableSteps, "step", "is about this file only"),
 		Private(TableKeys, "issuer", "fetched by every node for itself"))
 	return all
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Step is a change of existing data. It runs once in the life of a store, in one transaction with the record that it has run.
+// Step is a change of existing data. It runs once in the life of a store, in the transaction that records that it has run.
 type Step struct {
 	Name string // in the record: must never change
 	Run  func(tx *store.Tx) error

@@ -142,7 +142,7 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 	return cmd
 }
 
-// decide decides one conflict after the other. An error with one of several does not stop the rest.
+// decide decides the conflicts one by one. Of several, one that fails does not stop the others.
 func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint64) error {
 	failed := 0
 	for _, id := range ids {
@@ -165,7 +165,7 @@ func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint6
 	return nil
 }
 
-// numbered requires conflict numbers as arguments, and its error says where to find them.
+// numbered requires at least one argument. Its error says where to find the numbers of conflicts.
 func numbered(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("name the number of a conflict: touchline conflicts list shows them")
@@ -251,7 +251,7 @@ func asJSON[V any](of map[string]V) string {
 	var text strings.Builder
 	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(of) // into memory, what JSON was
+	_ = e.Encode(of) // into memory; the values came from JSON
 	return strings.TrimSuffix(text.String(), "\n")
 }
 

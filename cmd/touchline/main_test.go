@@ -61,7 +61,6 @@ func private(dir string) error {
 	})
 }
 
-// portsGiven counts the ports that tests of this process were given.
 // occupy listens on 127.0.0.1:$PORT until the script ends.
 func occupy(ts *testscript.TestScript, _ bool, _ []string) {
 	ln, err := net.Listen("tcp", "127.0.0.1:"+ts.Getenv("PORT"))

@@ -159,10 +159,10 @@ func syncWaiting(st *operator.SyncStatus) string {
 // syncTables lists tables with waiting writes or problems, parked writes, polled tables, and leases.
 func syncTables(st *operator.SyncStatus) string {
 	s := newSheet()
-	if told := st.Told(); len(told) > 0 {
+	if notable := st.Told(); len(notable) > 0 {
 		s.gap()
 		s.row("TABLE", "WAITING", "PROBLEM")
-		for _, t := range told {
+		for _, t := range notable {
 			s.row(t.Table, fmt.Sprint(t.Waiting), t.HeldUpBy())
 		}
 	}

@@ -139,7 +139,7 @@ func (a *API) decode(operation, body string) (request, error) {
 	return r, c.err()
 }
 
-// access is the permission that a request needs: actions, by their names in permissions, on tables.
+// access is the permission that a request needs: actions, as named in permissions, each on one table.
 type access struct {
 	operation string
 	actions   []string
@@ -154,7 +154,7 @@ func accessOf(operation string, r request) access {
 	return out
 }
 
-// allowed returns an error if somebody lacks the permission. A request that names no table is an action on all tables.
+// allowed returns an error if the sender lacks the permission. A request that names no table is an action on all tables.
 func (a access) allowed(who *sigv4.Principal) error {
 	if len(a.actions) == 0 {
 		return who.Allow(a.operation)

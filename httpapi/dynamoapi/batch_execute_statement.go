@@ -78,7 +78,7 @@ func (r *batchExecuteStatement) run(c *call) error {
 		do = func(fn func(*store.Tx) error) error { return c.update(false, fn) }
 	}
 	var used *consumption
-	err = do(func(tx *store.Tx) error { // may run several times
+	err = do(func(tx *store.Tx) error { // may run again when statements have been counted: see store.UpdateRequest
 		used = newConsumption(r.capacity)
 		if writes {
 			used.watch(tx, false)
@@ -132,9 +132,9 @@ func (b *batched) prepare(c *call) error {
 		return err
 	}
 	if b.statement.read.Kind != partiql.Select {
-		var bad error
-		if b.write, bad, err = b.statement.write(b.spec, params); err == nil {
-			err = bad
+		var badKey error
+		if b.write, badKey, err = b.statement.write(b.spec, params); err == nil {
+			err = badKey
 		}
 		return err
 	}

@@ -196,7 +196,7 @@ func items(out *wire.Encoder, name string, all []attr.Item) {
 	out.EndArray()
 }
 
-// RequestItems of BatchGetItem and BatchWriteItem: requests by table, each named by its name or ARN.
+// RequestItems of BatchGetItem and BatchWriteItem: requests by table, where a table is given by its name or ARN.
 
 // constrainTables limits the number of tables, refuses invalid names, and returns the names in order.
 func constrainTables[T any](c *constraints, tables map[string]T, most int, shown func() string) []string {

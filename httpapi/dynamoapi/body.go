@@ -20,11 +20,11 @@ const (
 	maxBody   = 16 << 20  // of a request, as in DynamoDB, both compressed and uncompressed
 	freeBody  = 64 << 10  // of a request without a reservation
 	maxBodies = 128 << 20 // of all reservations together
-	maxDrain  = 64 << 20  // that are still read of a refused request, so that its client gets to read the answer
+	maxDrain  = 64 << 20  // read and discarded of a refused request, so that its client can read the answer
 )
 
-// bodies reads request bodies, and limits their total memory. A client that sends a large body slowly reserves only what it has sent so
-// far.
+// bodies reads request bodies, and limits their total memory. It reserves memory as a body arrives: a client that announces a large body
+// and sends it slowly holds little.
 type bodies struct {
 	held atomic.Int64
 	pool sync.Pool // of *[]byte
@@ -109,10 +109,10 @@ func drain(body io.Reader) {
 }
 
 // drainBehind allows a refusal to be sent before the request has been read completely, and returns a function that reads the rest
-// afterwards. A client that reads while it sends gets its answer at once. One that sends everything first must get to its reading:
-// closing the connection on it would reset it, and the answer would be lost.
+// afterwards. A client that reads while it sends gets its answer at once. A client that sends everything first would lose the answer if
+// the connection were closed before: it would be reset.
 func drainBehind(w http.ResponseWriter, r *http.Request) (rest func()) {
-	if r.Header.Get("Expect") != "" { // it waits for 100 Continue and never sends the body
+	if r.Header.Get("Expect") != "" { // the client waits for 100 Continue and never sends the body
 		return func() {}
 	}
 	c := http.NewResponseController(w)
@@ -134,7 +134,6 @@ func unread(err error) error {
 	return refuse(ofCoral+"SerializationException", "The body could not be read")
 }
 
-// buffer returns a buffer to read into.
 func (b *bodies) buffer() []byte {
 	if buf, ok := b.pool.Get().(*[]byte); ok {
 		return (*buf)[:0]

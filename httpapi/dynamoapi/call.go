@@ -62,7 +62,7 @@ func (c *call) evaluate(fn func(*store.Tx) error) error {
 	return c.api.store.ViewRequest(c, c.showing(fn))
 }
 
-// update runs fn in a transaction, possibly on snapshots before: see store.UpdateRequest. checks reports that fn changes nothing.
+// update runs fn in a transaction, possibly on snapshots before: see store.UpdateRequest. checks is set if fn only checks conditions.
 func (c *call) update(checks bool, fn func(*store.Tx) error) error {
 	return c.api.store.UpdateRequest(c, checks, c.showing(fn))
 }
@@ -142,8 +142,8 @@ func tableName(name string) string {
 	if !strings.HasPrefix(name, "arn:") {
 		return name
 	}
-	if of, ok := resource(name); ok { // the same reading as for streams and tags, because permissions depend on both
-		name, _, _ = strings.Cut(of, "/")
+	if path, ok := resource(name); ok { // parsed as for streams and tags: permission is checked for this name
+		name, _, _ = strings.Cut(path, "/")
 	}
 	return name
 }

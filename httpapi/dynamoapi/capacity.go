@@ -217,7 +217,7 @@ func (n *units) members(out *wire.Encoder) {
 	}
 }
 
-// ledger accounts for the writes of a request about many items. Usually nobody asks for it, and it does nothing.
+// ledger accounts for the writes of a request about many items. It records only what the request asks for, usually nothing.
 type ledger struct {
 	units       *consumption
 	collections *collections

@@ -84,14 +84,14 @@ func isName(text string) bool {
 	}) < 0
 }
 
-// length limits the length of a text.
+// length limits the length of a text in bytes.
 func (c *constraints) length(at string, v wire.Opt[string], least, most int) {
 	if v.Set {
 		c.count(at, quoted(v.V), len(v.V), least, most)
 	}
 }
 
-// count limits the number of elements of a value.
+// count limits n, the length of a value in the unit of its type: bytes, characters or elements.
 func (c *constraints) count(at, value string, n, least, most int) {
 	if n < least {
 		c.fail(at, value, "Member must have length greater than or equal to %d", least)

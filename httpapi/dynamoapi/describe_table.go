@@ -2,7 +2,6 @@ package dynamoapi
 
 import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
 
-// describeTable describes a table.
 type describeTable struct{ managedTable }
 
 func (r *describeTable) run(c *call) error {

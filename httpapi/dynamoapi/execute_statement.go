@@ -45,9 +45,9 @@ func (r *executeStatement) run(c *call) error {
 	if r.read.Kind == partiql.Select {
 		return plain(r.selecting(c, spec, params, used))
 	}
-	w, bad, err := r.write(spec, params)
+	w, badKey, err := r.write(spec, params)
 	if err == nil {
-		err = bad
+		err = badKey
 	}
 	if err != nil {
 		return plain(err)
@@ -70,7 +70,6 @@ func (r *executeStatement) run(c *call) error {
 	return nil
 }
 
-// selecting runs a SELECT.
 func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []attr.Value, used *consumption) error {
 	src, err := r.source(spec)
 	if err != nil {
@@ -104,8 +103,8 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 	return nil
 }
 
-// write compiles an INSERT, UPDATE, DELETE or EXISTS for the store. An error of its key is returned separately, as bad.
-func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.WriteItem, bad, err error) {
+// write compiles an INSERT, UPDATE, DELETE or EXISTS for the store. An error of its key is returned separately.
+func (s *statement) write(spec *store.TableSpec, params []attr.Value) (w store.WriteItem, badKey, err error) {
 	c, err := s.read.Write(params, keyOf(spec.Key))
 	switch s.read.Kind {
 	case partiql.Insert:
@@ -149,7 +148,7 @@ func (s *statement) refused(err error) error {
 const (
 	// maxDecomposed is the page size, in items, of a SELECT that names several keys.
 	maxDecomposed = 10
-	// maxPage is how many bytes are read for a page, as in a Query.
+	// maxPage is how many bytes end a page, as in a Query: no further step begins.
 	maxPage = 1 << 20
 )
 

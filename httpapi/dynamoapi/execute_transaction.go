@@ -60,7 +60,7 @@ func (r *executeTransaction) run(c *call) error {
 	return errValidation("ExecuteTransaction API does not support both read and write operations in the same request.")
 }
 
-// within adds to an error in which statement it was found.
+// within adds the number of the statement to a validation error.
 func within(i int, err error) error {
 	err = plain(err)
 	message := ""

@@ -127,7 +127,7 @@ func TestFaultsDelayIndexes(t *testing.T) {
 	}
 }
 
-// A client with too costly requests is logged in one line, however many it sends, until ten seconds later.
+// Requests that take too much work are logged in one line every ten seconds, however many there are.
 func TestCostlyRequestsAreNamed(t *testing.T) {
 	s := storetest.Open(t)
 	key := store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}
@@ -158,8 +158,8 @@ func TestCostlyRequestsAreNamed(t *testing.T) {
 	}
 }
 
-// Expressions that read a large attribute too often are refused, as whole requests and with an error that clients do not retry, in
-// every operation. Expressions that are only long work.
+// Expressions that read a large attribute too often are refused in every operation, as whole requests and with an error that clients do
+// not retry. Fewer reads are accepted.
 func TestTooMuchWork(t *testing.T) {
 	a := open(t)
 	text := strings.Repeat("ab", 190_000)

@@ -14,7 +14,7 @@ import (
 const (
 	maxRecords     = 1000
 	maxRecordBytes = 1 << 20
-	maxRecordLook  = 50_000 // journal records of all tables that are read: a few milliseconds
+	maxRecordLook  = 50_000 // journal records read, whatever their table; takes a few milliseconds
 )
 
 // getRecords reads a stream. An answer without records does not mean that the stream has no more: the work per request is bounded.

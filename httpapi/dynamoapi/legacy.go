@@ -8,8 +8,8 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// legacyParams are the parameters that predate expressions. An operation reads those that it has, and then gets their expressions; an
-// absent parameter gives an empty text. The placeholders are in the builder, whose Params belong to the request.
+// legacyParams are the parameters that predate expressions. An operation reads those that it has, checks them, and converts them to
+// expressions with a legacy.Builder.
 type legacyParams struct {
 	attributes  wire.Opt[[]string]             // AttributesToGet
 	queryFilter wire.Opt[[]legacy.Comparison]  //
@@ -112,7 +112,7 @@ func (l *legacyParams) names(keyExpression bool) (given []string) {
 	return given
 }
 
-// Constraints of the API's model. Each operation has them at other places among its own.
+// Constraints of the API's model. Each operation calls them where the service checks them, between its own.
 
 func (l *legacyParams) constrainOperator(c *constraints) {
 	c.among("conditionalOperator", l.operator, "OR", "AND")
@@ -177,15 +177,13 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	if !l.keys.Set {
 		return nil
 	}
-	of := &spec.Key
+	keySpec := &spec.Key
 	if ix := indexOf(spec, index); ix != nil {
-		of = &ix.Key
+		keySpec = &ix.Key
 	}
-	key := of.Bound()
+	key := keySpec.Bound()
 	if err := legacy.CheckKey(l.keys.V, &key); err != nil {
 		return err
 	}
 	return legacy.CheckFilter(l.queryFilter.V, &key)
 }
-
-// The expressions. All parameters were checked before.

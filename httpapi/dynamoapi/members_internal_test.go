@@ -83,8 +83,8 @@ type memberWalk struct {
 	unread    []string
 }
 
-// members checks each member of a struct, which around embeds in a request. above are the enclosing structs: some structs of the model
-// contain each other.
+// members checks each member of a struct. around embeds the struct's JSON in a request. above are the enclosing structs: some structs of
+// the model contain each other.
 func (w *memberWalk) members(path string, of reflect.Type, above []reflect.Type, around func(inner string) string) {
 	for field := range fieldsOf(of) {
 		at := path + "." + field.Name

@@ -33,14 +33,13 @@ func (p *params) members(m *wire.Member) {
 // maxValues limits the total size in bytes of the expressions' values, and so the cost of comparing them.
 const maxValues = 2 << 20
 
-// expression is an expression of a request, or a parameter that predates expressions.
+// expression is an expression of a request, with the name of its parameter.
 type expression struct {
 	name string
 	text wire.Opt[string]
 }
 
-// check refuses what can be found without parsing expressions: legacy parameters together with expressions, names and values without
-// expressions, empty ones. The lists are in the service's order.
+// check refuses expressions beside legacy parameters, and names or values without expressions. The lists are in the service's order.
 func (p *params) check(expressions []expression, legacy ...string) error {
 	var given []string
 	withValues := []string{}
@@ -71,7 +70,8 @@ func (p *params) check(expressions []expression, legacy ...string) error {
 	return nil
 }
 
-// bind returns names and values for the store. Call it after the checks of the request's other values.
+// bind checks names, values and whether expressions are empty, and returns the names and values for the store. Call it after the checks
+// of the request's other values.
 func (p *params) bind(expressions ...expression) (expr.Params, error) {
 	out := expr.Params{Names: p.names.V}
 	if p.names.Set && len(p.names.V) == 0 {
@@ -106,8 +106,8 @@ func (p *params) bind(expressions ...expression) (expr.Params, error) {
 	return out, nil
 }
 
-// faulty returns the first error in the expressions of a read. The store would find it too, but the service reports it before it parses
-// the next expressions.
+// faulty returns the first error in the expressions of a read. The store would find it too, but the service reports it before the error
+// of an empty expression that follows.
 func faulty(expressions []expression, params expr.Params) error {
 	for _, e := range expressions {
 		var err error

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// maxStatement is the longest PartiQL text, in characters.
+// maxStatement is the longest PartiQL text, in characters, and the maximum number of its parameters.
 const maxStatement = 8192
 
 // statement is a PartiQL statement of a request with its parameters.
@@ -111,10 +111,10 @@ func (s *statement) values() ([]attr.Value, error) {
 
 // keyOf converts a key for package partiql.
 func keyOf(k store.KeySpec) partiql.Key {
-	of := func(a store.KeyAttr) partiql.Attr { return partiql.Attr{Name: a.Name, Kind: a.Type.Kind()} }
-	key := partiql.Key{Partition: of(k.Partition)}
+	convert := func(a store.KeyAttr) partiql.Attr { return partiql.Attr{Name: a.Name, Kind: a.Type.Kind()} }
+	key := partiql.Key{Partition: convert(k.Partition)}
 	if k.Sort.Name != "" {
-		key.Sort = of(k.Sort)
+		key.Sort = convert(k.Sort)
 	}
 	return key
 }

@@ -229,7 +229,7 @@ func (r *query) checkKeyCondition() error {
 	return errValidation("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 }
 
-// checkTable checks legacy parameters against the key of the table or index.
+// checkTable refuses consistent reads of a global index, and checks legacy parameters against the key of the table or index.
 func (r *query) checkTable(c *call) error {
 	if err := r.checkConsistent(c); err != nil || !r.legacy.keys.Set {
 		return err

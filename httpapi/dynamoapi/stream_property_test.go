@@ -60,7 +60,7 @@ func (r *streamRun) open() {
 	r.s, r.a = s, dynamoapi.New(dynamoapi.Config{Store: s})
 }
 
-// set records a write.
+// set records that the item with a key is now n; 0: it is deleted.
 func (r *streamRun) set(key string, n int) {
 	old := r.items[key]
 	if old == n {

@@ -116,7 +116,7 @@ func (c *call) writeThroughput(of store.Throughput, onDemand bool) {
 	out.End()
 }
 
-// writeBilling writes the billing summary, which a table has once it was billed per request.
+// writeBilling writes the billing summary. A table has one if it is or was billed per request.
 func (c *call) writeBilling(d store.TableDescription) {
 	since := d.Settings.BillingSince
 	mode := store.BillingProvisioned

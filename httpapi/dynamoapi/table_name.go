@@ -14,8 +14,8 @@ const (
 	maxTableName = 255
 )
 
-// managedTable is the TableName of an operation on tables. An error of its length is reported before, and without, violations of the
-// model.
+// managedTable is the TableName of an operation on tables. A missing name, or one of a wrong length, is reported before, and without,
+// violations of the model.
 type managedTable struct {
 	ofTable
 	wrong error
@@ -103,7 +103,7 @@ func errReserved() error {
 	return refuse(ofCoral+"AccessDeniedException", "Table names that begin with %s are reserved for the node", reservedPrefix)
 }
 
-// checkOwned refuses to remove the protection or a declared index of an application's table.
+// checkOwned refuses to remove the protection or a declared index of an owned table.
 func (r *updateTable) checkOwned(c *call, before store.TableDescription) error {
 	spec, ok := c.api.owned(before.Spec.Name)
 	if !ok {

@@ -43,7 +43,7 @@ type indexDefinition struct {
 	warm       wire.Opt[throughputSpec]
 }
 
-// list reads a list.
+// list reads a list, and refuses one with more than maxListed elements.
 func list[T any](m *wire.Member, name string, into *wire.Opt[[]T], read func(*wire.Decoder, *T)) {
 	m.Read(name, func(d *wire.Decoder) {
 		*into = wire.Opt[[]T]{V: []T{}, Set: true}

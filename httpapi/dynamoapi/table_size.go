@@ -62,14 +62,12 @@ func (have *counted) covers(d store.TableDescription) bool {
 	})
 }
 
-// forget removes a deleted table.
 func (z *tableSizes) forget(id string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	delete(z.by, id)
 }
 
-// forgetAll forgets all tables.
 func (z *tableSizes) forgetAll() {
 	z.mu.Lock()
 	defer z.mu.Unlock()

@@ -120,7 +120,7 @@ func (d demand) checkWarm(have store.Throughput) error {
 	return nil
 }
 
-// checkNamed refuses an empty WarmThroughput that is all that an update has. It needs no table.
+// checkNamed refuses a WarmThroughput without members. It needs no table.
 func (d demand) checkNamed() error {
 	if !d.warm.Set || d.warm.V.read.Set || d.warm.V.write.Set {
 		return nil

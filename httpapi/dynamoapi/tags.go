@@ -33,8 +33,8 @@ func (t *taggedTable) checkShape() error {
 	case len(parts) < 6 || parts[2] != "dynamodb" || parts[3] == "" || !isAccount(parts[4]):
 		return errAccessDenied()
 	}
-	of, ok := strings.CutPrefix(parts[5], "table/")
-	switch _, sub, _ := strings.Cut(of, "/"); {
+	path, ok := strings.CutPrefix(parts[5], "table/")
+	switch _, sub, _ := strings.Cut(path, "/"); {
 	case !ok || strings.HasPrefix(sub, "backup/"):
 		return errWrong("Provided Arn is not a DynamoDB resource arn: %s", t.V)
 	case strings.HasPrefix(sub, "index/"):
@@ -54,7 +54,7 @@ func (t *taggedTable) name() (string, error) {
 	return name, nil
 }
 
-// change applies a change of tags; check is the check of the request's member. The operations use different words for a missing table.
+// change applies a change of tags. check checks the operation's other member, and missing is its message for a missing table.
 func (t *taggedTable) change(
 	c *call, member string, set bool, check func() error, missing string, change func(*store.TableSettings) error,
 ) error {

@@ -125,7 +125,7 @@ func (r *updateTable) check() error {
 	return r.checkStream()
 }
 
-// checkUpdates refuses index updates with no action or several.
+// checkUpdates refuses index updates with no action or several, and several updates of one index.
 func (r *updateTable) checkUpdates() error {
 	seen := map[string]bool{}
 	for _, u := range r.updates.V {
@@ -139,11 +139,12 @@ func (r *updateTable) checkUpdates() error {
 		if u.create.Set && u.update.Set || u.remove.Set && (u.create.Set || u.update.Set) {
 			return errWrong("Only one global secondary index action is allowed per GlobalSecondaryIndexUpdate object")
 		}
-		for _, of := range []wire.Opt[indexDefinition]{u.update, u.create, u.remove} {
-			if of.Set && seen[of.V.name.V] {
-				return errWrong("Only one global secondary index update per index is allowed simultaneously. Index: %s", of.V.name.V)
+		for _, action := range []wire.Opt[indexDefinition]{u.update, u.create, u.remove} {
+			index := action.V.name.V
+			if action.Set && seen[index] {
+				return errWrong("Only one global secondary index update per index is allowed simultaneously. Index: %s", index)
 			}
-			seen[of.V.name.V] = of.Set || seen[of.V.name.V]
+			seen[index] = action.Set || seen[index]
 		}
 	}
 	return nil
@@ -233,7 +234,7 @@ func (v *indexDefinition) checkUpdate(before store.TableDescription, mode string
 	return nil
 }
 
-// checkOneAtATime refuses to create or delete a second index, also while another one is being filled.
+// checkOneAtATime refuses to create or delete more than one index, and to create one while another is being filled.
 func (r *updateTable) checkOneAtATime(before store.TableDescription) error {
 	n, creates := 0, false
 	for _, u := range r.updates.V {

@@ -34,7 +34,7 @@ func (r *writing) members(m *wire.Member) {
 	r.params.members(m)
 }
 
-// constrainExpected checks the members that are at the same place in all three.
+// constrainExpected checks the members whose violations all three report at the same place.
 func (r *writing) constrainExpected(c *constraints) {
 	r.legacy.constrainOperator(c)
 	r.legacy.constrainExpected(c)
@@ -84,7 +84,7 @@ func (r *writing) bindLegacy(expressions ...expression) (condition, update strin
 	return condition, update, b.Params(), nil
 }
 
-// do runs a write of the item with a key (or an item that contains it), and writes the answer.
+// do runs a write and writes its answer. key is the key of the item, or an item that contains it.
 func (r *writing) do(c *call, key attr.Item, write func(tx *store.Tx) (store.Images, error)) error {
 	units, collections := newConsumption(r.capacity), newCollections(r.metrics)
 	var spec store.TableSpec // read only if needed

@@ -40,7 +40,7 @@ var (
 	fenced     = regexp.MustCompile("(?ms)^```.*?^```$")
 )
 
-// records tell what was decided at their time; what they name may be gone since.
+// records is the folder of the decisions. What they name may not exist any more.
 const records = "docs/decisions/"
 
 func documentProblems(tr *tree) (problems []string) {

@@ -137,7 +137,7 @@ func (ca *CA) MayName(host string) bool {
 	})
 }
 
-// issue issues a certificate for names and addresses. It expires before the CA does.
+// issue issues a certificate for names and addresses. It expires no later than the CA.
 func (ca *CA) issue(names []string, now time.Time) (*tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

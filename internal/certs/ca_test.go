@@ -89,7 +89,7 @@ func TestCAIsConstrained(t *testing.T) {
 	}
 }
 
-// A certificate is renewed after two thirds of its life, and as soon as the machine has another address; old addresses stay in it.
+// A certificate is renewed after two thirds of its life, and as soon as the machine has another address, but not when one has gone.
 func TestLocalRenews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ca := newCA(t, t.TempDir(), time.Now(), "scores.example")

@@ -37,10 +37,10 @@ type State struct {
 // When to warn. Certificates that renew themselves are renewed long before.
 const (
 	warnBefore = 14 * 24 * time.Hour
-	warnShare  = 5 // of a short-lived certificate: its last fifth
+	warnShare  = 5 // for a short-lived certificate: in the last fifth of its life
 )
 
-// Check returns an error if clients cannot trust the node now, and a warning if they soon will not.
+// Check returns an error if clients cannot trust the node now, and a warning if they soon will not or if a renewal failed.
 func (s *State) Check(now time.Time) (warning string, err error) {
 	const at = "2006-01-02 15:04 UTC"
 	why := ""

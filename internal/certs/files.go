@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	lookEvery = time.Second // how often the files are checked, which somebody else renews
-	maxPEM    = 256 << 10
+	lookEvery = time.Second // how often the files are checked: another program renews them
+	maxPEM    = 256 << 10   // bytes of the key's file
 )
 
 // Files is a Source whose certificate and key an operator keeps in files.
@@ -25,7 +25,7 @@ type Files struct {
 	chain, secret []byte // the last valid content of the files
 }
 
-// OpenFiles reads a pair, which must be valid.
+// OpenFiles returns a source of the pair in two files. It must be valid.
 func OpenFiles(cert, key string, c clock.Clock, log *slog.Logger) (*Files, error) {
 	f := &Files{kept: kept{kind: "files", every: lookEvery, clock: c, log: log}, cert: cert, key: key}
 	f.look = f.read

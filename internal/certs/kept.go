@@ -20,7 +20,7 @@ type kept struct {
 	log   *slog.Logger
 
 	mu      sync.Mutex
-	failed  bool   // the last check failed: one failure may be between the two writes of a renewal
+	failed  bool   // the last check failed; a single failure is no problem yet: it may fall between the two writes of a renewal
 	problem string // empty: none
 	shown   atomic.Pointer[tls.Certificate]
 }
@@ -41,7 +41,7 @@ func (k *kept) State() State {
 // Run implements Source.
 func (k *kept) Run(ctx context.Context) error {
 	for clock.Sleep(ctx, k.clock, k.every) == nil {
-		_ = k.Reload() // already logged
+		_ = k.Reload() // logs what fails twice in a row
 	}
 	return context.Cause(ctx)
 }

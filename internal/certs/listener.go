@@ -68,7 +68,8 @@ func (l *listener) accept() {
 	}
 }
 
-// classify reads the first byte of a connection and passes the connection on. Until then nobody else closes it.
+// classify reads the first byte of a connection and passes the connection on. Until then the server does not know it, so it closes with
+// the listener.
 func (l *listener) classify(conn net.Conn) {
 	stop := context.AfterFunc(l.ctx, func() { _ = conn.Close() })
 	first := make([]byte, 1)

@@ -28,7 +28,7 @@ type Local struct {
 	here  func() []string // returns the names and addresses of this machine
 }
 
-// OpenLocal issues a certificate for this machine's names and addresses, and for hosts. Certificates need a clock with real time.
+// OpenLocal issues a certificate for this machine's names and addresses, and for hosts. c must be real time: clients check the dates.
 func OpenLocal(ca *CA, hosts []string, c clock.Clock, log *slog.Logger) (*Local, error) {
 	l := &Local{kept: kept{kind: "local", every: renewEvery, clock: c, log: log}, ca: ca, hosts: hosts, here: Here}
 	l.look = l.renew
@@ -60,7 +60,8 @@ func due(c *x509.Certificate, names []string, now time.Time) bool {
 		slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(has, name) })
 }
 
-// names returns all names that the CA may certify. It leaves out public addresses of the machine.
+// names returns those of the names and addresses that the CA may certify. A public address that the machine got after the CA was created
+// is not among them.
 func (l *Local) names() (names []string) {
 	for _, name := range slices.Concat(l.hosts, l.here(), []string{"localhost", "127.0.0.1", "::1"}) {
 		if l.ca.MayName(name) && !slices.Contains(names, name) {
@@ -70,7 +71,7 @@ func (l *Local) names() (names []string) {
 	return names
 }
 
-// hostName matches host names. The last label contains a letter; otherwise it is an address.
+// hostName matches host names. The last label begins with a letter; otherwise it could be an address.
 var hostName = regexp.MustCompile(`^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // ValidHost reports whether a text is a lower-case host name, as in certificates. The first label may be *.

@@ -35,7 +35,7 @@ func (c *Scaled) now() time.Time {
 	return c.base.Add(time.Duration(float64(time.Since(c.start)) * c.speed))
 }
 
-// Stop stops the clock for good. Loops that wait for a later time wait until their context ends.
+// Stop stops the clock for good. Loops that wait for a later time wait until they are signalled or their context ends.
 func (c *Scaled) Stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

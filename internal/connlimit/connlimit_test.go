@@ -109,7 +109,7 @@ func serve(t *testing.T, most int, wrap func(net.Listener) net.Listener) *rig {
 	return r
 }
 
-// dial connects; ask sends a request and returns the status, or the error.
+// dial opens a connection that lasts until the end of the test.
 func (r *rig) dial() *client {
 	r.t.Helper()
 	c, err := net.Dial("tcp", r.addr)

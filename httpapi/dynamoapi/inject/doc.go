@@ -23,7 +23,7 @@
 //	unprocessed           BatchGetItem and BatchWriteItem leave a part of the batch: share: 0.5 (the default), at least
 //	                      one item. If the service processes nothing of a batch, it throttles it instead
 //	stale-index           delay: 500ms: Query, Scan and SELECT see global indexes as they were that long ago
-//	latency               latency: 50ms before the request is processed, or a random time up to latency_max: 200ms
+//	latency               latency: 50ms before the request is processed; with latency_max: 200ms a random time between them
 //	drop-request          the connection is closed and nothing is done
 //	drop-answer           the request is processed, and the connection closed without an answer
 //

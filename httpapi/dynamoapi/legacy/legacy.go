@@ -24,7 +24,7 @@ type Comparison struct {
 	Listed   bool // AttributeValueList is present
 }
 
-// Expectation is an entry of Expected: a Comparison, or the older form with a value or the requirement that there is none.
+// Expectation is an entry of Expected: a Comparison, or the older form: the attribute has this value, or does not exist.
 type Expectation struct {
 	Comparison
 	Value  *Value // nil: absent

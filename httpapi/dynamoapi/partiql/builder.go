@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// builder writes the expressions of one request. They share names and values, without duplicates.
+// builder writes the expressions of one request to the store. They share names and values, without duplicates.
 type builder struct {
 	params []attr.Value // parameters of the statement
 	twice  int          // number of conditions written twice, see truth
@@ -137,11 +137,11 @@ func (b *builder) enclosed(n *node) string {
 }
 
 func (b *builder) typeTest(n *node) string {
-	of := n.args[0]
-	if of.kind != nodePath && of.kind != nodeValue {
+	operand := n.args[0]
+	if operand.kind != nodePath && operand.kind != nodeValue {
 		panic(invalid("The left hand side argument to IS must be a Variable Reference, Literal, or Path"))
 	}
-	path := b.operand(of)
+	path := b.operand(operand)
 	if n.name == "missing" {
 		return "attribute_not_exists(" + path + ")"
 	}
@@ -194,8 +194,7 @@ func (b *builder) membership(n *node) string {
 		panic(invalid("IN operator must have a left hand argument of type Variable Reference and right hand argument of type " +
 			"Seq with at least one member"))
 	}
-	of := b.operand(left)
-	return of + " IN (" + strings.Join(each(right.args, b.operand), ", ") + ")"
+	return b.operand(left) + " IN (" + strings.Join(each(right.args, b.operand), ", ") + ")"
 }
 
 // call writes a function with its arguments.

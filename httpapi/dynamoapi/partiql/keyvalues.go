@@ -6,7 +6,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// limit uses a condition as the limit of the sort key, if there is none yet.
+// limit makes a condition the bound of the sort key, and reports whether it is one and the first.
 func (r *reading) limit(c *node) bool {
 	a := r.key.Sort
 	var bounds []*node
@@ -49,7 +49,7 @@ func mirrored(op string) string {
 	return "<="
 }
 
-// among returns the values that a condition allows for a key attribute; false if the condition is about something else.
+// among returns the values that a condition allows for a key attribute; false if it does not compare that attribute with constants.
 func (r *reading) among(c *node, a Attr) ([]attr.Value, bool) {
 	var constants []*node
 	switch {

@@ -8,7 +8,7 @@ import (
 // maxDepth limits the recursion. The service has its own undocumented limit; no reasonable text comes near it.
 const maxDepth = 500
 
-// maxChars is the longest text, in characters.
+// maxChars is the longest text, in characters. The caller checks that; Parse only refuses texts that must be longer, by their bytes.
 const maxChars = 8192
 
 // parser parses the tokens of a text.
@@ -79,7 +79,7 @@ func (p *parser) list(read func()) {
 	}
 }
 
-// Parse parses a statement of at most 8,192 characters.
+// Parse parses a statement.
 func Parse(text string) (_ *Statement, err error) {
 	defer caught(&err)
 	if len(text) > maxChars*4 {

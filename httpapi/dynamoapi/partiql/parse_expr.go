@@ -56,8 +56,7 @@ func negated(at place, n *node) *node {
 	return &node{kind: nodeNot, at: at, name: "not", args: []*node{n}}
 }
 
-// comparison parses comparisons of two values, left to right. It loops instead of recursing; what it nests is refused later, because
-// only a comparison with TRUE or FALSE may have a condition as an operand.
+// comparison parses comparisons, left to right: a = b = TRUE is (a = b) = TRUE. It loops instead of recursing.
 func (p *parser) comparison() *node {
 	n := p.concatenation()
 	for range maxDepth {

@@ -104,7 +104,7 @@ func (s *Statement) SingleItem(params []attr.Value, table Key) (out Read, single
 	return out, true, nil
 }
 
-// check refuses comparisons that no key attribute can have.
+// check refuses paths into a key attribute, which is a scalar.
 func (r *reading) check(n *node) {
 	if n == nil {
 		return

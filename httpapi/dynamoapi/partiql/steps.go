@@ -15,16 +15,16 @@ func (r *reading) steps() (all []Step) {
 		return []Step{r.step()}
 	}
 	for _, partition := range r.partitions {
-		of := equals(r.key.Partition, partition)
+		inPartition := equals(r.key.Partition, partition)
 		switch {
 		case r.sorted:
 			for _, sort := range r.sorts {
-				all = append(all, r.step(of, equals(r.key.Sort, sort)))
+				all = append(all, r.step(inPartition, equals(r.key.Sort, sort)))
 			}
 		case r.bound != nil:
-			all = append(all, r.step(of, r.bound))
+			all = append(all, r.step(inPartition, r.bound))
 		default:
-			all = append(all, r.step(of))
+			all = append(all, r.step(inPartition))
 		}
 	}
 	return all

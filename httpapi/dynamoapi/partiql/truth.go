@@ -63,7 +63,7 @@ func (b *builder) itOrNot(condition *node, it bool) string {
 	return b.condition(negated(condition.at, condition))
 }
 
-// always writes an expression that is true, or false, for every item. It contains the condition, so that errors in that are found.
+// always writes an expression that is true, or false, for every item. It contains the condition, so that its errors are found.
 func (b *builder) always(condition *node, truth bool) string {
 	constant := isBool(&node{kind: nodeValue, value: attr.Bool(true)}, truth)
 	if truth {

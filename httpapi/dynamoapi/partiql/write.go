@@ -38,7 +38,7 @@ type Change struct {
 	Update    string    // for an UPDATE
 	Condition string
 	expr.Params
-	BadKey error // error of the key, whose valid part is in Key; a transaction reports the error itself
+	BadKey error // error of the key, whose valid part is in Key; in a transaction the store reports it, as a reason of the cancellation
 }
 
 // Write compiles an INSERT, UPDATE, DELETE or EXISTS. Its condition applies to the item before the change:

@@ -30,10 +30,10 @@
 // # What is verified
 //
 // The Authorization header with AWS4-HMAC-SHA256, or the same in the query (a presigned URL), over the method, path, query, signed
-// headers and body. Host and all X-Amz- headers must be signed. The request's time, X-Amz-Date or Date, may be off by 15 minutes. Keys
-// are permanent: a request with a session token of temporary credentials (X-Amz-Security-Token) is refused, as the service refuses one
-// that it did not issue. An unsigned body (X-Amz-Content-Sha256: UNSIGNED-PAYLOAD) is refused: without TLS anybody on the way could
-// change it.
+// headers and body. Host and all X-Amz- headers must be signed. The request's time, X-Amz-Date or Date, may be off by 15 minutes; that of
+// a presigned URL may be as old as its X-Amz-Expires. Keys are permanent: a request with a session token of temporary credentials
+// (X-Amz-Security-Token) is refused, as the service refuses one that it did not issue. An unsigned body (X-Amz-Content-Sha256:
+// UNSIGNED-PAYLOAD) is refused: without TLS anybody on the way could change it.
 //
 // For requests with several errors, the order of refusals and the words are the service's.
 package sigv4

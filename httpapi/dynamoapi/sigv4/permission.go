@@ -31,8 +31,8 @@ func known(pattern string) bool {
 	return false
 }
 
-// fits reports whether a name matches a pattern, in which * stands for any text. Other syntax of path.Match cannot occur: patterns are
-// checked when they are loaded, and a name with a slash matches only a pattern with the same.
+// fits reports whether a name matches a pattern, in which * stands for any text. Patterns are checked when they are loaded, so other
+// syntax of path.Match cannot occur. A name with a slash, which no table has, matches only "*".
 func fits(pattern, name string) bool {
 	if pattern == name || pattern == "*" {
 		return true

@@ -14,8 +14,8 @@ import (
 // tenth of it.
 const maxDepth = 100
 
-// maxMembers is the maximum number of elements and entries of all lists and maps of a request together, except within attribute values.
-// Without it only the size would limit a request, and a list of empty objects takes hundreds of times the memory of its text.
+// maxMembers is the maximum number of elements and entries of a request's lists and maps together, except those with a limit of their own
+// and those within attribute values. A list of empty objects takes hundreds of times the memory of its text.
 const maxMembers = 100_000
 
 // Decoder decodes one JSON text from start to end.

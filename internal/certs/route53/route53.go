@@ -45,7 +45,7 @@ type Provider struct {
 	Clock       clock.Clock
 	HTTP        *http.Client
 
-	mu    sync.Mutex        // held while a record set is read and written as a whole
+	mu    sync.Mutex        // held while record sets are changed, until the servers have them: a set is read and written as a whole
 	zones map[string]string // ids by name
 }
 

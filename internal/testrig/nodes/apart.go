@@ -219,7 +219,7 @@ type Write struct {
 	Update string
 }
 
-// String returns the rows that the conflict is about.
+// String returns the conflict's node, code, note and writes.
 func (c *Conflict) String() string {
 	var out []string
 	for i, write := range slices.Concat(c.Decided, c.Tail) {
@@ -249,7 +249,7 @@ func (w *Apart) Asked() (open []Conflict) {
 	return open
 }
 
-// Report returns what is wrong and what was done. names are pairs that replace ids by readable names.
+// Report returns what is wrong and what was done, or "" if nothing is wrong. names are pairs of an id and the name that replaces it.
 func (w *Apart) Report(names ...string) string {
 	if w.Wrong == nil {
 		return ""

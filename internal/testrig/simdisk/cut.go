@@ -20,8 +20,8 @@ type cutter struct {
 	keep  int   // otherwise: how many of eight parts are complete
 	group int64 // number of sectors that share a fate
 	fates map[int64]int
-	last  int // the newest change of all
-	mind  bool
+	last  int  // the newest change of all
+	mind  bool // the newest change survives
 }
 
 // newCutter chooses how the power fails: nothing unsynced survives, everything does, everything up to an instant, pages or sectors in any

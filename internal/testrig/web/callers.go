@@ -26,7 +26,7 @@ type Caller struct {
 	Headers []string
 	User    string
 	Admin   string
-	Looking string // for a user's page or stream, if different; an admin's: if the name contains "admin"
+	Looking string // for a page or stream, if different; In holds for an admin's page only if the name contains "admin"
 }
 
 // Callers returns all types of callers.

@@ -33,7 +33,7 @@ func measureHTTP(ctx context.Context, b *bench) error {
 				return err
 			}
 			busy := (measure.ProcessTime(srv.PID()) - used).Seconds() / time.Since(began).Seconds()
-			b.Say("%s: the server had %.0f %% of a processor; much less than all it may have is another's doing, or the client's", c.id, busy*100)
+			b.Say("%s: the server used %.0f %% of a processor; if it may use much more, the client or another program was the limit", c.id, busy*100)
 			b.Compare(c.id, measure.Rate(got[0].Wall), measure.Rate(got[1].Wall))
 			return nil
 		})

@@ -52,8 +52,8 @@ func begin(args []string, progress io.Writer) (run *measure.Run, set settings, e
 	var names string
 	run, err = measure.Begin("benchsync", nil, args, progress, func(flags *flag.FlagSet) {
 		flags.IntVar(&set.writes, "writes", 200_000, "queued writes of the first mix; the others have a tenth")
-		flags.IntVar(&set.lanes, "lanes", 16, "requests on their way at once")
-		flags.StringVar(&names, "mixes", "", "names, with commas between (default: all)")
+		flags.IntVar(&set.lanes, "lanes", 16, "requests in flight at once")
+		flags.StringVar(&names, "mixes", "", "names, separated by commas (default: all)")
 	})
 	if err != nil {
 		return nil, set, err

@@ -8,9 +8,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Of the single updates, each fifth is one of ten to the same item. So many of these items are written to in turn that their writes are
-// in flight together, where their order could be lost, but that the bare client, which keeps no order, does not write to one twice at
-// once.
+// Every fifth single update goes to an item that gets ten of them. Sixteen such items get theirs in turn: close enough for several updates
+// of one item to be in flight together, where their order could be lost, but not with the bare client, which keeps no order.
 const (
 	inTurnEach = 5
 	turns      = 10
@@ -58,7 +57,7 @@ func plan(m mix, writes int) []write {
 	return out
 }
 
-// sharing assigns updates to items with several updates.
+// sharing assigns updates to items that get several.
 type sharing struct {
 	updates int
 	ids     [open]int

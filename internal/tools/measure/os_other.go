@@ -10,7 +10,7 @@ import (
 )
 
 // These are only measured on Linux.
-var errNotHere = errors.New("only Linux tells")
+var errNotHere = errors.New("it is only known on Linux")
 
 func fileSystem(string) string { return "unknown file system" }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // ErrMemory is the reason for a missing figure about memory.
-const ErrMemory = "the system does not tell a process's memory"
+const ErrMemory = "the system does not report a process's memory"
 
 // ProcessTime returns the processor time used by another process so far, 0 if the system does not report it.
 func ProcessTime(pid int) time.Duration {

@@ -78,7 +78,7 @@ func (f Figure) String() string {
 	return fmt.Sprintf("%s %s (%s..%s)", Number(f.Median), f.Unit, Number(f.Min), Number(f.Max))
 }
 
-// Number formats a number with three significant digits.
+// Number formats a number with about three significant digits.
 func Number(v float64) string {
 	a := math.Abs(v)
 	switch {

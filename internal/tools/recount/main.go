@@ -58,8 +58,8 @@ func recount(w io.Writer, sheet string) error {
 	}
 	for _, line := range lines[1:] {
 		before := g.team["RBI"]
-		for one := range strings.FieldsSeq(line) {
-			if err := g.count(one); err != nil {
+		for entry := range strings.FieldsSeq(line) {
+			if err := g.count(entry); err != nil {
 				return err
 			}
 		}
