@@ -33,7 +33,7 @@ func tableSpec(name string) store.TableSpec {
 	}
 }
 
-// open has the tables of today, and old ones by these names.
+// open returns a store with today's tables and the named old ones.
 func open(t *testing.T, old ...string) *store.Store {
 	t.Helper()
 	s := storetest.OpenWith(t, t.TempDir()+"/touchline.db", store.Options{NoSync: true, Now: testNow}, tables.All()...)
@@ -95,7 +95,7 @@ func run(t *testing.T, s *store.Store, o lav2.Options) lav2.Report {
 	return r
 }
 
-// with is an item with other attributes; a NULL takes one away.
+// with sets attributes of an item; a NULL removes one.
 func with(it, more attr.Item) attr.Item {
 	maps.Copy(it, more)
 	maps.DeleteFunc(it, func(_ string, v attr.Value) bool { return v.Kind() == attr.KindNull })
@@ -113,7 +113,7 @@ func TestSessions(t *testing.T) {
 	now, none := testNow(), attr.Null()
 	without := func(s *phone.Session) { s.UpdateToken, s.SessionStartedAt = "", time.Time{} }
 	for name, tt := range map[string]struct {
-		old       attr.Item // over the row of subscription(1)
+		old       attr.Item // changes to subscription(1)
 		want      func(s *phone.Session)
 		skip, bad string
 	}{
@@ -138,23 +138,23 @@ func TestSessions(t *testing.T) {
 			want: func(s *phone.Session) { s.TTL = now.Add(time.Hour).Unix() }},
 		"kept too long": {old: attr.Item{"ttl": attr.Int(now.AddDate(3, 0, 0).Unix())},
 			want: func(s *phone.Session) { s.TTL = now.AddDate(0, 0, 10).Unix() }},
-		"no time to live, and a match that is known": {old: attr.Item{"matchId": attr.S("500")}, want: func(s *phone.Session) {
+		"no time to live, but a known match": {old: attr.Item{"matchId": attr.S("500")}, want: func(s *phone.Session) {
 			s.MatchID, s.TTL = "500", now.Add(50*time.Hour).Unix()
 		}},
-		"of a match that is long over": {old: attr.Item{"matchId": attr.S("400")}, skip: "expired"},
+		"a match that ended long ago": {old: attr.Item{"matchId": attr.S("400")}, skip: "expired"},
 		"the only device": {old: attr.Item{"userId": attr.S("one"), "deviceId": none},
 			want: func(s *phone.Session) { s.UserID, s.DeviceID = "one", "iphone" }},
-		"no device":                   {old: attr.Item{"deviceId": none}, skip: "no device"},
-		"one of two devices":          {old: attr.Item{"userId": attr.S("two"), "deviceId": none}, skip: "several devices"},
-		"expired":                     {old: attr.Item{"ttl": attr.Int(now.Unix())}, skip: "expired"},
-		"no match":                    {old: attr.Item{"matchId": none}, bad: "no matchId"},
-		"a match of another type":     {old: attr.Item{"matchId": attr.Int(71344)}, bad: "matchId cannot be read"},
-		"no user":                     {old: attr.Item{"userId": none}, bad: "no userId"},
-		"a token that is none":        {old: attr.Item{"updateToken": attr.S("abc")}, bad: "updateToken is none of Apple's"},
-		"a status that nobody knows":  {old: attr.Item{"status": attr.S("frozen")}, bad: "status is not known"},
-		"a token under another name":  {old: attr.Item{"updateToken": none, "pushToken": attr.S(token(1))}, bad: "updateToken is none of Apple's"},
-		"a time to live as text":      {old: attr.Item{"ttl": attr.S("soon")}, bad: "ttl cannot be read"},
-		"without a status altogether": {old: attr.Item{"status": none}, bad: "status is not known"},
+		"no device":                  {old: attr.Item{"deviceId": none}, skip: "no device"},
+		"one of two devices":         {old: attr.Item{"userId": attr.S("two"), "deviceId": none}, skip: "several devices"},
+		"expired":                    {old: attr.Item{"ttl": attr.Int(now.Unix())}, skip: "expired"},
+		"no match":                   {old: attr.Item{"matchId": none}, bad: "no matchId"},
+		"a match of another type":    {old: attr.Item{"matchId": attr.Int(71344)}, bad: "matchId cannot be read"},
+		"no user":                    {old: attr.Item{"userId": none}, bad: "no userId"},
+		"not a token":                {old: attr.Item{"updateToken": attr.S("abc")}, bad: "updateToken is not an Apple token"},
+		"an unknown status":          {old: attr.Item{"status": attr.S("frozen")}, bad: "status is not known"},
+		"a token under another name": {old: attr.Item{"updateToken": none, "pushToken": attr.S(token(1))}, bad: "updateToken is not an Apple token"},
+		"a time to live as text":     {old: attr.Item{"ttl": attr.S("soon")}, bad: "ttl cannot be read"},
+		"no status":                  {old: attr.Item{"status": none}, bad: "status is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, "cricket-activity-subscriptions")
@@ -212,18 +212,18 @@ func TestActiveMatches(t *testing.T) {
 			st.PreviousScore = []cricket.PreviousScore{{Innings: 1, Runs: 182, Wickets: 8, Overs: "20"}}
 			st.Cooldowns = map[string]int64{"six": now.Add(time.Minute).UnixMilli()}
 		}},
-		"nothing but the match": {want: func(*cricket.State) {}},
-		"about to start":        {old: attr.Item{"status": attr.S("idle")}, want: func(st *cricket.State) { st.Status = cricket.ActiveIdle }},
+		"only the match": {want: func(*cricket.State) {}},
+		"about to start": {old: attr.Item{"status": attr.S("idle")}, want: func(st *cricket.State) { st.Status = cricket.ActiveIdle }},
 		"ended": {old: attr.Item{"status": attr.S("ended")}, want: func(st *cricket.State) {
 			st.Status, st.TTL = cricket.ActiveEnded, now.Add(48*time.Hour).Unix()
 		}},
 		"a time to live": {old: attr.Item{"ttl": attr.Int(now.Add(time.Hour).Unix())},
 			want: func(st *cricket.State) { st.TTL = now.Add(time.Hour).Unix() }},
-		"a score in words":           {old: attr.Item{"previousScore": attr.S("182/8")}, bad: "previousScore cannot be read"},
-		"expired":                    {old: attr.Item{"ttl": attr.Int(now.Unix() - 1)}, skip: "expired"},
-		"left lying":                 {old: attr.Item{"lastTickAt": attr.Time(now.AddDate(0, 0, -8))}, skip: "no tick for days"},
-		"no match":                   {old: attr.Item{"matchId": attr.Null()}, bad: "no matchId"},
-		"a status that nobody knows": {old: attr.Item{"status": attr.S("frozen")}, bad: "status is not known"},
+		"a score as text":     {old: attr.Item{"previousScore": attr.S("182/8")}, bad: "previousScore cannot be read"},
+		"expired":             {old: attr.Item{"ttl": attr.Int(now.Unix() - 1)}, skip: "expired"},
+		"not ticked for days": {old: attr.Item{"lastTickAt": attr.Time(now.AddDate(0, 0, -8))}, skip: "no tick for days"},
+		"no match":            {old: attr.Item{"matchId": attr.Null()}, bad: "no matchId"},
+		"an unknown status":   {old: attr.Item{"status": attr.S("frozen")}, bad: "status is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, "match-processing-state")
@@ -252,7 +252,7 @@ func TestActiveMatches(t *testing.T) {
 	}
 }
 
-// manyOld is a store with rows of every kind in all eight tables: more than a page.
+// manyOld returns a store with rows of every kind in all eight old tables, more than a page of them.
 func manyOld(t *testing.T) *store.Store {
 	t.Helper()
 	s := open(t, "activity-subscriptions", "cricket-activity-subscriptions", "match-processing-state",
@@ -286,7 +286,7 @@ func manyOld(t *testing.T) *store.Store {
 	return s
 }
 
-// A dry run says exactly what a real one then does, and writes nothing. What is there stays as it is.
+// A dry run reports exactly what a real run then does, and writes nothing. Existing rows of the new tables stay unchanged.
 func TestDryRun(t *testing.T) {
 	s := manyOld(t)
 	commits := s.Stats().Commits
@@ -301,7 +301,7 @@ func TestDryRun(t *testing.T) {
 	want := lav2.Counts{
 		Read: 600 + 12 + 48, Written: 300 + 12 - 2, AlreadyThere: 2,
 		Skipped:    map[string]int64{"no device": 100, "expired": 100, "not needed": 48},
-		Unreadable: map[string]int64{"updateToken is none of Apple's": 100},
+		Unreadable: map[string]int64{"updateToken is not an Apple token": 100},
 		Left:       map[string]int64{"appVersion": 100, "id": 310},
 	}
 	if diff := cmp.Diff(want, applied.Total); diff != "" {
@@ -317,7 +317,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// A run that ends after any transaction leaves what it wrote to the next, which ends with the same rows.
+// A run may end after any transaction: the next one continues from there and ends with the same rows.
 func TestInterrupted(t *testing.T) {
 	whole := manyOld(t)
 	want := run(t, whole, lav2.Options{Apply: true})
@@ -348,7 +348,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Old tables go only after a complete run in which every row could be read, and only when that is asked for.
+// Old tables are dropped only after a complete run in which every row could be read, and only with DropOld.
 func TestDropOld(t *testing.T) {
 	s := open(t, "activity-subscriptions", "cricket-state-hashes")
 	put(t, s, "activity-subscriptions", subscription(1, nil))
@@ -373,7 +373,7 @@ func TestDropOld(t *testing.T) {
 	}
 }
 
-// A file of a version before has none of the new tables: a dry run takes them to be empty, and makes none.
+// A file of an earlier version has none of the new tables: a dry run takes them as empty, and creates none.
 func TestDryRunOnAnEarlierFile(t *testing.T) {
 	s := storetest.Open(t, tableSpec("activity-subscriptions"))
 	put(t, s, "activity-subscriptions", subscription(1, nil), subscription(2, attr.Item{"deviceId": attr.Null()}))

@@ -59,7 +59,7 @@ func session(tx *store.Tx, row attr.Item) (carried, error) {
 	switch token, isToken := phone.TokenOf(old.UpdateToken); s.Status {
 	case phone.SessionActive:
 		if !isToken {
-			return carried{unreadable: "updateToken is none of Apple's"}, nil
+			return carried{unreadable: "updateToken is not an Apple token"}, nil
 		}
 		s.UpdateToken, s.SessionStartedAt = token, firstOf(old.SessionStartedAt, old.CreatedAt, now)
 	case phone.SessionPending:

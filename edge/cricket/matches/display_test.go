@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// An event keeps the time it was first shown with while it is in the banner.
+// An event keeps the time of its first display while it is in the banner.
 func TestBannerKeepsItsTime(t *testing.T) {
 	db := storetest.Open(t, tables.All()...)
 	shown := func(key string, at time.Time) time.Time {
@@ -32,6 +32,6 @@ func TestBannerKeepsItsTime(t *testing.T) {
 		t.Error("the same event has another time")
 	}
 	if !shown("w:2:1", later).Equal(later) {
-		t.Error("another event has the time of the one before")
+		t.Error("another event has the time of the previous one")
 	}
 }

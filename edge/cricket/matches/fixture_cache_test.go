@@ -43,7 +43,7 @@ func TestFixtureCacheLife(t *testing.T) {
 		{"NS", 25 * time.Hour, 6 * time.Hour},
 		{"Finished", -4 * time.Hour, 15 * time.Minute},
 		{"Finished", -100 * time.Hour, 6 * time.Hour},
-		{"a word nobody knows", 48 * time.Hour, 6 * time.Hour},
+		{"an unknown status", 48 * time.Hour, 6 * time.Hour},
 	} {
 		s := snap("1", tt.status, now.Add(tt.starts))
 		s.Raw = []byte(`{}`)
@@ -52,11 +52,11 @@ func TestFixtureCacheLife(t *testing.T) {
 		}
 	}
 	if _, ok := matches.NewCachedFixture(snap("1", "NS", now), now); ok {
-		t.Error("a reading without its text was kept")
+		t.Error("a snapshot without its raw text was kept")
 	}
 }
 
-// letters is text that compresses to about three quarters.
+// letters returns random letters, of which compression saves less than half.
 func letters(random *rand.ChaCha8, n int) string {
 	text := make([]byte, n)
 	_, _ = random.Read(text)
@@ -66,7 +66,8 @@ func letters(random *rand.ChaCha8, n int) string {
 	return string(text)
 }
 
-// A reply comes back as it was, plain or compressed; one without room is not kept, and takes the older one along.
+// A reply is read back unchanged, whether it is stored plain or compressed. One that is too big is not stored, and the older
+// one is deleted.
 func TestFixtureCacheSizes(t *testing.T) {
 	r := newRig(t)
 	var cache matches.FixtureCache
@@ -94,23 +95,23 @@ func TestFixtureCacheSizes(t *testing.T) {
 				return err
 			}
 			if got := item["raw"].Kind(); got != tt.kind {
-				t.Errorf("%d bytes are kept as %v", tt.size, got)
+				t.Errorf("%d bytes are stored as %v", tt.size, got)
 			}
 			got, found, err := cache.Get(tx, "1")
 			if found != (tt.kind != 0) || found && cmp.Diff(f, got) != "" {
-				t.Errorf("%d bytes came back: %t, %d bytes", tt.size, found, len(got.Raw))
+				t.Errorf("%d bytes are read back: %t, %d bytes", tt.size, found, len(got.Raw))
 			}
 			return err
 		})
 	}
 }
 
-// What is past its time is not given, though its row is there; a holder that was succeeded writes nothing.
+// Expired replies are not returned, although their rows exist. A fenced-off holder cannot write.
 func TestFixtureCacheReads(t *testing.T) {
 	r := newRig(t)
 	var cache matches.FixtureCache
 	put := func(id string, league int64, status cricket.Status, fence int64) error {
-		s := snap(id, status, r.now.Add(time.Duration(len(status))*time.Second)) // the longer the word, the later
+		s := snap(id, status, r.now.Add(time.Duration(len(status))*time.Second)) // the longer the status, the later the start
 		s.League.ID, s.Raw = league, []byte(`{"id":`+id+`}`)
 		f := cached(t, s, r.now)
 		return r.Update(t.Context(), func(tx *store.Tx) error { return cache.Put(tx, &f, matches.Owner{Fence: fence}) })
@@ -171,7 +172,7 @@ func TestFixtureCacheReads(t *testing.T) {
 	}
 }
 
-// The players that rows carry along are left out, the line-up stays.
+// Players embedded in rows are removed; the line-up stays.
 func TestFixtureCacheLeavesPlayersOut(t *testing.T) {
 	player := `{"resource":"players","id":270,"fullname":"Sahibzada Farhan"}`
 	rows := `[{"resource":"battings","id":1,"score":5,"batsman":` + player + `,"bowler":{"data":` + player + `},"team":{"resource":"teams","id":1}}]`
@@ -199,7 +200,7 @@ func TestFixtureCacheLeavesPlayersOut(t *testing.T) {
 	}
 }
 
-// What a live tick pays for keeping the reply: the text of a real match, ready to be written.
+// The cost of preparing a reply for the cache at a live tick, with the text of a real match.
 func BenchmarkCachedFixture(b *testing.B) {
 	raw, err := os.ReadFile(filepath.Join("..", "sportmonks", "testdata", "reply-71344.json"))
 	if err != nil {

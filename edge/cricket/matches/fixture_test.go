@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// snap is a snapshot of a match of which only the list's part is known.
+// snap returns a snapshot of a match with the fields of a list only.
 func snap(id string, status cricket.Status, start time.Time) *cricket.Snapshot {
 	return &cricket.Snapshot{
 		MatchID: id, Status: status, Type: "T20I", StartsAt: start, SeasonID: 1715,
@@ -30,7 +30,7 @@ func ids(all []matches.Fixture) (out []string) {
 	return out
 }
 
-// The ways in which the application reads fixtures.
+// Fixtures are read by ids, by league and start time, and by start time with those in play.
 func TestFixtureReads(t *testing.T) {
 	r := newRig(t)
 	var fixtures matches.Fixtures
@@ -87,7 +87,7 @@ func TestArchiveAndPatch(t *testing.T) {
 	})
 }
 
-// The list of fixtures makes rows, follows them, and leaves a registered match's play to its ticks.
+// Sync creates and updates rows from the list of fixtures. The play of a registered match is left to its ticks.
 func TestFixtureSync(t *testing.T) {
 	r := newRig(t)
 	var fixtures matches.Fixtures
@@ -102,7 +102,7 @@ func TestFixtureSync(t *testing.T) {
 	start := r.now.Add(3 * time.Hour)
 	s := snap("1", "NS", start)
 	if !sync(s) || sync(s) {
-		t.Error("a new match was not written once")
+		t.Error("a new match was not written exactly once")
 	}
 	r.do(func(tx *store.Tx) error { return fixtures.Patch(tx, "1", attr.Item{"broadcast": attr.S("theirs")}) })
 	moved := snap("1", "Delayed", start.Add(time.Hour))
@@ -112,7 +112,7 @@ func TestFixtureSync(t *testing.T) {
 	if !f.StartTime.Equal(moved.StartsAt) || f.Venue != "Rawalpindi" || f.Phase != cricket.PhasePrematch || f.SeasonID != "1715" {
 		t.Errorf("moved: %+v", f)
 	}
-	// Registered: the play is the ticks'.
+	// Once the match is registered, only its ticks write status and note.
 	r.do(func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{Table: tables.ActiveMatches, Item: attr.Item{"matchId": attr.S("1"), "status": attr.S("live")}})
 		return err
@@ -121,12 +121,12 @@ func TestFixtureSync(t *testing.T) {
 		return fixtures.Patch(tx, "1", attr.Item{"status": attr.S("2nd Innings"), "phase": attr.S("live")})
 	})
 	late := snap("1", "1st Innings", start)
-	late.Venue, late.Note = "Lahore", "an older word"
+	late.Venue, late.Note = "Lahore", "an older note"
 	sync(late)
 	if f = get("1"); f.Status != "2nd Innings" || f.Note != "" || f.Venue != "Lahore" {
 		t.Errorf("a registered match after a sync: %+v", f)
 	}
-	// Over before anybody watched.
+	// Over before it was registered.
 	over := snap("2", "Finished", r.now.Add(-5*time.Hour))
 	over.Note, over.Winner = "Pakistan won by 3 wickets", 1
 	sync(over)
@@ -141,7 +141,7 @@ func TestFixtureSync(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		item, err := tx.Get(tables.Fixtures, attr.Item{"matchId": attr.S("1")})
 		if item["broadcast"].Str() != "theirs" {
-			t.Error("an attribute of others is gone")
+			t.Error("an attribute of other writers is gone")
 		}
 		return err
 	})

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The matches that are on are those that are registered and under way, however many fixtures there are beside them.
+// Live returns the matches that are registered and under way, in the order of their starts.
 func TestLive(t *testing.T) {
 	ctx := t.Context()
 	s := storetest.Open(t, tables.All()...)
@@ -42,12 +42,12 @@ func TestLive(t *testing.T) {
 		ids = append(ids, live[i].MatchID)
 	}
 	if want := []string{"2", "7", "1"}; err != nil || !slices.Equal(ids, want) {
-		t.Errorf("on are %v, want %v (%v)", ids, want, err)
+		t.Errorf("live are %v, want %v (%v)", ids, want, err)
 	}
 	if err := service.CleanUp(ctx, "1", by); err != nil {
 		t.Fatal(err)
 	}
 	if live, err := service.Live(ctx); err != nil || len(live) != 2 {
-		t.Errorf("with one ended %d are on (%v)", len(live), err)
+		t.Errorf("after one has ended %d are live (%v)", len(live), err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// A node shows the display of a match's holder, from the state that came from the cloud; not for a match that it
-// holds itself, nor for one that it ticked last.
+// A node takes a match's display from the holder's state, which comes from the cloud, but not for a match that it holds itself
+// or ticked last.
 func TestMirror(t *testing.T) {
 	holder := newStage(t, cricket.Options{Shared: true})
 	c := clock.NewStepped(holder.now)
@@ -62,7 +62,7 @@ func TestMirror(t *testing.T) {
 	holder.innings(teamA)
 	holder.ball("4")
 	holder.tick()
-	adopt(nil) // before it runs
+	adopt(nil) // before the mirror runs
 	ctx, cancel := context.WithCancel(t.Context())
 	done, leave := make(chan error, 1), c.Join()
 	go func() {
@@ -79,7 +79,7 @@ func TestMirror(t *testing.T) {
 		same(mark)
 	}
 	before, _ := service.Display(t.Context(), "7")
-	for name, of := range map[string]func(row attr.Item){
+	for name, change := range map[string]func(row attr.Item){
 		"held here":         func(attr.Item) { held["7"] = true },
 		"ticked here":       func(row attr.Item) { held["7"] = false; row["instanceId"] = attr.S("b") },
 		"without a display": func(row attr.Item) { delete(row, "shown") },
@@ -88,7 +88,7 @@ func TestMirror(t *testing.T) {
 		holder.ball("1")
 		holder.tick()
 		held["7"] = false
-		adopt(of)
+		adopt(change)
 		settle()
 		if d, err := service.Display(t.Context(), "7"); err != nil || d.Teams[0].Runs != before.Teams[0].Runs {
 			t.Errorf("%s: %d runs, %v", name, d.Teams[0].Runs, err)

@@ -21,12 +21,12 @@ import (
 // sentry is a replicator that checks that cricket's writes follow the policies of its tables.
 type sentry struct {
 	t     *testing.T
-	fence int64 // under which everything is written that carries one
+	fence int64 // of every write that carries one
 	seen  map[string]int
 
 	alerts []string // keys of the events with an alert, in the order in which they were claimed
 
-	event uint64 // of the last event in the transaction, by its sequence
+	event uint64 // sequence number of the last event in the transaction
 	state uint64
 	txn   uint64
 }
@@ -48,12 +48,12 @@ func (s *sentry) look(w *store.Write) {
 	switch w.Spec.Policy {
 	case store.PolicyState:
 		if w.Op == store.OpUpdate {
-			s.t.Errorf("%s is updated, %q: a state is an image", w.Spec.Name, w.Request.Update)
+			s.t.Errorf("%s is updated with %q, but a state must be put whole", w.Spec.Name, w.Request.Update)
 		}
 	case store.PolicyNewest:
 		words := " " + strings.ToUpper(w.Request.Update) + " "
 		if strings.Contains(words, " ADD ") || strings.Contains(words, " DELETE ") || strings.Contains(words, "LIST_APPEND") {
-			s.t.Errorf("%s: %q cannot be the newest", w.Spec.Name, w.Request.Update)
+			s.t.Errorf("%s: the update %q does not suit PolicyNewest", w.Spec.Name, w.Request.Update)
 		}
 	default:
 	}
@@ -63,17 +63,17 @@ func (s *sentry) look(w *store.Write) {
 			s.t.Errorf("%s %v: fence %d, want %d", w.Spec.Name, w.Key, n, s.fence)
 		}
 		if lock := w.Spec.Lock; strings.ReplaceAll(lock, "{matchId}", "7") != tables.MatchLock("7") {
-			s.t.Errorf("%s is under %q, the poller takes %q", w.Spec.Name, lock, tables.MatchLock("7"))
+			s.t.Errorf("%s has the lock %q, but the poller takes %q", w.Spec.Name, lock, tables.MatchLock("7"))
 		}
 	}
 	if w.Spec.Policy == store.PolicyState && !strings.Contains(w.Request.Condition, "#f") && w.Request.Condition != "attribute_not_exists(matchId)" {
-		s.t.Errorf("%s %v under %q: a state asks for the fence", w.Spec.Name, w.Op, w.Request.Condition)
+		s.t.Errorf("%s %v with the condition %q: a state must check the fence", w.Spec.Name, w.Op, w.Request.Condition)
 	}
 	switch w.Spec.Name {
 	case tables.Events:
 		s.event = max(s.event, w.Seq)
 		if s.state != 0 {
-			s.t.Errorf("the event %v comes behind its state", w.Key)
+			s.t.Errorf("the event %v is written after its state", w.Key)
 		}
 		if alert, _, _ := w.New.Get("alert"); alert.Bool() && w.Op == store.OpPut {
 			s.claims(w)
@@ -146,8 +146,8 @@ func (s *stage) row(table string, key attr.Item) (item attr.Item) {
 	return item
 }
 
-// Whatever cricket writes of a match is as the policy of its table wants it: states whole and under the fence, events before
-// the state that knows of them, nothing that the newest write could not settle.
+// All writes of a match suit the policies of its tables: states are put whole and under the fence, events are written before
+// the state that knows them, and tables in which the newest write wins get no update that depends on the old value.
 func TestWritesSuitTheirPolicies(t *testing.T) {
 	s := newStage(t, cricket.Options{Shared: true})
 	ctx := t.Context()
@@ -187,25 +187,26 @@ func TestWritesSuitTheirPolicies(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(s.sentry.alerts) < 2 {
-		t.Errorf("claimed were %v", s.sentry.alerts)
+		t.Errorf("only %v were claimed", s.sentry.alerts)
 	}
 	for _, want := range []string{
 		tables.ActiveMatches + " PutItem", tables.Events + " PutItem", tables.Fixtures + " UpdateItem", tables.FixtureCache + " PutItem", tables.Devices + " UpdateItem",
 		tables.TeamSeasons + " PutItem", tables.Follows + " DeleteItem", tables.LiveActivities + " UpdateItem",
 	} {
 		if s.sentry.seen[want] == 0 {
-			t.Errorf("no %s was looked at: %v", want, s.sentry.seen)
+			t.Errorf("no %s was seen: %v", want, s.sentry.seen)
 		}
 	}
 }
 
-// A holder whose match has passed to another node writes nothing of it: no state, touch, end, fixture score or reply.
+// A holder whose match has passed to another node writes nothing of it: neither a tick, a touch or the end, nor a fixture that
+// the next holder has ticked.
 func TestDeposedWritesNothing(t *testing.T) {
 	s := newStage(t, cricket.Options{})
 	s.innings(teamA)
 	s.ball("4")
 	s.tick()
-	s.do(func(tx *store.Tx) error { // as the feed brings what the next holder wrote
+	s.do(func(tx *store.Tx) error { // as when the change feed brings the next holder's write
 		row, err := tx.Get(tables.ActiveMatches, tables.MatchKey("7"))
 		if err != nil {
 			return err
@@ -225,7 +226,7 @@ func TestDeposedWritesNothing(t *testing.T) {
 			t.Errorf("%s: %v", what, fenced)
 		}
 	}
-	// The fixture's own mark holds where the state of the next holder has not come yet.
+	// The fixture's own fence holds even if the state of the next holder has not arrived yet.
 	s.do(func(tx *store.Tx) error {
 		row, err := tx.Get(tables.ActiveMatches, tables.MatchKey("7"))
 		if err != nil {
@@ -251,7 +252,7 @@ func TestDeposedWritesNothing(t *testing.T) {
 	}
 }
 
-// What a newer version keeps in a match's row stays in it.
+// Attributes that a newer version keeps in a match's row stay in it.
 func TestUnknownAttributesStay(t *testing.T) {
 	s := newStage(t, cricket.Options{})
 	s.innings(teamA)
@@ -272,7 +273,7 @@ func TestUnknownAttributesStay(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	if _, has := row["shown"]; has {
-		t.Error("a node that is alone shares its display")
+		t.Error("a service without Shared writes its display into the row")
 	}
 }
 

@@ -36,7 +36,7 @@ func (r *rig) do(f func(tx *store.Tx) error) {
 	}
 }
 
-// copied is the present snapshot, which later balls do not change.
+// copied returns a copy of the current snapshot, which later balls do not change.
 func (s *script) copied() cricket.Snapshot {
 	c := s.snap
 	c.Innings, c.Batting = slices.Clone(c.Innings), slices.Clone(c.Batting)

@@ -10,8 +10,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// script is a made-up limited-overs match: balls are written as on a scoresheet ("1 . 4 W 2wd 6"). The tests of the rules
-// have one that polls as well.
+// script is a made-up limited-overs match: balls are written as on a scoresheet ("1 . 4 W 2wd 6"). The tests of package
+// cricket have one that polls too.
 type script struct {
 	t     *testing.T
 	snap  cricket.Snapshot
@@ -85,7 +85,7 @@ func (s *script) ball(mark string) {
 	s.score(in, &b)
 }
 
-// score takes a ball into the rows.
+// score adds a ball to the rows.
 func (s *script) score(in *cricket.Innings, b *cricket.Ball) {
 	in.Runs += b.Total()
 	in.UpdatedAt = s.now

@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The fence is asked before anything is written: a fenced-off node is refused although its snapshot would change no more
-// than the note, or nothing at all.
+// The fence is checked before anything is written: a fenced-off node is refused even if its snapshot changes only the note, or
+// nothing.
 func TestTickUnderAnOldFence(t *testing.T) {
 	ctx := t.Context()
 	service := matches.NewService(storetest.Open(t, tables.All()...), cricket.Options{})
@@ -66,7 +66,7 @@ func TestFixtureOfATick(t *testing.T) {
 			t.Errorf("after the note %q the fixture has %+v", note, f)
 		}
 	}
-	reading.StartsAt = reading.StartsAt.AddDate(-1, 0, 0) // it never began
+	reading.StartsAt = reading.StartsAt.AddDate(-1, 0, 0) // the match never began
 	st, err := service.Tick(ctx, &reading, by)
 	if err != nil || st.Status != cricket.ActiveEnded {
 		t.Fatalf("%s, %v", st.Status, err)
@@ -77,7 +77,7 @@ func TestFixtureOfATick(t *testing.T) {
 	}
 }
 
-// A snapshot that does not say when the match starts ends nothing, and takes no time back.
+// A snapshot without a start time does not end the match, and the fixture keeps its start time.
 func TestReadingWithoutStart(t *testing.T) {
 	s, db, tick := ticker(t)
 	start := s.snap.StartsAt
@@ -92,7 +92,7 @@ func TestReadingWithoutStart(t *testing.T) {
 	}
 }
 
-// ticker plays a script through a service whose store has the script's time.
+// ticker returns a script, a store on the script's clock, and a function that ticks the script's snapshot n times.
 func ticker(t *testing.T) (s *script, db *store.Store, tick func(n int) cricket.State) {
 	t.Helper()
 	s = newScript(t, 20)
@@ -136,7 +136,7 @@ func TestTickOfAnEventThatIsThere(t *testing.T) {
 	}
 	err := db.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Put(store.PutItem{Table: tables.Events, Item: attr.Item{
-			"matchId": attr.S("7"), "eventKey": attr.S("w:1:1"), "type": attr.S("wicket"), "text": attr.S("told by another"),
+			"matchId": attr.S("7"), "eventKey": attr.S("w:1:1"), "type": attr.S("wicket"), "text": attr.S("announced by another node"),
 		}})
 		return err
 	})
@@ -148,12 +148,12 @@ func TestTickOfAnEventThatIsThere(t *testing.T) {
 	if !st.Seen.Has("w:1:1") || !st.Seen.Has("start") || len(st.Pending) > 0 {
 		t.Errorf("known %v, held %v", st.Seen.Keys(), st.Pending)
 	}
-	if row := eventRow(t, db, "w:1:1"); row["text"].Str() != "told by another" {
-		t.Errorf("the row was written over: %v", row)
+	if row := eventRow(t, db, "w:1:1"); row["text"].Str() != "announced by another node" {
+		t.Errorf("the row was overwritten: %v", row)
 	}
 }
 
-// The row of a changed event is rewritten, and keeps that it was announced, and with which text.
+// The row of a changed event is rewritten. It keeps the alert, its time, and the text that was announced.
 func TestTickRevisesARow(t *testing.T) {
 	s, db, tick := ticker(t)
 	tick(1)
@@ -174,7 +174,7 @@ func TestTickRevisesARow(t *testing.T) {
 	}
 }
 
-// Rows from the first day of a long match expire with those from the last: a week after its end.
+// The rows of a long match's first day expire together with those of its last: a week after its end.
 func TestTickOfALongMatch(t *testing.T) {
 	s, db, tick := ticker(t)
 	s.snap.Overs, s.snap.Type = 0, "Test/5day"
@@ -205,8 +205,8 @@ func TestTickOfALongMatch(t *testing.T) {
 	}
 }
 
-// The row of a version that kept no keys is filled from the events, once.
-func TestTickFillsKeysOnce(t *testing.T) {
+// The seen keys of a row from a version that kept none are filled from the events.
+func TestTickFillsKeys(t *testing.T) {
 	s, db, tick := ticker(t)
 	tick(1)
 	s.innings(teamA)
@@ -224,9 +224,9 @@ func TestTickFillsKeysOnce(t *testing.T) {
 	}
 }
 
-// When the feed reopens a match, the row of the result is deleted, and the result can be announced again. A
-// doubted snapshot changes neither display nor fixture.
-func TestTickOfAMatchThatGoesOn(t *testing.T) {
+// If the feed reopens a match, the row of the result is deleted, and the result can be announced again. A doubted snapshot
+// does not change the display.
+func TestTickOfAReopenedMatch(t *testing.T) {
 	s, db, tick := ticker(t)
 	tick(1)
 	s.innings(teamA)
@@ -250,16 +250,16 @@ func TestTickOfAMatchThatGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	truth := s.snap
-	s.snap.Balls, s.snap.Note = nil, "a note of a reading without balls"
+	s.snap.Balls, s.snap.Note = nil, "a note without balls"
 	tick(2)
 	after, err := matches.NewService(db, cricket.Options{}).Display(t.Context(), "7")
 	if err != nil || after.Note != before.Note || len(after.LastBalls) != 3 {
-		t.Errorf("a reading without balls shows %+v, %v", after, err)
+		t.Errorf("a snapshot without balls shows %+v, %v", after, err)
 	}
 	s.snap = truth
 	s.snap.Status, s.snap.NoResult = "Finished", "no result"
 	tick(4)
 	if row := eventRow(t, db, "result"); !row["alert"].Bool() {
-		t.Errorf("the result is not told again: %v", row)
+		t.Errorf("the result is not announced again: %v", row)
 	}
 }

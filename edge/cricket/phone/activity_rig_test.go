@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// userRig is a store with one fixture and a time of its own.
+// userRig is a store with one fixture and a clock set by hand.
 type userRig struct {
 	t   *testing.T
 	s   *store.Store
@@ -57,7 +57,7 @@ func (r *userRig) active(id, status string) {
 	})
 }
 
-// do runs a transaction that has to succeed.
+// do runs a transaction that must succeed.
 func (r *userRig) do(f func(*store.Tx) error) {
 	r.t.Helper()
 	if err := r.s.Update(r.t.Context(), f); err != nil {
@@ -65,7 +65,7 @@ func (r *userRig) do(f func(*store.Tx) error) {
 	}
 }
 
-// refused runs a transaction that has to fail with that kind.
+// refused runs a transaction that must fail with an error of the given kind.
 func (r *userRig) refused(kind fault.Kind, f func(*store.Tx) error) {
 	r.t.Helper()
 	if err := r.s.Update(r.t.Context(), f); !fault.Is(err, kind) {
@@ -73,5 +73,5 @@ func (r *userRig) refused(kind fault.Kind, f func(*store.Tx) error) {
 	}
 }
 
-// token makes a token of a letter.
+// token returns a token that repeats one letter.
 func token(letter string) string { return strings.Repeat(letter, 64) }

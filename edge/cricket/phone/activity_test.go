@@ -81,7 +81,7 @@ func TestSessionLife(t *testing.T) {
 		r.do(func(tx *store.Tx) error {
 			done, err := f(Activities{}, tx, &stale)
 			if done {
-				t.Errorf("%s went by a token that has been replaced, or on an active session", name)
+				t.Errorf("%s succeeded with a replaced token, or on an active session", name)
 			}
 			return err
 		})
@@ -112,7 +112,7 @@ func TestSessionLife(t *testing.T) {
 		t.Errorf("ended %+v", s)
 	}
 	if s = r.ensure("u1", "d1"); s.Status != SessionPending || s.EndReason != "" {
-		t.Errorf("taken up again %+v", s)
+		t.Errorf("ensured after its end %+v", s)
 	}
 }
 
@@ -175,7 +175,8 @@ func TestDismissedCountsAsUnfollowed(t *testing.T) {
 	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.Dismiss(tx, "7", "u9", "d9") })
 }
 
-// TestTokenAfterLeaving: a token that arrives after its user left makes nothing active. The phone gets an end push.
+// TestTokenAfterLeaving: a token that arrives soon after its user left does not make the session active; the phone is owed an
+// end push. A token of another activity does, and so does one after the user follows again.
 func TestTokenAfterLeaving(t *testing.T) {
 	follow := func(r *userRig) {
 		r.do(func(tx *store.Tx) error { _, _, err := Follows{}.Add(tx, "7", "u1", 0); return err })
@@ -194,14 +195,14 @@ func TestTokenAfterLeaving(t *testing.T) {
 		began time.Duration // from leaving to the activity's start; 0: the app does not say
 		want  SessionStatus
 	}{
-		"unfollowed":           {leave: unfollow, after: time.Second, want: SessionEnded},
-		"dismissed":            {leave: dismiss, after: time.Second, want: SessionEnded},
-		"began before":         {leave: unfollow, after: time.Second, began: -time.Second, want: SessionEnded},
-		"another activity":     {leave: unfollow, after: time.Minute, began: time.Second, want: SessionActive},
-		"a late start":         {leave: unfollow, start: true, after: time.Minute, began: time.Second, want: SessionEnded},
-		"a dismissed start":    {leave: dismiss, start: true, after: time.Minute, began: time.Second, want: SessionActive},
-		"followed again":       {leave: unfollow, again: true, after: time.Second, want: SessionActive},
-		"a long time after it": {leave: unfollow, after: lateToken, want: SessionActive},
+		"unfollowed":        {leave: unfollow, after: time.Second, want: SessionEnded},
+		"dismissed":         {leave: dismiss, after: time.Second, want: SessionEnded},
+		"began before":      {leave: unfollow, after: time.Second, began: -time.Second, want: SessionEnded},
+		"another activity":  {leave: unfollow, after: time.Minute, began: time.Second, want: SessionActive},
+		"a late start":      {leave: unfollow, start: true, after: time.Minute, began: time.Second, want: SessionEnded},
+		"a dismissed start": {leave: dismiss, start: true, after: time.Minute, began: time.Second, want: SessionActive},
+		"followed again":    {leave: unfollow, again: true, after: time.Second, want: SessionActive},
+		"a long time later": {leave: unfollow, after: lateToken, want: SessionActive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newUserRig(t)
@@ -240,9 +241,9 @@ func TestRegisterRefused(t *testing.T) {
 	})
 }
 
-// TestRegisterOfWhichMatch accepts tokens while phones may still be notified: not for an unknown match or one
-// that is over, but for one whose result may be taken back.
-func TestRegisterOfWhichMatch(t *testing.T) {
+// TestRegisterByMatchState accepts the token of a new activity until the match has a result, and the next tokens of a running
+// one until it has ended.
+func TestRegisterByMatchState(t *testing.T) {
 	r := newUserRig(t)
 	register := func(match string) func(*store.Tx) error {
 		return func(tx *store.Tx) error {
@@ -256,12 +257,12 @@ func TestRegisterOfWhichMatch(t *testing.T) {
 	r.fixture(matches.Fixture{MatchID: "9", StartTime: matchDay, Phase: cricket.PhaseCompleted, LeagueCode: "CWC"})
 	r.refused(fault.Conflict, register("9"))
 	r.active("9", cricket.ActiveLive)
-	r.refused(fault.Conflict, register("9")) // nobody begins one after the result
+	r.refused(fault.Conflict, register("9")) // no activity begins after the result
 	for _, owed := range []bool{true, false} {
 		r.fixture(matches.Fixture{MatchID: "9", StartTime: matchDay, Phase: cricket.PhaseLive, LeagueCode: "CWC"})
 		r.do(register("9"))
 		r.fixture(matches.Fixture{MatchID: "9", StartTime: matchDay, Phase: cricket.PhaseCompleted, LeagueCode: "CWC"})
-		r.do(register("9")) // the token of a running one rotates until the end
+		r.do(register("9")) // the token of a running activity may change until its end
 		r.do(func(tx *store.Tx) error {
 			_, err := Activities{}.end(tx, "9", tables.SessionKey("u1", "d1"), EndMatchEnded, owed)
 			return err
@@ -270,8 +271,8 @@ func TestRegisterOfWhichMatch(t *testing.T) {
 	}
 }
 
-// TestTokenHasOneSession: if an app sends its activity's token under another device id, there is one session,
-// and nothing is owed to the token any more; other activities stay.
+// TestTokenHasOneSession: if an app registers its activity's token under another device id, the older session ends and owes
+// the token nothing. Other activities stay.
 func TestTokenHasOneSession(t *testing.T) {
 	r := newUserRig(t)
 	r.got("u1", "d1", token("a"), r.now)
@@ -300,22 +301,23 @@ func TestTokenHasOneSession(t *testing.T) {
 	}
 }
 
-// TestUnnamedDevices assigns them to the most recently seen device.
+// TestUnnamedDevices assigns a token without a device id to the user's most recently seen device.
 func TestUnnamedDevices(t *testing.T) {
 	r := newUserRig(t)
 	if s := r.got("u1", "", token("a"), r.now); s.DeviceID != UnnamedDevice {
-		t.Errorf("of nobody registered: %+v", s)
+		t.Errorf("without a registered device: %+v", s)
 	}
 	multi := Devices{Multi: true}
 	r.register(multi, Device{UserID: "u2", DeviceToken: token("1"), DeviceID: "ipad", Platform: "ios"})
 	r.now = r.now.Add(time.Minute)
 	r.register(multi, Device{UserID: "u2", DeviceToken: token("2"), DeviceID: "iphone", Platform: "ios"})
 	if s := r.got("u2", "", token("b"), r.now); s.DeviceID != "iphone" {
-		t.Errorf("of two: %+v", s)
+		t.Errorf("with two devices: %+v", s)
 	}
 }
 
-// TestEndOfAll ends every device's activity of a match and the follow, and notifies the phones.
+// TestEndOfAll dismisses a match without a device id: this ends the follow and the activities on all devices, which are owed
+// an end push.
 func TestEndOfAll(t *testing.T) {
 	r := newUserRig(t)
 	r.do(func(tx *store.Tx) error {
@@ -338,7 +340,8 @@ func TestEndOfAll(t *testing.T) {
 	r.refused(fault.NotFound, func(tx *store.Tx) error { return Activities{}.End(tx, "7", "u1") })
 }
 
-// TestJoined is a session that listens to a channel: no token, and back to waiting when the channel's activities rest.
+// TestJoined has a session listen to a channel: it has no token, and is pending again after a rest on that channel. A token
+// replaces the channel.
 func TestJoined(t *testing.T) {
 	r := newUserRig(t)
 	s := r.ensure("u1", "d1")
@@ -369,8 +372,8 @@ func TestJoined(t *testing.T) {
 	}
 }
 
-// TestSessionInvariants does anything in any order: a session has a token exactly when it is active, or when it is
-// ended and owes its phone an end.
+// TestSessionInvariants runs operations in any order. An active session has either a token or a channel. Of the others only
+// an unfollowed one may have a token, while it owes its phone an end. Only ended sessions have an end reason.
 func TestSessionInvariants(t *testing.T) {
 	n := 0
 	s := storetest.Open(t, tables.All()...)
@@ -454,14 +457,14 @@ func TestOfUser(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		mine, err := Activities{}.OfUser(tx, "u1")
 		if len(mine) != 2 {
-			t.Errorf("%d of the user", len(mine))
+			t.Errorf("%d sessions of the user", len(mine))
 		}
 		if err != nil {
 			return err
 		}
 		all, err := Activities{}.OfMatch(tx, "7")
 		if len(all) != 3 {
-			t.Errorf("%d of the match", len(all))
+			t.Errorf("%d sessions of the match", len(all))
 		}
 		return err
 	})

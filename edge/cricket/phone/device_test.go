@@ -27,7 +27,7 @@ func (r *userRig) devices(user string) (out []Device) {
 	return out
 }
 
-func TestOneDeviceAUser(t *testing.T) {
+func TestOneDevicePerUser(t *testing.T) {
 	r := newUserRig(t)
 	d := r.register(Devices{}, Device{UserID: "u1", DeviceToken: "AB" + token("a")[2:], DeviceID: "d1", OSVersion: "18.1"})
 	if d.DeviceToken != "ab"+token("a")[2:] || d.TTL != r.now.Add(90*24*time.Hour).Unix() || !d.LastSeenAt.Equal(r.now) {
@@ -39,11 +39,11 @@ func TestOneDeviceAUser(t *testing.T) {
 		t.Errorf("devices %+v", all)
 	}
 	if all := r.devices("u2"); len(all) != 1 {
-		t.Error("another user's device went too")
+		t.Error("another user's device was removed too")
 	}
 }
 
-func TestManyDevicesAUser(t *testing.T) {
+func TestManyDevicesPerUser(t *testing.T) {
 	r := newUserRig(t)
 	multi := Devices{Multi: true}
 	r.register(multi, Device{UserID: "u1", DeviceToken: token("a"), DeviceID: "d1"})
@@ -81,10 +81,10 @@ func TestPushToStart(t *testing.T) {
 		return r.devices("u1")[0].PushToStartToken
 	}
 	if drop(r.now.Add(-time.Second)) == "" {
-		t.Error("a token registered after its death went")
+		t.Error("a token registered after Apple's timestamp was dropped")
 	}
 	if drop(r.now.Add(time.Second)) != "" {
-		t.Error("a dead token stayed")
+		t.Error("a dead token was kept")
 	}
 	r.do(func(tx *store.Tx) error { return Devices{}.DropPushToStart(tx, "u9", token("a"), token("e"), r.now) })
 }
@@ -95,9 +95,9 @@ func TestDeviceRefused(t *testing.T) {
 		"no user":          {DeviceToken: token("a"), Platform: "ios"},
 		"android":          {UserID: "u1", DeviceToken: token("a"), Platform: "android"},
 		"short token":      {UserID: "u1", DeviceToken: "abcd", Platform: "ios"},
-		"odd token":        {UserID: "u1", DeviceToken: token("a") + "b", Platform: "ios"},
-		"no hex":           {UserID: "u1", DeviceToken: token("x"), Platform: "ios"},
-		"no hex for start": {UserID: "u1", DeviceToken: token("a"), PushToStartToken: "../", Platform: "ios"},
+		"odd length":       {UserID: "u1", DeviceToken: token("a") + "b", Platform: "ios"},
+		"not hex":          {UserID: "u1", DeviceToken: token("x"), Platform: "ios"},
+		"start is not hex": {UserID: "u1", DeviceToken: token("a"), PushToStartToken: "../", Platform: "ios"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := r.s.Update(t.Context(), func(tx *store.Tx) error {
@@ -116,11 +116,11 @@ func TestDeviceRefused(t *testing.T) {
 	}
 	r.do(func(tx *store.Tx) error { return Devices{}.Delete(tx, "u1", token("a")) })
 	if len(r.devices("u1")) != 0 {
-		t.Error("deleted and still there")
+		t.Error("the deleted device is still there")
 	}
 }
 
-// TestDropOfADeadDevice follows Apple's answer only if the device has not registered since.
+// TestDropOfADeadDevice drops a device only if it has not registered since Apple's timestamp.
 func TestDropOfADeadDevice(t *testing.T) {
 	r := newUserRig(t)
 	d := r.register(Devices{}, Device{UserID: "u1", DeviceToken: token("1"), DeviceID: "d1", Platform: "ios"})

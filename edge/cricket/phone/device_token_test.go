@@ -11,8 +11,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// owners returns the entries of the devices' tokens: user and device token by kind and token, and of an update token the
-// user and the session.
+// owners returns the token entries by kind and token: the user and the device token, or for an update token the user and the
+// session.
 func (r *userRig) owners() map[string]string {
 	r.t.Helper()
 	out := map[string]string{}
@@ -53,8 +53,9 @@ func (r *userRig) held(users ...string) map[string]string {
 	return out
 }
 
-// TestTokensOfTheLast covers the effect of registrations: u1 has the phone a with the push-to-start token e, and then ...
-func TestTokensOfTheLast(t *testing.T) {
+// TestTokensBelongToTheLast: tokens belong to whoever registered them last. u1 has the phone a with the push-to-start token e
+// and an activity on it, and then does what the case says.
+func TestTokensBelongToTheLast(t *testing.T) {
 	a, b, e, f := token("a"), token("b"), token("e"), token("f")
 	for _, c := range []struct {
 		name   string
@@ -89,7 +90,7 @@ func TestTokensOfTheLast(t *testing.T) {
 		}, map[string]string{"u1 a": "-", "u2 b": "e"}, map[string]string{
 			kindDevice + a: "u1 " + a, kindDevice + b: "u2 " + b, kindStart + e: "u2 " + b,
 		}, true},
-		{"a device token where there is such a push-to-start token", func(r *userRig) {
+		{"a device token equal to a push-to-start token", func(r *userRig) {
 			r.register(Devices{}, Device{UserID: "u2", DeviceToken: e, DeviceID: "d2"})
 		}, map[string]string{"u1 a": "e", "u2 e": "-"}, map[string]string{
 			kindDevice + a: "u1 " + a, kindStart + e: "u1 " + a, kindDevice + e: "u2 " + e,
@@ -102,7 +103,7 @@ func TestTokensOfTheLast(t *testing.T) {
 		{"the device with its next token", func(r *userRig) {
 			r.register(Devices{}, Device{UserID: "u1", DeviceToken: b, DeviceID: "d1"})
 		}, map[string]string{"u1 b": "e"}, map[string]string{kindDevice + b: "u1 " + b, kindStart + e: "u1 " + b}, false},
-		{"the device under another name, of several", func(r *userRig) {
+		{"the device under another id, of several", func(r *userRig) {
 			r.register(Devices{Multi: true}, Device{UserID: "u1", DeviceToken: b, DeviceID: "d2", PushToStartToken: e})
 		}, map[string]string{"u1 a": "-", "u1 b": "e"}, map[string]string{
 			kindDevice + a: "u1 " + a, kindDevice + b: "u1 " + b, kindStart + e: "u1 " + b,
@@ -138,9 +139,10 @@ func TestTokensOfTheLast(t *testing.T) {
 	}
 }
 
-// TestActivitiesOfTheOldUser end on the phone that is another's now, over all matches, and nowhere else.
-func TestActivitiesOfTheOldUser(t *testing.T) {
-	for name, second := range map[string]bool{"of one device": false, "of two": true} {
+// TestActivitiesOfThePreviousUser: if another user registers a phone, the previous user's activities end on that phone and
+// nowhere else. An unnamed device is that phone if the user has no other.
+func TestActivitiesOfThePreviousUser(t *testing.T) {
+	for name, second := range map[string]bool{"one device": false, "two devices": true} {
 		t.Run(name, func(t *testing.T) {
 			r := newUserRig(t)
 			multi := Devices{Multi: true}
@@ -156,7 +158,7 @@ func TestActivitiesOfTheOldUser(t *testing.T) {
 			s := r.session("u1", "d1")
 			if s.Status != SessionEnded || s.EndReason != EndTokenInvalid || s.UpdateToken != token("1") ||
 				s.TTL != r.now.Add(endedLife).Unix() {
-				t.Errorf("on the phone, which is owed an end push: %+v", s)
+				t.Errorf("on that phone, which is owed an end push: %+v", s)
 			}
 			for _, other := range []Session{r.session("u1", "d2"), r.session("u2", "d1")} {
 				if other.Status != SessionActive {
@@ -164,14 +166,15 @@ func TestActivitiesOfTheOldUser(t *testing.T) {
 				}
 			}
 			if s = r.session("u1", UnnamedDevice); (s.Status == SessionEnded) == second {
-				t.Errorf("on a device without a name: %+v", s)
+				t.Errorf("on an unnamed device: %+v", s)
 			}
 		})
 	}
 }
 
-// TestUpdateTokenOfTheLast is an activity that the app hands to the next user: the previous one is no longer notified.
-func TestUpdateTokenOfTheLast(t *testing.T) {
+// TestUpdateTokenOfTheNextUser: if the app registers a running activity for the next user, the previous one is no longer
+// notified.
+func TestUpdateTokenOfTheNextUser(t *testing.T) {
 	for name, dismissed := range map[string]bool{"running": false, "owed an end push": true} {
 		t.Run(name, func(t *testing.T) {
 			r := newUserRig(t)
@@ -184,15 +187,15 @@ func TestUpdateTokenOfTheLast(t *testing.T) {
 			}
 			r.got("u2", "d1", token("1"), r.now)
 			if s := r.session("u1", "d1"); s.Status != SessionEnded || s.EndReason != want || s.UpdateToken != "" {
-				t.Errorf("the one before: %+v", s)
+				t.Errorf("the previous user's: %+v", s)
 			}
 			if s := r.session("u2", "d1"); s.Status != SessionActive || s.UpdateToken != token("1") {
-				t.Errorf("the last: %+v", s)
+				t.Errorf("the next user's: %+v", s)
 			}
 			r.got("u2", "d1", token("4"), r.now)
-			r.got("u1", "d1", token("1"), r.now) // it was u2's: they have another by now
+			r.got("u1", "d1", token("1"), r.now) // u2 had this token before, and has another now
 			if s := r.session("u2", "d1"); s.Status != SessionActive || s.UpdateToken != token("4") {
-				t.Errorf("with a token of its own: %+v", s)
+				t.Errorf("with another token: %+v", s)
 			}
 			r.wantOwners("after", map[string]string{
 				kindActivity + token("1"): "u1 u1#d1", kindActivity + token("3"): "u3 u3#d3", kindActivity + token("4"): "u2 u2#d1",
@@ -201,7 +204,7 @@ func TestUpdateTokenOfTheLast(t *testing.T) {
 	}
 }
 
-// TestTokenEntriesExpire as their rows do.
+// TestTokenEntriesExpire together with the rows that hold the tokens.
 func TestTokenEntriesExpire(t *testing.T) {
 	r := newUserRig(t)
 	d := Device{UserID: "u1", DeviceToken: token("a"), DeviceID: "d1", PushToStartToken: token("e")}
@@ -226,7 +229,7 @@ func TestTokenEntriesExpire(t *testing.T) {
 	}
 }
 
-// TestFillDeviceTokens gives each token of an earlier version to the row heard of last, whatever the order of rows.
+// TestFillDeviceTokens assigns each token in the rows of an earlier version to the row seen last, whatever their order.
 func TestFillDeviceTokens(t *testing.T) {
 	r := newUserRig(t)
 	r.ensure("u3", "d")
@@ -243,11 +246,11 @@ func TestFillDeviceTokens(t *testing.T) {
 			return err
 		})
 	}
-	row("u1", token("a"), token("e"), time.Minute) // the last
+	row("u1", token("a"), token("e"), time.Minute) // seen last
 	row("u2", "A"+token("a")[1:], token("e"), time.Hour)
 	row("u3", token("a"), "", 2*time.Hour)
 	row("u4", token("b"), token("e"), 3*time.Hour)
-	r.do(func(tx *store.Tx) error { // others may write what is no device
+	r.do(func(tx *store.Tx) error { // a row of others that is not a device
 		item := deviceKey("u5", token("c"))
 		item["lastSeenAt"] = attr.S("yesterday")
 		_, err := tx.Put(store.PutItem{Table: tables.Devices, Item: item})
@@ -261,9 +264,9 @@ func TestFillDeviceTokens(t *testing.T) {
 		kindDevice + token("a"): "u1 " + token("a"), kindStart + token("e"): "u1 " + token("a"), kindDevice + token("b"): "u4 " + token("b"),
 	})
 	if s := r.session("u3", "d"); s.Status != SessionEnded || s.EndReason != EndTokenInvalid {
-		t.Errorf("of who had the phone first: %+v", s)
+		t.Errorf("the earlier owner's: %+v", s)
 	}
 	if s := r.session("u1", "d"); s.Status != SessionPending {
-		t.Errorf("of who has it: %+v", s)
+		t.Errorf("the owner's: %+v", s)
 	}
 }

@@ -53,7 +53,7 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// TestFollowOfALiveMatch gives every device a session that waits, and one of a match that is not on none.
+// TestFollowOfALiveMatch gives every device a pending session; the follow of a match that is not live gives none.
 func TestFollowOfALiveMatch(t *testing.T) {
 	r := newUserRig(t)
 	multi := Devices{Multi: true}
@@ -124,6 +124,6 @@ func TestFollowersAndTheirEnd(t *testing.T) {
 	}
 	r.now = matchDay.Add(48*time.Hour + time.Second)
 	if n := count(); n != 0 {
-		t.Error("a follow outlived its time")
+		t.Error("a follow is there after its expiry")
 	}
 }

@@ -34,8 +34,8 @@ func sortKey(key attr.Item) string {
 	return key["userId#deviceId"].Str()
 }
 
-// A row that replaces others is sent after the writes to those: no node sees a phone, or a token, in two rows.
-func TestRowsInThePlaceOfOthers(t *testing.T) {
+// A row that replaces others is sent after the writes to those, so that no node sees a phone or a token in two rows.
+func TestReplacementsAreSentAfter(t *testing.T) {
 	r := newUserRig(t)
 	s := &sends{}
 	r.s.Replicate(s)
@@ -47,6 +47,6 @@ func TestRowsInThePlaceOfOthers(t *testing.T) {
 		"UpdateItem a", "DeleteItem a", "UpdateItem b after a", "UpdateItem u1#d1", "UpdateItem u1#d1", "UpdateItem u1#d2 after u1#d1",
 	}
 	if fmt.Sprint(s.list) != fmt.Sprint(want) {
-		t.Errorf("sent is %q, want %q", s.list, want)
+		t.Errorf("sent %q, want %q", s.list, want)
 	}
 }

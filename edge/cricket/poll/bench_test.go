@@ -38,7 +38,7 @@ func (s *timed) Tick(ctx context.Context, snap *cricket.Snapshot, by matches.Own
 	return st, err
 }
 
-// bare is a feed whose texts are not kept, so that nothing is cached.
+// bare is a feed whose snapshots lack the raw text, so that nothing is cached.
 type bare struct{ *sportmonks.Client }
 
 func (b bare) Livescores(ctx context.Context, balls bool) (sportmonks.Reading, error) {
@@ -52,8 +52,7 @@ func (b bare) Livescores(ctx context.Context, balls bool) (sportmonks.Reading, e
 	return r, err
 }
 
-// What a tick of a live match costs, with its reply cached beside it and without: an hour of a T20, on a disk that is
-// synced.
+// The cost of a live match's tick, with and without its reply being cached: an hour of a T20, with synced writes.
 func BenchmarkTickBesideTheCache(b *testing.B) {
 	for _, cached := range []bool{false, true} {
 		name := "without"
@@ -72,7 +71,7 @@ func BenchmarkTickBesideTheCache(b *testing.B) {
 				b.Fatalf("%d replies were cached", kept)
 			}
 			slices.Sort(ticks)
-			b.ReportMetric(float64(ticks[len(ticks)/2].Microseconds()), "µs/tick") // the median: a disk has its moods
+			b.ReportMetric(float64(ticks[len(ticks)/2].Microseconds()), "µs/tick") // the median, because a disk's times vary
 			b.ReportMetric(float64(len(ticks))/float64(b.N), "ticks/hour")
 			b.ReportMetric(float64(all.Milliseconds())/float64(b.N), "ms/hour")
 			b.ReportMetric(float64(kept)/float64(b.N), "cached/hour")

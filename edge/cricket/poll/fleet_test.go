@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 )
 
-// second is the configuration of another node of the same fleet.
+// second returns the configuration of another node of the same fleet.
 func (r *rig) second() poll.Config {
 	c := r.config
 	c.Node, c.Leases = "b", r.locks.of("b")
@@ -29,8 +29,7 @@ func (r *rig) inPlay() {
 	}
 }
 
-// A node that falls silent is succeeded: after its leases have run out and its match has been silent for thirty seconds,
-// the other takes over. Until then the other asks nothing.
+// When a node dies, the other takes its match over: after its lease has expired and the match has not been ticked for 30 s.
 func TestTakeover(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
@@ -44,7 +43,7 @@ func TestTakeover(t *testing.T) {
 	if at[first-1] < died-10*time.Second {
 		t.Errorf("the first node ticked last at %s", at[first-1])
 	}
-	// The lease runs for 90 s from when it was asked for last; the orchestrator looks every 30 s.
+	// The lease lasts 90 s from its last renewal; the orchestrator runs every 30 s.
 	if silence := at[first] - at[first-1]; silence < 30*time.Second || silence > 2*time.Minute+5*time.Second {
 		t.Errorf("taken over after %s", silence)
 	}
@@ -53,15 +52,15 @@ func TestTakeover(t *testing.T) {
 	}
 	st, _ := r.state("1")
 	if st.InstanceID != "b" || st.Status != cricket.ActiveLive {
-		t.Errorf("the match is %s of %s", st.Status, st.InstanceID)
+		t.Errorf("the match is %s, ticked by %s", st.Status, st.InstanceID)
 	}
 }
 
-// A match whose lock is free while its row is fresh is left to the node that writes it.
+// A match whose lock is free is not taken over while its row is fresh.
 func TestNoTakeoverOfFreshRows(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
-	r.run(time.Minute + time.Second) // by a, which ends between two ticks: one that is cut off is counted, and not written
+	r.run(time.Minute + time.Second) // node a ends between two ticks: one that is cut off would be counted, but not written
 	lease, err := r.locks.of("a").Hold(t.Context(), tables.MatchLock("1"))
 	if err != nil {
 		t.Fatal(err)
@@ -83,14 +82,14 @@ func TestNoTakeoverOfFreshRows(t *testing.T) {
 }
 
 // A node that loses its slot releases its matches, so that others can take them.
-func TestStandByLetsGo(t *testing.T) {
+func TestStandByReleasesMatches(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
 	taken := false
 	r.ticks.fail = func(_ string, now time.Time) error {
-		if now.Sub(midday()) >= time.Minute && !taken { // in the middle of a tick others take all seats
+		if now.Sub(midday()) >= time.Minute && !taken { // in the middle of a tick other nodes take all slots
 			taken = true
-			r.locks.mu.Lock() // another loop of the poller may ask for one at this instant
+			r.locks.mu.Lock() // another loop of the poller may call Hold right now
 			defer r.locks.mu.Unlock()
 			for no := range 8 {
 				key := tables.FeedSlot(no)
@@ -110,14 +109,14 @@ func TestStandByLetsGo(t *testing.T) {
 		t.Errorf("ticked at %s", last)
 	}
 	if n := len(r.feed.asked("list with balls")); n > 30 {
-		t.Errorf("an observer asked for the list, %d times in all", n)
+		t.Errorf("the list was read without a slot, %d times in all", n)
 	}
 	if p.Status().Leading {
-		t.Error("it says that it leads")
+		t.Error("the status says that the node leads")
 	}
 }
 
-// Two nodes that die and come back at random: a match is ticked by one at a time, and to its end.
+// Two nodes die and come back at random. The match is ticked by one of them at a time, until its end.
 func TestNodesComeAndGo(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
@@ -155,13 +154,13 @@ func TestNodesComeAndGo(t *testing.T) {
 	}
 }
 
-// Errors of a job are counted, shown and over when it works again.
+// A job's errors are counted and shown in the status, until the job succeeds again.
 func TestStatusOfJobs(t *testing.T) {
 	r := newRig(t)
 	r.inPlay()
 	r.feed.listErr = func(now time.Time) error {
 		if d := now.Sub(midday()); d > time.Minute && d < 140*time.Second {
-			return errors.New("the feed is away")
+			return errors.New("the feed is down")
 		}
 		return nil
 	}
@@ -193,11 +192,11 @@ func TestStatusOfJobs(t *testing.T) {
 		}
 		return out
 	}
-	if j := job(during, "marquee"); j.LastError != "the feed is away" || j.Failed < 20 || during.LastError == "" {
-		t.Errorf("while it is away: %+v, %q", j, during.LastError)
+	if j := job(during, "marquee"); j.LastError != "the feed is down" || j.Failed < 20 || during.LastError == "" {
+		t.Errorf("during the outage: %+v, %q", j, during.LastError)
 	}
 	if j := job(after, "marquee"); j.LastError != "" || j.Runs < 60 || j.LastRun.IsZero() || j.NextRun.IsZero() {
-		t.Errorf("after it: %+v", j)
+		t.Errorf("after the outage: %+v", j)
 	}
 	want := []poll.Held{{
 		MatchID: "1", Fence: 1, Owner: "a", Status: "live", Phase: cricket.PhaseLive, Listed: true, Closely: true,
@@ -211,6 +210,6 @@ func TestStatusOfJobs(t *testing.T) {
 		t.Errorf("ticked %s ago", age)
 	}
 	if after.Polls < 70 || after.Failed < 20 || !after.Leading {
-		t.Errorf("after it: %+v", after)
+		t.Errorf("after the outage: %+v", after)
 	}
 }

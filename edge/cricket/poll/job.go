@@ -21,12 +21,12 @@ type job struct {
 	eager bool // it may run twice at the same time: it knows whether there is something to do
 	seeks bool // it runs even without a slot, to get one
 	// rare: after a failure it is retried at a pace of its own, not only when it is next due.
-	rare  bool
-	last  time.Time
-	fails int       // consecutive failures
-	again time.Time // for rare jobs: when to retry a run that did not do the work; zero: it did
-	told  string    // the error logged last; "": it has succeeded since
-	tells time.Time // when that was logged
+	rare     bool
+	last     time.Time
+	fails    int       // consecutive failures
+	again    time.Time // for rare jobs: when to retry a run that did not do the work; zero: it did
+	logged   string    // the error logged last; "": it has succeeded since
+	loggedAt time.Time
 }
 
 // run does a job's work once.
@@ -162,8 +162,8 @@ func (p *Poller) plan(name string, at time.Time) {
 	p.jobs[name] = s
 }
 
-// toldEvery is how often a job that keeps failing with changing errors is logged: a lost connection has several texts.
-const toldEvery = 10 * time.Minute
+// logEvery is how often a job that keeps failing with changing errors is logged: a lost connection has several texts.
+const logEvery = 10 * time.Minute
 
 // finish records the outcome of a run. A repeated error is not logged again: the log would fill a disk that is
 // already full. How many matches have the error does not matter either.
@@ -176,23 +176,23 @@ func (p *Poller) finish(ctx context.Context, j *job, now time.Time, err error) {
 	case ctx.Err() != nil:
 	case err != nil:
 		s.Failed++
-		s.LastError = told(err)
-		if s.LastError != j.told && (j.told == "" || now.Sub(j.tells) >= toldEvery) {
-			j.told, j.tells = s.LastError, now
+		s.LastError = errorText(err)
+		if s.LastError != j.logged && (j.logged == "" || now.Sub(j.loggedAt) >= logEvery) {
+			j.logged, j.loggedAt = s.LastError, now
 			p.Log.Error("cricket "+j.name, "err", s.LastError)
 		}
 	case s.LastError != "":
-		s.LastError, j.told = "", ""
+		s.LastError, j.logged = "", ""
 		p.Log.Info("cricket " + j.name + " works again")
 	}
 	p.jobs[j.name] = s
 }
 
-// maxTold is how many different errors of a run are reported.
-const maxTold = 5
+// maxErrors is how many different errors of a run are reported.
+const maxErrors = 5
 
-// told returns the text of an error; for joined errors each distinct text once, sorted, up to maxTold.
-func told(err error) string {
+// errorText returns the text of an error; for joined errors each distinct text once, sorted, up to maxErrors.
+func errorText(err error) string {
 	var texts []string
 	var collect func(err error)
 	collect = func(err error) {
@@ -207,8 +207,8 @@ func told(err error) string {
 	collect(err)
 	slices.Sort(texts)
 	texts = slices.Compact(texts)
-	if len(texts) > maxTold {
-		texts = append(texts[:maxTold], "and others")
+	if len(texts) > maxErrors {
+		texts = append(texts[:maxErrors], "and others")
 	}
 	return strings.Join(texts, "\n")
 }

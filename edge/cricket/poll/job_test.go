@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What a hundred matches failed by is one line, whatever their order and number.
-func TestToldErrors(t *testing.T) {
+// The errors of many matches become a short text, in which each distinct one occurs once, whatever their order and number.
+func TestErrorText(t *testing.T) {
 	gone, refused := errors.New("no such match"), errors.New("answered 401")
 	var many []error
 	for i := range 10 {
@@ -23,7 +23,7 @@ func TestToldErrors(t *testing.T) {
 		"tick: no such match":         {fmt.Errorf("tick: %w", gone)},
 		"match 0\nmatch 1\nmatch 2\nmatch 3\nmatch 4\nand others": many,
 	} {
-		if got := told(errors.Join(errs...)); got != want {
+		if got := errorText(errors.Join(errs...)); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
@@ -39,7 +39,7 @@ func TestFailingJobIsLoggedNowAndThen(t *testing.T) {
 		p.finish(t.Context(), j, now.Add(time.Duration(i)*5*time.Second), fmt.Errorf("no route %d", i%2))
 	}
 	if got := strings.Count(log.String(), "level=ERROR"); got != 6 {
-		t.Errorf("%d lines of an hour:\n%s", got, log.String())
+		t.Errorf("%d lines in an hour:\n%s", got, log.String())
 	}
 	if s := p.jobs["seat"]; s.LastError != "no route 1" || s.Failed != 720 {
 		t.Errorf("the status is %+v", s)
@@ -47,7 +47,7 @@ func TestFailingJobIsLoggedNowAndThen(t *testing.T) {
 	p.finish(t.Context(), j, now.Add(time.Hour), nil)
 	p.finish(t.Context(), j, now.Add(time.Hour+time.Second), errors.New("no route again"))
 	if !strings.HasSuffix(strings.TrimSpace(log.String()), `err="no route again"`) {
-		t.Errorf("a new failure is not told:\n%s", log.String())
+		t.Errorf("a new failure is not logged:\n%s", log.String())
 	}
 }
 
@@ -61,6 +61,6 @@ func TestLastingErrorIsLogged(t *testing.T) {
 		p.finish(t.Context(), j, now.Add(time.Duration(i+1)*5*time.Second), errors.New("access denied"))
 	}
 	if got := strings.Count(log.String(), "access denied"); got != 1 {
-		t.Errorf("%d lines of an hour:\n%s", got, log.String())
+		t.Errorf("%d lines in an hour:\n%s", got, log.String())
 	}
 }

@@ -19,21 +19,21 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// started returns a list of fixtures with one match that starts at an instant.
-func started(id int, league int64, at time.Duration) cricket.Snapshot {
+// scheduled returns a snapshot of a match that has not begun and starts at a time after midday.
+func scheduled(id int, league int64, at time.Duration) cricket.Snapshot {
 	s := match(id, league, "NS", 0)
 	s.StartsAt = midday().Add(at)
 	return s
 }
 
-// A match is registered 45 minutes before its start, and read for toss and line-ups every minute until the live list
-// has it.
+// A match is registered 45 minutes before its start, and then read every minute, for toss and line-ups, until it is in the
+// live list.
 func TestBeforeTheToss(t *testing.T) {
 	r := newRig(t)
 	const start = 2 * time.Hour
-	r.feed.fixtures = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{started(7, 3, start)} }
+	r.feed.fixtures = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{scheduled(7, 3, start)} }
 	r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) {
-		s := started(7, 3, start)
+		s := scheduled(7, 3, start)
 		if now.After(midday().Add(start - 30*time.Minute)) {
 			s.Toss = cricket.Toss{TeamID: 39, Chose: "batting"}
 		}
@@ -63,13 +63,13 @@ func TestBeforeTheToss(t *testing.T) {
 	if first := asked[0]; first < start-45*time.Minute || first > start-44*time.Minute {
 		t.Errorf("first read at %s", first)
 	}
-	for _, gap := range gaps(asked, start-43*time.Minute) { // from where the last run has found its pace
+	for _, gap := range gaps(asked, start-43*time.Minute) { // a minute after the last run has begun
 		if gap != time.Minute {
 			t.Errorf("read after %s: %v", gap, asked)
 		}
 	}
 	if last := asked[len(asked)-1]; last > start+10*time.Second {
-		t.Errorf("read by itself at %s although the list has it", last)
+		t.Errorf("read singly at %s although the list has it", last)
 	}
 	events, err := r.service.Events(t.Context(), "7")
 	if err != nil {
@@ -82,7 +82,7 @@ func TestBeforeTheToss(t *testing.T) {
 	}
 }
 
-// Only matches of active leagues are synced, registered and polled; an admin's word counts within half a minute.
+// Only matches of active leagues are synced, registered and polled. An admin can make a league active.
 func TestOnlyActiveLeagues(t *testing.T) {
 	r := newRig(t)
 	r.config.Leagues = []string{"L3"}
@@ -95,7 +95,7 @@ func TestOnlyActiveLeagues(t *testing.T) {
 		return all
 	}
 	r.feed.fixtures = func(time.Time) []cricket.Snapshot {
-		return []cricket.Snapshot{started(11, 3, time.Hour), started(12, 4, time.Hour), started(13, 5, time.Hour)}
+		return []cricket.Snapshot{scheduled(11, 3, time.Hour), scheduled(12, 4, time.Hour), scheduled(13, 5, time.Hour)}
 	}
 	known := func() (out []string) {
 		r.do(func(tx *store.Tx) error {
@@ -122,7 +122,7 @@ func TestOnlyActiveLeagues(t *testing.T) {
 	}
 }
 
-// finishing is a feed whose match is over after ten minutes and has left the list after fifteen.
+// finishing scripts a match that is over after ten minutes and has left the list after fifteen.
 func (r *rig) finishing() {
 	over := midday().Add(10 * time.Minute)
 	at := func(now time.Time) cricket.Snapshot {
@@ -147,7 +147,7 @@ func (r *rig) finishing() {
 	r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) { return at(now), nil }
 }
 
-// follow has some users follow match 7.
+// follow makes n users follow match 7.
 func (r *rig) follow(n int) {
 	r.do(func(tx *store.Tx) error {
 		for i := range n {
@@ -171,8 +171,8 @@ func (r *rig) followers() (n int) {
 	return n
 }
 
-// A match that leaves the list is read by itself at 0, 1, 5 and 15 minutes, for which the reserve of the budget may be
-// used. A quarter of an hour after its result it is ended, with all that hangs on it.
+// Fifteen minutes after its result a match is ended: its follows are deleted, its row expires a day or more later, and its
+// fixture is archived.
 func TestAfterTheEnd(t *testing.T) {
 	r := newRig(t)
 	r.finishing()
@@ -180,13 +180,13 @@ func TestAfterTheEnd(t *testing.T) {
 	r.run(24 * time.Minute)
 	st, _ := r.state("7")
 	if st.Status != cricket.ActiveLive || st.FinishedAt.IsZero() || r.followers() != 600 {
-		t.Errorf("14 min after its result: %s, finished %s, %d followers", st.Status, st.FinishedAt, r.followers())
+		t.Errorf("14 min after the result: %s, finished %s, %d followers", st.Status, st.FinishedAt, r.followers())
 	}
 	p := r.run(45 * time.Minute)[0]
 	st, _ = r.state("7")
 	ended := st.FinishedAt.Add(15 * time.Minute)
 	if st.Status != cricket.ActiveEnded || st.TTL < ended.Add(24*time.Hour).Unix() || r.followers() != 0 {
-		t.Errorf("after it: %s, ttl %d, %d followers", st.Status, st.TTL, r.followers())
+		t.Errorf("after the end: %s, ttl %d, %d followers", st.Status, st.TTL, r.followers())
 	}
 	r.do(func(tx *store.Tx) error {
 		f, err := matches.Fixtures{}.Get(tx, "7")
@@ -200,7 +200,7 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A match that is over and stays in the list announces nothing more, but the feed's corrections are shown.
+// A match that stays in the list after its end is ticked only when the feed corrects it; the list is then read every 30 s.
 func TestCorrectedAfterTheEnd(t *testing.T) {
 	r := newRig(t)
 	r.finishing()
@@ -230,6 +230,8 @@ func TestCorrectedAfterTheEnd(t *testing.T) {
 	}
 }
 
+// A match that leaves the list is read singly after 0, 1, 5 and 15 minutes, and when it is ended. These reads may use the
+// budget's reserve.
 func TestFinalReads(t *testing.T) {
 	r := newRig(t)
 	r.finishing()
@@ -240,7 +242,7 @@ func TestFinalReads(t *testing.T) {
 	}
 	left := finals[0]
 	if left < 15*time.Minute || left > 15*time.Minute+30*time.Second {
-		t.Errorf("found to have left at %s", left)
+		t.Errorf("the first final read was at %s", left)
 	}
 	var since []time.Duration
 	for _, at := range finals {
@@ -249,20 +251,20 @@ func TestFinalReads(t *testing.T) {
 	st, _ := r.state("7")
 	want := []time.Duration{0, time.Minute, 5 * time.Minute, st.FinishedAt.Sub(midday()) + 15*time.Minute - left, 15 * time.Minute}
 	if diff := cmp.Diff(want, since); diff != "" {
-		t.Errorf("read after it had left (-want +got):\n%s", diff)
+		t.Errorf("final reads after the match left (-want +got):\n%s", diff)
 	}
 	if p.Status().FinalReads != int64(len(finals)) {
 		t.Errorf("%d final reads counted", p.Status().FinalReads)
 	}
 	if len(r.feed.asked("fixture 7")) != len(finals) {
-		t.Errorf("reads that were none: %v", r.feed.asked("fixture 7"))
+		t.Errorf("not all reads were final: %v", r.feed.asked("fixture 7"))
 	}
 }
 
-// A last reading that fails is tried again every ten seconds: each is a call of the feed's hour.
+// A final read that fails is retried every ten seconds, not faster, because each try counts as a call of the hour.
 func TestFinalReadsThatFail(t *testing.T) {
 	for name, answer := range map[string]error{
-		"forgotten": fault.New(fault.NotFound, "gone", "gone"), "no answer": errors.New("no answer"),
+		"not found": fault.New(fault.NotFound, "gone", "gone"), "no answer": errors.New("no answer"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -275,19 +277,19 @@ func TestFinalReadsThatFail(t *testing.T) {
 			}
 			for _, gap := range gaps(finals, 0) {
 				if gap < 9*time.Second {
-					t.Fatalf("tried again after %s, %d times in all", gap, len(finals))
+					t.Fatalf("retried after %s, %d times in all", gap, len(finals))
 				}
 			}
 		})
 	}
 }
 
-// A match that is postponed and gets another time is registered for that, by the same poller too.
+// A postponed match with a new time is registered for that time, even by the same poller.
 func TestPostponed(t *testing.T) {
 	r := newRig(t)
 	again := 30 * time.Hour
 	at := func(now time.Time) cricket.Snapshot {
-		s := started(7, 3, time.Hour)
+		s := scheduled(7, 3, time.Hour)
 		switch {
 		case now.After(midday().Add(3 * time.Hour)):
 			s.StartsAt = midday().Add(again)
@@ -297,7 +299,7 @@ func TestPostponed(t *testing.T) {
 		return s
 	}
 	r.feed.fixtures = func(now time.Time) []cricket.Snapshot {
-		for more := true; more; { // as the node does beside the poller
+		for more := true; more; { // as the node does while it polls
 			var err error
 			if more, err = r.store.Housekeep(t.Context()); err != nil {
 				t.Error(err)
@@ -320,15 +322,15 @@ func TestPostponed(t *testing.T) {
 	})
 }
 
-// A feed that is silent after a result does not keep a match forever; neither does one that forgets it.
+// A match ends even if the feed does not answer after its result, or no longer knows it.
 func TestSilentEnds(t *testing.T) {
 	for name, tt := range map[string]struct {
-		from time.Duration // of the silence
+		from time.Duration // when the feed stops answering
 		err  error
 		end  time.Duration // latest
 	}{
 		"no answer after the result": {12 * time.Minute, errors.New("no answer"), 28 * time.Minute},
-		"forgotten in play":          {5 * time.Minute, fault.New(fault.NotFound, "gone", "gone"), 37 * time.Minute},
+		"not found in play":          {5 * time.Minute, fault.New(fault.NotFound, "gone", "gone"), 37 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -360,7 +362,7 @@ func TestSilentEnds(t *testing.T) {
 	}
 }
 
-// What a crash between the end of a match and the cleaning up has left is cleaned up at the next start.
+// After a crash between the end of a match and its cleanup, the next start cleans up.
 func TestSweepAfterACrash(t *testing.T) {
 	r := newRig(t)
 	r.follow(30)

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// leagueRow puts a league into its table.
+// leagueRow writes a league to its table.
 func (r *rig) leagueRow(id string, active, marquee bool) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -25,7 +25,7 @@ func (r *rig) leagueRow(id string, active, marquee bool) {
 	})
 }
 
-// How often the live list is read, with or without balls, depending on the matches in it.
+// The matches in the live list decide how often it is read, and whether with balls.
 func TestPaceOfTheList(t *testing.T) {
 	on := func(status cricket.Status, leagues ...int64) func(time.Time) []cricket.Snapshot {
 		return func(time.Time) (all []cricket.Snapshot) {
@@ -91,8 +91,8 @@ func TestPaceOfTheList(t *testing.T) {
 
 const marqueePace = 2500 * time.Millisecond
 
-// While a marquee match is live its poll carries all: the others are ticked from the same answers, every 5 s.
-func TestScoreReadsTheMarqueesAnswer(t *testing.T) {
+// While a marquee match is live, the other matches are ticked from its answers too, every 5 s.
+func TestMarqueeAnswersServeTheOthers(t *testing.T) {
 	r := newRig(t)
 	r.leagueRow("7", true, true)
 	r.feed.list = func(now time.Time) []cricket.Snapshot {
@@ -101,7 +101,7 @@ func TestScoreReadsTheMarqueesAnswer(t *testing.T) {
 	}
 	r.run(4 * time.Minute)
 	if n := len(r.feed.asked("list")); n > 1 {
-		t.Errorf("the list was asked for without balls %d times", n)
+		t.Errorf("the list was read without balls %d times", n)
 	}
 	for id, least := range map[string]time.Duration{"1": marqueePace, "2": 5 * time.Second} {
 		got := gaps(r.ticks.at[id], time.Minute)
@@ -115,7 +115,7 @@ func TestScoreReadsTheMarqueesAnswer(t *testing.T) {
 	}
 }
 
-// A list that has grown too long for balls is asked for without them, and its matches are taken in as before.
+// A list that becomes too long for balls is read without them, and its matches are still accepted.
 func TestListTooLongForBalls(t *testing.T) {
 	r := newRig(t)
 	r.feed.list = func(now time.Time) []cricket.Snapshot {
@@ -133,15 +133,15 @@ func TestListTooLongForBalls(t *testing.T) {
 	}
 	r.run(70 * time.Second)
 	if n := len(r.feed.asked("list")); n == 0 {
-		t.Fatal("the list was never asked for without balls")
+		t.Fatal("the list was never read without balls")
 	}
 	st, _ := r.state("1")
 	if st.Doubts != 0 || st.PreviousBallID != 1 || st.PreviousScore[0].Runs < 61 {
-		t.Errorf("%d readings are doubted, the score is %+v after ball %d", st.Doubts, st.PreviousScore, st.PreviousBallID)
+		t.Errorf("%d snapshots are doubted, the score is %+v after ball %d", st.Doubts, st.PreviousScore, st.PreviousBallID)
 	}
 }
 
-// Intervals stretch when too little of the hour's budget is left, without the reserve.
+// Intervals become longer when too little of the hour's budget is left beside the reserve.
 func TestBudgetStretches(t *testing.T) {
 	for _, tt := range []struct {
 		budget sportmonks.Budget
@@ -164,7 +164,7 @@ func TestBudgetStretches(t *testing.T) {
 			if len(at) < 2 {
 				t.Fatalf("asked at %v", at)
 			}
-			// The first wait: later ones have another rest of the hour before them.
+			// Only the first interval: for later ones less of the hour is left.
 			if diff := cmp.Diff(tt.want, at[1]-at[0]); diff != "" && !tt.budget.Reset.IsZero() {
 				t.Errorf("asked at %v", at[:2])
 			}

@@ -26,7 +26,7 @@ import (
 
 var errLost = errors.New("the lock is another node's")
 
-// locks grants every lock, with a fence of its own.
+// locks grants every lock, always with the same fence.
 type locks struct{ fence int64 }
 
 func (l locks) Hold(context.Context, string) (poll.Lease, error) { return l, nil }
@@ -45,15 +45,15 @@ func (l locks) RaiseFence(context.Context, int64) error { return errLost }
 
 func (l locks) Release(context.Context) error { return nil }
 
-// node is a poller on a store file, started as often as it is stopped.
+// node is a poller on a store file, which can be run several times.
 type node struct {
 	t     *testing.T
 	match *replay.Match
 	path  string
 	id    string
 	fence int64
-	wrap  func(poll.Matches) poll.Matches              // nil: as it is
-	feed  func(clock.Clock, http.Handler) http.Handler // what is before the replay
+	wrap  func(poll.Matches) poll.Matches              // wraps the service, unless nil
+	feed  func(clock.Clock, http.Handler) http.Handler // wraps the replay
 	shown cricket.Display                              // at the end of the last run
 }
 
@@ -120,7 +120,7 @@ func (n *node) run(stop func(cricket.State, time.Time) bool) (cricket.State, []c
 	return watched.state, events
 }
 
-// until is a service that ends the run after a tick.
+// until is a service that ends the run after a tick for which stop returns true.
 type until struct {
 	*matches.Service
 	stop   func(cricket.State, time.Time) bool
@@ -149,7 +149,7 @@ func cleanRun(t *testing.T, id string) (cricket.State, []cricket.Event) {
 	return once.(func() (cricket.State, []cricket.Event))()
 }
 
-// A node that is stopped again and again, at any tick, finds and announces the same as one that is not.
+// A node that is stopped and restarted after random ticks finds and announces the same as one that is not.
 func TestRestartsChangeNothing(t *testing.T) {
 	const id = "1343760"
 	wantState, wantEvents := cleanRun(t, id)
@@ -183,15 +183,15 @@ func TestRestartsChangeNothing(t *testing.T) {
 	}
 }
 
-// failing refuses one in three ticks with news.
+// failing refuses every third tick.
 type failing struct {
 	poll.Matches
-	news int
+	ticks int
 }
 
 func (f *failing) Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owner) (cricket.State, error) {
-	f.news++
-	if f.news%3 == 0 {
+	f.ticks++
+	if f.ticks%3 == 0 {
 		return cricket.State{}, errRefused
 	}
 	return f.Matches.Tick(ctx, s, by)
@@ -199,8 +199,8 @@ func (f *failing) Tick(ctx context.Context, s *cricket.Snapshot, by matches.Owne
 
 var errRefused = errors.New("there is no room")
 
-// A reading that could not be taken in is taken in at the next poll, though the feed says that nothing is new.
-func TestFailedTickIsOwed(t *testing.T) {
+// A snapshot whose tick failed is ticked again at the next poll, although the feed reports no change.
+func TestFailedTickIsRepeated(t *testing.T) {
 	_, want := cleanRun(t, "1343760")
 	n := newNode(t, "1343760")
 	n.wrap = func(m poll.Matches) poll.Matches { return &failing{Matches: m} }
@@ -214,8 +214,8 @@ func TestFailedTickIsOwed(t *testing.T) {
 	}
 }
 
-// A fenced-off node's writes are refused by the fence of its successor.
-func TestDeposedNodeIsRefused(t *testing.T) {
+// A fenced-off node's writes are refused because of its successor's fence.
+func TestFencedOffNodeIsRefused(t *testing.T) {
 	n := newNode(t, "1343760")
 	n.fence = 7
 	half := n.match.Start().Add(10 * time.Minute)
@@ -224,10 +224,10 @@ func TestDeposedNodeIsRefused(t *testing.T) {
 	n.fence = 3 // the old holder comes back
 	_, after := n.run(func(_ cricket.State, now time.Time) bool { return now.After(half.Add(10 * time.Minute)) })
 	if diff := cmp.Diff(before, after); diff != "" {
-		t.Errorf("the fenced-off node told (-before +after):\n%s", diff)
+		t.Errorf("the fenced-off node changed events (-before +after):\n%s", diff)
 	}
 	if diff := cmp.Diff(shown, n.shown); diff != "" {
-		t.Errorf("the fenced-off node showed (-before +after):\n%s", diff)
+		t.Errorf("the fenced-off node changed the display (-before +after):\n%s", diff)
 	}
 	if state.Status != cricket.ActiveLive {
 		t.Errorf("the match is %s", state.Status)

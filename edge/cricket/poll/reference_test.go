@@ -93,8 +93,8 @@ func TestReferenceSync(t *testing.T) {
 	}
 }
 
-// Names that an admin has given show in the match.
-func TestAdminsNamesShow(t *testing.T) {
+// Names set by an admin are shown in the match.
+func TestAdminNamesAreShown(t *testing.T) {
 	r := newRig(t)
 	r.feed.list = func(now time.Time) []cricket.Snapshot {
 		return []cricket.Snapshot{match(1, 3, "1st Innings", int(now.Sub(midday())/time.Second))}
@@ -121,7 +121,7 @@ func TestAdminsNamesShow(t *testing.T) {
 	}
 }
 
-// awayLocks cannot be reached until some time after midday.
+// awayLocks cannot be reached until a time after midday.
 type awayLocks struct {
 	poll.Leases
 	clock clock.Clock
@@ -135,9 +135,9 @@ func (l awayLocks) Hold(ctx context.Context, key string) (poll.Lease, error) {
 	return l.Leases.Hold(ctx, key)
 }
 
-// A node that starts while the cloud is away reads leagues and teams soon after it is back, not after hours; while it
-// stays away the tries get fewer.
-func TestReferenceIsTriedAgain(t *testing.T) {
+// A node that starts while the cloud is unreachable reads leagues and teams soon after it is back, not hours later. Until then
+// the tries become rarer.
+func TestReferenceIsRetried(t *testing.T) {
 	for _, away := range []time.Duration{20 * time.Second, 20 * time.Minute} {
 		t.Run(away.String(), func(t *testing.T) {
 			r := newRig(t)
@@ -148,7 +148,7 @@ func TestReferenceIsTriedAgain(t *testing.T) {
 			for _, what := range []string{"leagues", "teams"} {
 				at := r.feed.asked(what)
 				if len(at) != 1 || at[0] < away || at[0] > away+min(away+20*time.Second, 10*time.Minute) {
-					t.Errorf("%s were asked for at %v", what, at)
+					t.Errorf("%s were read at %v", what, at)
 				}
 			}
 			for _, j := range p.Status().Jobs {
@@ -179,7 +179,7 @@ func TestReferenceBacksOff(t *testing.T) {
 	}
 }
 
-// refusedLeagues refuses leagues until some time after midday.
+// refusedLeagues refuses to list leagues until a time after midday.
 type refusedLeagues struct {
 	*script
 	until time.Duration
@@ -194,7 +194,7 @@ func (f *refusedLeagues) Leagues(ctx context.Context) ([]reference.LeagueRecord,
 	return f.script.Leagues(ctx)
 }
 
-// The node that reads leagues and teams may end before it has: another sees that within minutes.
+// If the node that holds the lock of leagues and teams has died, another node reads them within minutes.
 func TestReferenceOfADeadNode(t *testing.T) {
 	r := newRig(t)
 	r.config.Reference = r.feed

@@ -20,16 +20,16 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// midday is when the rig's clock begins.
+// midday returns the time at which the rig's clock begins.
 func midday() time.Time { return time.Date(2026, 10, 9, 12, 0, 0, 0, time.UTC) }
 
-// call is one question that the feed was asked.
+// call is a request to the feed.
 type call struct {
 	at   time.Time
 	what string // list, fixture 7, fixtures, ...
 }
 
-// script is a feed that answers as the test says.
+// script is a feed whose answers the test defines.
 type script struct {
 	clock clock.Clock
 
@@ -43,7 +43,7 @@ type script struct {
 
 	mu    sync.Mutex
 	calls []call
-	last  string // the list as it was sent last
+	last  string // the list as last sent
 }
 
 func (f *script) note(what string, args ...any) time.Time {
@@ -54,7 +54,7 @@ func (f *script) note(what string, args ...any) time.Time {
 	return now
 }
 
-// asked returns when something was asked, as durations since midday.
+// asked returns the times of the requests for something, since midday.
 func (f *script) asked(what string) (at []time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -161,7 +161,7 @@ func (f *script) Health() map[sportmonks.Endpoint]sportmonks.Health {
 	return f.health(f.clock.Now())
 }
 
-// fleetLocks are locks with terms, on the clock of the test. A holder that renews does so whenever it asks.
+// fleetLocks are locks that expire after a term on the test's clock. A holder renews its lock with each Hold.
 type fleetLocks struct {
 	clock clock.Clock
 	term  time.Duration
@@ -249,10 +249,10 @@ type rig struct {
 	ticks   *ticks
 	config  poll.Config
 
-	meanwhile func() // beside the pollers of a run
+	meanwhile func() // runs beside the pollers of a run
 }
 
-// ticks is a service that notes its ticks.
+// ticks is a service that records its ticks.
 type ticks struct {
 	*matches.Service
 	clock clock.Clock
@@ -304,8 +304,8 @@ func newRig(t *testing.T) *rig {
 	return r
 }
 
-// run polls until some time after midday, with one poller a configuration. A poller whose configuration has a life ends
-// after that.
+// run polls until a time after midday, with one poller per life, or without lives one with the rig's configuration. Pollers
+// whose life has an end stop then.
 func (r *rig) run(until time.Duration, lives ...life) []*poll.Poller {
 	r.t.Helper()
 	if len(lives) == 0 {
@@ -351,7 +351,7 @@ func (r *rig) run(until time.Duration, lives ...life) []*poll.Poller {
 	return all
 }
 
-// life is a poller from one time to another, both since midday.
+// life is a poller's configuration, with the times since midday between which it runs.
 type life struct {
 	config      poll.Config
 	from, until time.Duration // zero: the run's
@@ -373,7 +373,7 @@ func (r *rig) state(id string) (st cricket.State, found bool) {
 	return st, found
 }
 
-// match is a snapshot of a league's match. In play it has a score, which follows the clock.
+// match returns a snapshot of a league's match. After the start it has a score, whose update time grows with the runs.
 func match(id int, league int64, status cricket.Status, runs int) cricket.Snapshot {
 	s := cricket.Snapshot{
 		MatchID: fmt.Sprint(id), Status: status, Type: "T20I", Overs: 20, StartsAt: midday(), SeasonID: 1715,
@@ -386,7 +386,7 @@ func match(id int, league int64, status cricket.Status, runs int) cricket.Snapsh
 	return s
 }
 
-// gaps are the distances between instants; the first of them is left out where the pace was still being found.
+// gaps returns the intervals between consecutive times, without those that begin before from.
 func gaps(at []time.Duration, from time.Duration) (out []time.Duration) {
 	for i := 1; i < len(at); i++ {
 		if at[i-1] >= from {
@@ -396,8 +396,8 @@ func gaps(at []time.Duration, from time.Duration) (out []time.Duration) {
 	return out
 }
 
-// contextUntil is a context that ends some time after midday, for a poller that the test runs itself: the caller's
-// goroutine has joined the clock then.
+// contextUntil returns a context that ends at a time after midday, for a poller that the test runs itself, and joins the
+// caller's goroutine to the clock until the returned function is called.
 func contextUntil(r *rig, end time.Duration) (context.Context, context.CancelFunc) {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.t.Context())

@@ -22,7 +22,7 @@ func (r *rig) node(name string) poll.Config {
 	return c
 }
 
-// nodeFeed is the feed as seen by one node's client: unchanged relates to that node.
+// nodeFeed is the feed as seen by one node's client: Unchanged refers to that node's last answer.
 type nodeFeed struct {
 	*script
 	last string
@@ -38,7 +38,7 @@ func (f *nodeFeed) Livescores(ctx context.Context, balls bool) (sportmonks.Readi
 	return r, err
 }
 
-// slate is a list of that many matches in play, all with news every ten seconds.
+// slate scripts a list of n matches in play, each with a new score every ten seconds.
 func (r *rig) slate(n int) {
 	r.feed.list = func(now time.Time) (all []cricket.Snapshot) {
 		for i := range n {
@@ -72,8 +72,8 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// Three nodes share the matches evenly, even if one was first and took all; then nothing moves. One dies, and the
-// others take its matches, each of which was without a node only as long as its lease lasts and a little longer.
+// Three nodes share the matches evenly, although one was first and took them all; then no match moves. When one dies, the
+// others take its matches over soon after its leases have expired.
 func TestMatchesAreShared(t *testing.T) {
 	n := slateSize()
 	r := newRig(t)
@@ -98,7 +98,7 @@ func TestMatchesAreShared(t *testing.T) {
 	}
 }
 
-// slateSize is how many matches nodes share: 30, and 6 with -short.
+// slateSize returns how many matches the nodes share: 30, or 6 with -short.
 func slateSize() int {
 	if testing.Short() {
 		return 6
@@ -106,7 +106,7 @@ func slateSize() int {
 	return 30
 }
 
-// handedOver checks that every match was ticked all the time, by any node, and moved at most twice.
+// handedOver checks that every match was ticked without long gaps, by whichever node, and moved at most twice.
 func (r *rig) handedOver(died time.Duration) {
 	r.t.Helper()
 	for _, id := range sortedKeys(r.ticks.at) {
@@ -130,28 +130,29 @@ func (r *rig) handedOver(died time.Duration) {
 	}
 }
 
-// Of two that come right behind each other the others see the first one before the second, and take from it and from one
-// another by turns. What one gives up is another's at once all the same.
-func TestOneComesBehindAnother(t *testing.T) {
+// Two nodes join shortly after each other, so that matches may move first to one and then on to the other. No match is without
+// a node for long, and the shares become even.
+func TestTwoNodesJoin(t *testing.T) {
 	n := slateSize()
 	all := []time.Duration{200 * time.Millisecond, 7 * time.Second, 2 * time.Second, 4900 * time.Millisecond}
 	if testing.Short() {
 		all = all[:2]
 	}
-	for _, behind := range all {
+	for _, later := range all {
 		r := newRig(t)
 		r.slate(n)
 		first, end := 2*time.Minute-100*time.Millisecond, 4*time.Minute
-		r.run(end, life{config: r.node("a")}, life{config: r.node("b"), from: first}, life{config: r.node("c"), from: first + behind})
+		r.run(end, life{config: r.node("a")}, life{config: r.node("b"), from: first}, life{config: r.node("c"), from: first + later})
 		r.handedOver(end)
 		if got := r.ticked(3*time.Minute, end); got["a"] != n/3 || got["b"] != n/3 || got["c"] != n/3 {
-			t.Errorf("%s behind: %v", behind, got)
+			t.Errorf("%s later: %v", later, got)
 		}
 	}
 }
 
-// A fence is raised after the cloud refused a write under the lower one: the next answer of the feed is then written even without news.
-func TestWrittenAnewUnderARaisedFence(t *testing.T) {
+// A fence is raised after the cloud refused a write under the lower one. The feed's next answer is then written even if it has
+// nothing new.
+func TestRewrittenUnderARaisedFence(t *testing.T) {
 	r := newRig(t)
 	r.feed.list = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{match(100, 3, "1st Innings", 7)} }
 	raised := 2 * time.Minute
@@ -173,7 +174,7 @@ func TestWrittenAnewUnderARaisedFence(t *testing.T) {
 	}
 }
 
-// Nodes that start together with a full list do not all take the same matches: no node ever has them all.
+// Nodes that start together with a full list share the matches evenly within two minutes.
 func TestColdStartTogether(t *testing.T) {
 	n := slateSize()
 	r := newRig(t)
@@ -184,8 +185,8 @@ func TestColdStartTogether(t *testing.T) {
 	}
 }
 
-// The feed's budget is per token: the calls of several nodes stay within it, and each gets answers often enough.
-// With -short there is a third of an hour left, and a third of its calls.
+// The feed's budget is per token: the calls of several nodes together stay within it, and each match is ticked often enough.
+// With -short the window has 20 minutes and a third of the calls.
 func TestNodesShareTheBudget(t *testing.T) {
 	r := newRig(t)
 	matches, hour := 6, time.Hour
@@ -207,15 +208,14 @@ func TestNodesShareTheBudget(t *testing.T) {
 	}
 	for id, at := range r.ticks.at {
 		for i := 1; i < len(at); i++ {
-			if gap := at[i] - at[i-1]; at[i-1] > 5*time.Minute && gap > 21*time.Second { // news comes every ten
+			if gap := at[i] - at[i-1]; at[i-1] > 5*time.Minute && gap > 21*time.Second { // the score changes every ten
 				t.Errorf("match %s was without a tick from %s for %s", id, at[i-1], gap)
 			}
 		}
 	}
 }
 
-// limitedTo is a budget for everybody together until the server counts anew, as the server counts it: so many calls, and
-// the reserve, a ninth of these.
+// limitedTo is the budget that all nodes share until the server resets it: most calls, and a ninth of them as the reserve.
 type limitedTo struct {
 	r    *rig
 	most int
@@ -236,7 +236,7 @@ func (l limitedTo) RestsUntil(sportmonks.Endpoint) time.Time { return time.Time{
 
 func (l limitedTo) Health() map[sportmonks.Endpoint]sportmonks.Health { return nil }
 
-// A seat is one node's; more nodes than seats stand by and ask the feed for nothing.
+// Each slot has one node. A node without a slot stands by and does not call the feed.
 func TestStandBy(t *testing.T) {
 	r := newRig(t)
 	r.slate(3)
@@ -258,7 +258,7 @@ type cutLocks struct {
 	from, to time.Duration
 }
 
-var errCut = errors.New("no way to the locks")
+var errCut = errors.New("the locks cannot be reached")
 
 func (l cutLocks) Hold(ctx context.Context, key string) (poll.Lease, error) {
 	if d := l.r.clock.Now().Sub(midday()); d >= l.from && d < l.to {
@@ -308,8 +308,8 @@ func TestLocksAway(t *testing.T) {
 	}
 }
 
-// What others have ended stays ended, though the list has it still.
-func TestOthersEndIsKnown(t *testing.T) {
+// A match that another node has ended stays ended, although the list still has it.
+func TestEndedByAnotherNode(t *testing.T) {
 	r := newRig(t)
 	r.slate(1)
 	r.run(time.Minute)

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The shares are even; no node with at most an even share loses a match; all nodes that see the same decide the
-// same, in any order; and decisions are stable.
+// Shares are even. A node with at most an even share loses no match. The result does not depend on the order of nodes and
+// claims, and is stable.
 func TestSpread(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"a", "b", "c", "d", "e"}
@@ -51,7 +51,7 @@ func TestSpread(t *testing.T) {
 		others := rapid.Permutation(nodes).Draw(t, "others")
 		for match, to := range spread(others, again) {
 			if got[match] != to {
-				t.Fatalf("another order gives %s to %s and not to %s", match, to, got[match])
+				t.Fatalf("in another order %s goes to %s instead of %s", match, to, got[match])
 			}
 		}
 		var now []claim
@@ -60,13 +60,13 @@ func TestSpread(t *testing.T) {
 		}
 		for match, to := range spread(nodes, now) {
 			if got[match] != to {
-				t.Fatalf("%s moves on from %s to %s", match, got[match], to)
+				t.Fatalf("%s moves again, from %s to %s", match, got[match], to)
 			}
 		}
 	})
 }
 
-// When a node comes or goes only its matches move.
+// When a node joins or leaves, only the matches it gets or had move.
 func TestSpreadMovesLittle(t *testing.T) {
 	var claims []claim
 	for i := range 300 {
@@ -97,6 +97,6 @@ func TestSpreadMovesLittle(t *testing.T) {
 		}
 	}
 	if len(spread(nil, claims)) != 0 {
-		t.Error("matches for nobody")
+		t.Error("matches are assigned without a node")
 	}
 }

@@ -47,13 +47,13 @@ func TestStandIn(t *testing.T) {
 			r.run(until + time.Minute)
 			for _, at := range r.feed.asked("list with balls") {
 				if at > from+marqueePace && at < until {
-					t.Errorf("the list was asked at %v", at)
+					t.Errorf("the list was requested at %v", at)
 				}
 			}
 			for _, id := range []string{"1", "2"} {
 				asked := r.feed.asked("fixture " + id)
 				if len(asked) < 28 || len(asked) > 30 || asked[len(asked)-1] >= until {
-					t.Errorf("match %s was read by itself at %v", id, asked)
+					t.Errorf("match %s was read singly at %v", id, asked)
 				}
 				for _, gap := range gaps(r.ticks.at[id], time.Minute) {
 					if gap > 15*time.Second {
@@ -91,7 +91,7 @@ func TestStandInOfAMatchThatBegins(t *testing.T) {
 	}
 }
 
-// The status says from which endpoint a match is read, and when next.
+// The status shows from which endpoint a match is read, and when next.
 func TestStatusOfAStandIn(t *testing.T) {
 	r := newRig(t)
 	r.feed.list = func(time.Time) []cricket.Snapshot { return []cricket.Snapshot{match(1, 3, "1st Innings", 30)} }
@@ -113,7 +113,7 @@ func TestStatusOfAStandIn(t *testing.T) {
 			}
 			for _, m := range p.Status().Matches {
 				if wait := m.Next.Sub(r.clock.Now()); wait < 0 || wait > 10*time.Second {
-					t.Errorf("at %v next by %s in %v", at, m.From, wait)
+					t.Errorf("at %v the next read is from %s in %v", at, m.From, wait)
 				}
 				seen[m.From] = at
 			}
@@ -124,12 +124,12 @@ func TestStatusOfAStandIn(t *testing.T) {
 	}
 	<-done
 	if seen[sportmonks.Fixture] != 6*time.Minute || seen[sportmonks.Livescores] != 7*time.Minute {
-		t.Errorf("read by %v", seen)
+		t.Errorf("last read from each endpoint: %v", seen)
 	}
 }
 
-// A 429 that says that nothing is left, and to come again in twenty seconds, costs a match nothing but its pace: through the
-// feed's own client, it is not unread for longer than the pace of a reading by itself.
+// After a 429 with nothing left and a Retry-After of 20 s, a match is read more slowly, but never unread for longer than the
+// interval of single reads. The feed's own client takes part.
 func TestThrottledFor20Seconds(t *testing.T) {
 	n := newNode(t, "1343760")
 	from := n.match.Start().Add(40 * time.Minute)
@@ -167,6 +167,6 @@ func TestThrottledFor20Seconds(t *testing.T) {
 		longest = max(longest, good[i].Sub(good[i-1]))
 	}
 	if lists < 100 || longest > 15*time.Second {
-		t.Errorf("the list was asked %d times from then on, and the match not read for %v", lists, longest)
+		t.Errorf("the list was requested %d times from then on, and the match not read for %v", lists, longest)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// playing has the rig's feed list match 7 in play until it is taken away, and know nothing of it from then on.
+// playing scripts a feed that lists match 7 in play until the given time, and does not know it from then on.
 func (r *rig) playing(taken time.Duration) {
 	at := midday().Add(taken)
 	r.feed.list = func(now time.Time) []cricket.Snapshot {
@@ -24,7 +24,7 @@ func (r *rig) playing(taken time.Duration) {
 	r.config.Knows = func(string) bool { return r.clock.Now().Before(at) }
 }
 
-// during runs f in the midst of a run, once.
+// during returns a function that runs a poller until a time after midday, and calls f once, at from.
 func (r *rig) during(from time.Duration, f func(p *poll.Poller)) (until func(time.Duration)) {
 	r.t.Helper()
 	p := poll.New(r.config)
@@ -67,7 +67,7 @@ func (r *rig) expectGone() {
 		r.t.Errorf("the display: %+v, %v", d, err)
 	}
 	if asked := r.feed.asked("fixture 7"); len(asked) > 0 {
-		r.t.Errorf("a match that is known to be gone was asked for: %v", asked)
+		r.t.Errorf("a match that is known to be gone was requested: %v", asked)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestTakenAwayMeanwhile(t *testing.T) {
 
 	r = newRig(t)
 	r.config.Knows = func(string) bool { return false }
-	s := started(7, 3, time.Minute)
+	s := scheduled(7, 3, time.Minute)
 	r.do(func(tx *store.Tx) error { _, err := matches.Fixtures{}.Sync(tx, &s); return err })
 	r.run(time.Second)
 	r.do(func(tx *store.Tx) error {
@@ -107,8 +107,8 @@ func TestTakenAwayMeanwhile(t *testing.T) {
 	}
 }
 
-// A match that the feed does not know is no error of the poller's, and is asked for no more once it has been ended.
-func TestForgottenIsNoError(t *testing.T) {
+// A match that the feed no longer knows is not an error of a job, and is not requested once it has ended.
+func TestUnknownMatchIsNoError(t *testing.T) {
 	r := newRig(t)
 	r.playing(5 * time.Minute)
 	r.config.Knows = nil
@@ -124,11 +124,11 @@ func TestForgottenIsNoError(t *testing.T) {
 	st, _ := r.state("7")
 	asked := r.feed.asked("fixture 7")
 	if last := asked[len(asked)-1]; st.Status != cricket.ActiveEnded || last > 37*time.Minute {
-		t.Errorf("%s, last asked for at %s", st.Status, last)
+		t.Errorf("%s, last requested at %s", st.Status, last)
 	}
 }
 
-// Who changes the feed wakes the poller: the list, the fixtures, the leagues and the teams are read at once.
+// Wake, which whoever changes the feed calls, makes the poller read the list, fixtures, leagues and teams at once.
 func TestWake(t *testing.T) {
 	r := newRig(t)
 	r.config.Reference = r.feed
@@ -137,9 +137,9 @@ func TestWake(t *testing.T) {
 		if now.Before(begun) {
 			return nil
 		}
-		return []cricket.Snapshot{started(7, 3, 101*time.Second)}
+		return []cricket.Snapshot{scheduled(7, 3, 101*time.Second)}
 	}
-	r.feed.fixture = func(string, time.Time) (cricket.Snapshot, error) { return started(7, 3, 101*time.Second), nil }
+	r.feed.fixture = func(string, time.Time) (cricket.Snapshot, error) { return scheduled(7, 3, 101*time.Second), nil }
 	r.during(100*time.Second, (*poll.Poller).Wake)(101 * time.Second)
 	for _, what := range []string{"list", "fixtures", "leagues", "teams", "fixture 7"} {
 		soon := 0
@@ -149,7 +149,7 @@ func TestWake(t *testing.T) {
 			}
 		}
 		if soon == 0 {
-			t.Errorf("%s was not asked for: %v", what, r.feed.calls)
+			t.Errorf("%s was not requested: %v", what, r.feed.calls)
 		}
 	}
 	if st, _ := r.state("7"); st.Status != cricket.ActiveIdle {

@@ -14,8 +14,8 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// toldTimes counts how often a phone was sent an alert.
-func toldTimes(all []sent, tok, text string) (n int) {
+// timesSent counts how often an alert was sent to a phone.
+func timesSent(all []sent, tok, text string) (n int) {
 	for _, p := range all {
 		if p.Token == token(tok) && p.Alert == text {
 			n++
@@ -34,7 +34,7 @@ func count(t *testing.T, c prometheus.Metric) float64 {
 	return m.GetCounter().GetValue()
 }
 
-// slowUntil holds the pushes to one token back in real time until it is let go, and then until an instant of the clock.
+// slowUntil holds back the pushes to one token: in real time until let is closed, then until an instant of the clock.
 type slowUntil struct {
 	*slowFor
 	clk   clock.Clock
@@ -58,7 +58,7 @@ func (s *slowUntil) Send(ctx context.Context, p apns.Push) apns.Result {
 // twice, and nothing is wrongly taken as sent.
 func TestLateAnswerIsForItsAlert(t *testing.T) {
 	for _, later := range []bool{false, true} {
-		t.Run(fmt.Sprintf("another came meanwhile %v", later), func(t *testing.T) {
+		t.Run(fmt.Sprintf("another alert meanwhile %v", later), func(t *testing.T) {
 			r := newRig(t)
 			r.patience = patienceUsual
 			slow := &slowUntil{slowFor: &slowFor{outbox: r.out, token: token("upd ada"), let: make(chan struct{})}, clk: r.clk}
@@ -74,7 +74,7 @@ func TestLateAnswerIsForItsAlert(t *testing.T) {
 			until := began.Add(alertLife + 5*time.Second)
 			slow.until.Store(&until)
 			slow.armed.Store(true)
-			before := count(t, r.coord.metrics.stragglers) // of a machine that had other things to do
+			before := count(t, r.coord.metrics.stragglers) // a busy machine may have caused some already
 			r.score("7", 4, "third")
 			for count(t, r.coord.metrics.stragglers) == before {
 				if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
@@ -86,7 +86,7 @@ func TestLateAnswerIsForItsAlert(t *testing.T) {
 				r.score("7", 5, "fourth")
 			}
 			r.pass(3 * time.Second)
-			r.score("7", 6, "") // something that has the loop look at the match
+			r.score("7", 6, "") // wakes the loop for this match
 			r.pass(4 * time.Minute)
 			want := map[string]int{"first": 1, "second": 1, "third": 1}
 			if later {
@@ -95,8 +95,8 @@ func TestLateAnswerIsForItsAlert(t *testing.T) {
 			all := r.out.take()
 			for _, tok := range []string{"upd ada", "upd bob"} {
 				for text, n := range want {
-					if got := toldTimes(all, tok, text); got != n {
-						t.Errorf("%s was told %q %d times", tok, text, got)
+					if got := timesSent(all, tok, text); got != n {
+						t.Errorf("%s got %q %d times", tok, text, got)
 					}
 				}
 			}

@@ -22,9 +22,9 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// BenchmarkFanout takes one new score of each match to its 10,000 phones, with answers after 50 ms: from the commit of
-// the displays until Apple has accepted the last push. The goal for one match is one poll interval, 2.5 s. With channels
-// it is one push a match.
+// BenchmarkFanout sends one new score of each match to its 10,000 phones, with answers after 50 ms. The time is from the
+// commit of the displays until Apple has accepted the last push. The goal for one match is one poll interval, 2.5 s. With
+// channels there is one push per match.
 func BenchmarkFanout(b *testing.B) {
 	for _, c := range []struct {
 		matches  int
@@ -38,7 +38,7 @@ func BenchmarkFanout(b *testing.B) {
 	}
 }
 
-// phonesOfMatch is how many follow each match; with -short a few, to see that the benchmark works.
+// phonesOfMatch returns the number of followers of each match; with -short it is small, to check that the benchmark works.
 func phonesOfMatch() int {
 	if testing.Short() {
 		return 500
@@ -69,7 +69,7 @@ func fanoutOf(b *testing.B, matches int, channels bool) {
 	b.StopTimer()
 	b.ReportMetric(float64(matches*each)*float64(b.N)/b.Elapsed().Seconds(), "pushes/s")
 	b.ReportMetric(worst.Seconds(), "worst-s")
-	if !channels { // else what the simulated phones hold is in it
+	if !channels { // with channels the heap would include the memory of the simulated phones
 		b.ReportMetric(f.perSession, "B/session")
 	}
 }
@@ -78,7 +78,7 @@ type fanout struct {
 	s          *store.Store
 	coord      *Coordinator
 	ids        []string
-	perSession float64 // bytes of heap that the coordinator holds for one
+	perSession float64 // bytes of heap that the coordinator holds for a session
 }
 
 // newFanout starts the activities of all phones.
@@ -114,7 +114,7 @@ func newFanout(b *testing.B, matches int, channels bool) *fanout {
 	}
 	first := phonesOfMatch()
 	if channels {
-		first = 1 // a start waits 5 s for the channel of its match: the others come when there is one
+		first = 1 // a start waits only 5 s for the channel of its match, so the others follow once it exists
 	}
 	for _, id := range f.ids {
 		f.do(b, func(tx *store.Tx) error { return f.match(tx, id) })
@@ -153,8 +153,8 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// audience has users follow each match, those from first up to last. Without channels their phones already run their activities, whose
-// tokens the apps have handed in; with channels they are started on them.
+// audience makes the users of each match from first up to last follow it. Without channels their phones already run the
+// activity, and the app has registered its token; with channels the coordinator starts it.
 func (f *fanout) audience(b *testing.B, box *sandbox.Sandbox, channels bool, first, last int) {
 	b.Helper()
 	for _, id := range f.ids {
@@ -227,7 +227,7 @@ func (f *fanout) follower(tx *store.Tx, box *sandbox.Sandbox, id, user string, c
 	return err
 }
 
-// accepted is how many pushes have been accepted.
+// accepted returns how many pushes have been accepted.
 func (f *fanout) accepted(b *testing.B) (n int) {
 	b.Helper()
 	for _, v := range f.views(b) {
@@ -236,7 +236,7 @@ func (f *fanout) accepted(b *testing.B) (n int) {
 	return n
 }
 
-// withChannel is how many matches have a channel.
+// withChannel returns how many matches have a channel.
 func (f *fanout) withChannel(b *testing.B) (n int) {
 	b.Helper()
 	for _, v := range f.views(b) {
@@ -270,13 +270,13 @@ func (f *fanout) score(b *testing.B, runs int) {
 	}
 }
 
-// wait waits until so many pushes have been accepted.
+// wait waits until the given number of pushes has been accepted.
 func (f *fanout) wait(b *testing.B, accepted int) {
 	b.Helper()
 	f.until(b, "pushes accepted", accepted, f.accepted)
 }
 
-// until waits until there are so many of something, as long as they become more.
+// until waits until count returns at least want. It fails if the count has not grown for a minute.
 func (f *fanout) until(b *testing.B, what string, want int, count func(*testing.B) int) {
 	b.Helper()
 	most, since := 0, time.Now()
@@ -289,7 +289,7 @@ func (f *fanout) until(b *testing.B, what string, want int, count func(*testing.
 			most, since = n, time.Now()
 		}
 		if time.Since(since) > hang.Limit(time.Minute) {
-			b.Fatalf("%d %s, want %d, and no more in a minute", n, what, want)
+			b.Fatalf("%d %s, want %d; the number has not grown for a minute", n, what, want)
 		}
 		if err := clock.Sleep(b.Context(), clock.Real(), 5*time.Millisecond); err != nil {
 			b.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// newWithChannels is phones of several systems, the last one too old for channels, and a coordinator that uses them.
+// newWithChannels returns a rig that uses channels, with a phone of each given system. All phones follow match 7.
 func newWithChannels(t *testing.T, systems ...string) *withPhones {
 	t.Helper()
 	r := newWithPhones(t, 0)
@@ -135,8 +135,8 @@ func TestChannelOverDays(t *testing.T) {
 	}
 }
 
-// TestChannelLost is a channel that Apple forgot: the phones are started again on another one. The old card,
-// which can no longer be ended, becomes stale.
+// TestChannelLost deletes a match's channel behind the coordinator's back: the activities are started again on another
+// channel. The old card, which can no longer be ended, becomes stale.
 func TestChannelLost(t *testing.T) {
 	r := newWithChannels(t, "18.1", "18.2")
 	r.run(r.client)
@@ -189,7 +189,7 @@ func (s silentChannels) Channels(context.Context) ([]string, apns.Result) {
 	return nil, apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}
 }
 
-// TestSilentChannels does not wait for such a host once a match: every wait holds up the pushes of all.
+// TestSilentChannels waits for such a host once, not once per match, because every wait delays the pushes of all matches.
 func TestSilentChannels(t *testing.T) {
 	r := newWithChannels(t, "18.1")
 	for _, id := range []string{"8", "9"} {
@@ -203,7 +203,7 @@ func TestSilentChannels(t *testing.T) {
 	r.pass(3 * time.Second)
 	r.shows("by its token", 1, false)
 	if n := asked.Load(); n != 1 {
-		t.Errorf("asked %d times at once", n)
+		t.Errorf("asked %d times at first", n)
 	}
 	r.pass(2 * time.Hour)
 	if n := asked.Load(); n < 7 || n > 10 { // after 1, 2, 4, 8, 16 and 30 minutes, and every 30
@@ -238,7 +238,7 @@ func TestChannelsAreNotLeaked(t *testing.T) {
 	r.run(r.client)
 	r.settle()
 	r.halt()
-	r.put(channelRow{Before: []string{foreign}}) // as a crash leaves it: the refusal was never seen
+	r.put(channelRow{Before: []string{foreign}}) // as a crash leaves the row: the answer was never recorded
 	if n := len(r.box.Channels()); n != 2 {
 		t.Fatalf("%d channels", n)
 	}
@@ -263,7 +263,7 @@ func TestChannelsAreNotLeaked(t *testing.T) {
 	r.shows("after all", 1, false)
 }
 
-// TestChannelsOfOthersStay deletes none of several channels that came since: not all of them can be ours.
+// TestChannelsOfOthersStay deletes no channel if several have appeared since the creation began: not all can be ours.
 func TestChannelsOfOthersStay(t *testing.T) {
 	r := newWithChannels(t, "18.1")
 	for range 2 {
@@ -275,7 +275,7 @@ func TestChannelsOfOthersStay(t *testing.T) {
 	r.settle()
 	r.halt()
 	theirs := len(r.box.Channels())
-	r.put(channelRow{}) // a crash, before which there was no channel at all
+	r.put(channelRow{}) // as after a crash: the creation began when no channel existed
 	r.run(r.client)
 	r.pass(3 * time.Second)
 	if n := len(r.box.Channels()); n != theirs+1 { // and the match's new one
@@ -362,8 +362,8 @@ func TestUrgentBudgetOfAChannel(t *testing.T) {
 				urgent[p.Phone]++
 			}
 		}
-		if told, started := urgent[""], urgent["u0"]; told+started != urgentHourly || started != 1 {
-			t.Errorf("restarts %v: %d urgent broadcasts to who was started %d times, in half an hour", restarts, told, started)
+		if broadcast, started := urgent[""], urgent["u0"]; broadcast+started != urgentHourly || started != 1 {
+			t.Errorf("restarts %v: %d urgent broadcasts and %d starts in half an hour", restarts, broadcast, started)
 		}
 	}
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// TestUpdates follows the display: the newest state, once a change, a second apart, p5.
+// TestUpdates sends the newest state of the display once per change, at least a second apart, at normal priority.
 func TestUpdates(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
-	first := r.one() // the current display once at the start
+	first := r.one() // the current display is sent once at the start
 	if first.Runs != 1 || first.Priority != apns.PriorityNormal || first.Event != "update" || first.Token != token("upd ada") {
 		t.Errorf("first push %+v", first)
 	}
@@ -44,7 +44,7 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
-// TestAlert comes once, at once, with the newest state.
+// TestAlert sends an alert once and immediately, with the newest state.
 func TestAlert(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -57,7 +57,7 @@ func TestAlert(t *testing.T) {
 	}
 	r.pass(10 * time.Minute)
 	r.none("after the alert")
-	// Two in one batch go one after the other.
+	// Two alerts of one transaction are sent one after the other.
 	r.do(func(tx *store.Tx) error {
 		if err := r.tick(tx, "7", 6, "first"); err != nil {
 			return err
@@ -74,7 +74,7 @@ func TestAlert(t *testing.T) {
 	}
 }
 
-// TestRefresh breaks a long silence, and stops when the match is over.
+// TestRefresh sends the state again after 15 minutes of silence, before it becomes stale on the phone.
 func TestRefresh(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -119,10 +119,10 @@ func TestMatchEnd(t *testing.T) {
 	}
 	linger := int64(p.body["dismissal-date"].(float64)) - p.Stamp
 	if linger < 15*60 || linger > 30*60 {
-		t.Errorf("stays %d s on the lock screen", linger)
+		t.Errorf("it stays on the lock screen for %d s", linger)
 	}
 	if life := p.Expiration.Unix() - p.Stamp; life > 4*3600 || life < 3600 {
-		t.Errorf("an end is tried for %d s", life)
+		t.Errorf("the end expires after %d s", life)
 	}
 	if s := r.session("7", "ada"); s.Status != phone.SessionEnded || s.EndReason != phone.EndMatchEnded || s.UpdateToken != "" {
 		t.Errorf("row %+v", s)
@@ -136,7 +136,7 @@ func TestMatchEnd(t *testing.T) {
 	}
 }
 
-// TestReopened takes the result back: nothing is ended.
+// TestReopened withdraws the result within 15 minutes: the activity is not ended.
 func TestReopened(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -163,7 +163,7 @@ func TestStumps(t *testing.T) {
 		t.Errorf("alert %+v", p)
 	}
 	r.pass(restAfter - time.Second)
-	r.none("what was wrong may be put right")
+	r.none("while a wrong status may be corrected")
 	r.pass(time.Second)
 	if p := r.one(); p.Event != "end" {
 		t.Errorf("end of the day %+v", p)
@@ -184,7 +184,7 @@ func TestStumps(t *testing.T) {
 	}
 	r.activate("7", "ada", "second day")
 	r.pass(2 * time.Second)
-	r.none("the start had the state already")
+	r.none("the start carried the state already")
 	r.score("7", 101, "")
 	r.settle()
 	if p := r.one(); p.Token != token("second day") || p.Runs != 101 {
@@ -210,7 +210,7 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
-// TestRenewalIsNotStarved comes in time however fast the score moves.
+// TestRenewalIsNotStarved renews an activity in time however fast the score changes.
 func TestRenewalIsNotStarved(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -261,8 +261,9 @@ func TestTimestampsOnlyRise(t *testing.T) {
 	}
 }
 
-// TestAlertsOfOthers covers alerts that are not sent: for a row that is written again, and to an activity that began later.
-func TestAlertsOfOthers(t *testing.T) {
+// TestAlertsNotSent: an event whose row is written again is not announced again, and an activity that began after an event
+// does not get its alert.
+func TestAlertsNotSent(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
 	r.out.take()
@@ -296,8 +297,8 @@ func TestAlertsOfOthers(t *testing.T) {
 	}
 }
 
-// TestStarts sends one start and waits for its token, whatever is heard of the device: a second start is a second card. A
-// rejected update token is healed.
+// TestStarts sends one start and waits for its update token, even if the device registers again: a second start would be a
+// second card. A rejected update token suspends the session, but does not end it.
 func TestStarts(t *testing.T) {
 	r := newRig(t)
 	r.waits("7", "ada")
@@ -346,7 +347,7 @@ func TestNoDevice(t *testing.T) {
 	}
 }
 
-// TestUnfollow ends at once, on a phone that does not answer too.
+// TestUnfollow ends the activity at once. If Apple does not accept the end, it is retried, also after a restart.
 func TestUnfollow(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -357,7 +358,7 @@ func TestUnfollow(t *testing.T) {
 	if p := r.one(); p.Event != "end" || p.Priority != apns.PriorityNormal {
 		t.Errorf("%+v", p)
 	}
-	r.halt() // what is owed survives the process
+	r.halt() // the owed end survives the process
 	r.out.script(nil)
 	r.out.take()
 	r.run(r.out)
@@ -373,7 +374,7 @@ func TestUnfollow(t *testing.T) {
 	r.none("after the end")
 }
 
-// TestEndIsGivenUp after four hours.
+// TestEndIsGivenUp stops retrying an end after four hours.
 func TestEndIsGivenUp(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -393,7 +394,7 @@ func TestNoDisplayYet(t *testing.T) {
 	r := newRig(t)
 	r.fixture("7")
 	r.follow("7", "ada")
-	r.activate("7", "ada", "early") // the app began one before play
+	r.activate("7", "ada", "early") // the app started an activity before play
 	r.run(r.out)
 	r.settle()
 	r.active("7", cricket.ActiveIdle, cricket.PhasePrematch, time.Time{})

@@ -22,15 +22,15 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// killer is a Sender in a process that dies at its n-th push, before that leaves or after it arrived. What the dead
-// process leaves behind is the store's file as it is at that moment.
+// killer is a Sender whose process dies at its n-th push, before the push leaves or after it has arrived. What remains of
+// the process is a copy of the store's file at that moment.
 type killer struct {
 	r     *rig
 	after bool
 
 	mu    sync.Mutex
 	left  int
-	image string // the file, once dead
+	image string // path of the copy; "" while alive
 }
 
 // Send implements Sender.
@@ -66,7 +66,7 @@ func (r *rig) mortal(n int, after bool) *killer {
 	return k
 }
 
-// rise continues with what a dead process left; false if it is still alive.
+// rise opens the store that a dead process left; it returns false if the process is still alive.
 func (r *rig) rise(k *killer) bool {
 	r.t.Helper()
 	k.mu.Lock()
@@ -80,7 +80,8 @@ func (r *rig) rise(k *killer) bool {
 	return true
 }
 
-// TestCrashBetweenClaimAndSend loses that one alert, and the next push carries the state.
+// TestCrashBetweenClaimAndSend never sends an alert twice: one whose push had not left is lost, and the next push carries
+// the state.
 func TestCrashBetweenClaimAndSend(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		t.Run(fmt.Sprintf("arrived %v", after), func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestCrashBetweenClaimAndSend(t *testing.T) {
 			r.score("7", 2, "WICKET!")
 			r.settle()
 			if !r.rise(k) {
-				t.Fatal("it lives")
+				t.Fatal("the process did not die")
 			}
 			r.pass(10 * time.Second)
 			r.run(r.out)
@@ -112,7 +113,7 @@ func TestCrashBetweenClaimAndSend(t *testing.T) {
 	}
 }
 
-// TestDownBetweenTickAndRead sends the alert of a tick that was not read before the stop, once.
+// TestDownBetweenTickAndRead sends the alert of a tick during a stop after the start, once.
 func TestDownBetweenTickAndRead(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -133,7 +134,7 @@ func TestDownBetweenTickAndRead(t *testing.T) {
 	}
 }
 
-// TestLateAlert is only in the banner: a wicket of an hour ago is no news.
+// TestLateAlert sends the state, but no alert for an event older than alertLife, which is no longer news.
 func TestLateAlert(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -148,7 +149,7 @@ func TestLateAlert(t *testing.T) {
 	}
 }
 
-// TestStartIsNotSentTwice notes a start before it leaves: a crash with it does not begin a second activity at once.
+// TestStartIsNotSentTwice records a start before it is sent, so that a crash at that push does not cause a second start.
 func TestStartIsNotSentTwice(t *testing.T) {
 	r := newRig(t)
 	r.fixture("7")
@@ -167,7 +168,7 @@ func TestStartIsNotSentTwice(t *testing.T) {
 	}
 }
 
-// TestFullDisk sends no alert that it cannot commit to have sent, and sends it when there is room again.
+// TestFullDisk sends no alert that cannot be recorded as sent, and sends it when there is room again.
 func TestFullDisk(t *testing.T) {
 	r := newRig(t)
 	r.s = storetest.OpenWith(t, filepath.Join(t.TempDir(), "small.db"),
@@ -212,7 +213,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestCrashes plays a match with processes that die all the time. Run one seed with -run 'TestCrashes/14'.
+// TestCrashes plays a match with processes that die again and again. Run one seed with -run 'TestCrashes/14'.
 func TestCrashes(t *testing.T) {
 	seeds := uint64(16)
 	if testing.Short() {
@@ -267,8 +268,8 @@ func crashes(t *testing.T, rng *rand.Rand) {
 	judge(t, all)
 	for _, u := range users {
 		// A crash loses only the alert whose push it precedes.
-		if n := toldOf(all, token(u)); n < alerts-(lives-1) {
-			t.Errorf("%s was told %d of %d alerts, with %d crashes", u, n, alerts, lives-1)
+		if n := alertsTo(all, token(u)); n < alerts-(lives-1) {
+			t.Errorf("%s got %d of %d alerts, with %d crashes", u, n, alerts, lives-1)
 		}
 		if s := r.session("7", u); s.Status != phone.SessionEnded || s.UpdateToken != "" {
 			t.Errorf("%s: %+v", u, s)
@@ -278,7 +279,7 @@ func crashes(t *testing.T, rng *rand.Rand) {
 		}
 	}
 	if lives < 3 {
-		t.Errorf("only %d lives", lives)
+		t.Errorf("only %d processes", lives)
 	}
 }
 
@@ -286,7 +287,7 @@ func crashes(t *testing.T, rng *rand.Rand) {
 func judge(t *testing.T, all []sent) {
 	t.Helper()
 	stamps, ended, times := map[string]int64{}, map[string]bool{}, map[string]time.Time{}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, p := range all {
 		if p.Event == "start" {
 			continue
@@ -295,24 +296,24 @@ func judge(t *testing.T, all []sent) {
 			t.Errorf("timestamp %d after %d", p.Stamp, stamps[p.Token])
 		}
 		if !times[p.Token].IsZero() && p.At.Sub(times[p.Token]) < spacing {
-			t.Errorf("%v after the push before", p.At.Sub(times[p.Token]))
+			t.Errorf("only %v after the previous push", p.At.Sub(times[p.Token]))
 		}
 		if ended[p.Token] {
 			t.Errorf("a push after the end: %s", describe([]sent{p}))
 		}
-		if key := p.Token + p.Alert; p.Alert != "" && told[key] {
+		if key := p.Token + p.Alert; p.Alert != "" && seen[key] {
 			t.Errorf("alert %q twice", p.Alert)
 		}
 		if len(p.Payload) > payload.MaxPush {
 			t.Errorf("%d bytes", len(p.Payload))
 		}
-		stamps[p.Token], times[p.Token], told[p.Token+p.Alert] = p.Stamp, p.At, true
+		stamps[p.Token], times[p.Token], seen[p.Token+p.Alert] = p.Stamp, p.At, true
 		ended[p.Token] = ended[p.Token] || p.Event == "end"
 	}
 }
 
-// toldOf counts the alerts to the tokens that begin like this one.
-func toldOf(all []sent, tok string) (n int) {
+// alertsTo counts the alerts to the tokens that begin like tok.
+func alertsTo(all []sent, tok string) (n int) {
 	prefix := strings.TrimRight(tok, "0")
 	for _, p := range all {
 		if strings.HasPrefix(p.Token, prefix) && p.Alert != "" && p.Event != "start" {
@@ -322,7 +323,7 @@ func toldOf(all []sent, tok string) (n int) {
 	return n
 }
 
-// lastOf returns the last push to the tokens that begin like this one.
+// lastOf returns the last push to the tokens that begin like tok.
 func lastOf(all []sent, tok string) (last sent) {
 	prefix := strings.TrimRight(tok, "0")
 	for _, p := range all {

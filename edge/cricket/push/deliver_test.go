@@ -27,7 +27,7 @@ func TestRetryIsTheSamePush(t *testing.T) {
 	r.pass(2 * time.Second)
 	second := r.one()
 	if second.ID != first.ID || second.Stamp != first.Stamp {
-		t.Errorf("tried again as %s at %d, first %s at %d", second.ID, second.Stamp, first.ID, first.Stamp)
+		t.Errorf("retried as %s at %d, first %s at %d", second.ID, second.Stamp, first.ID, first.Stamp)
 	}
 	r.score("7", 3, "")
 	r.pass(10 * time.Second)
@@ -36,7 +36,7 @@ func TestRetryIsTheSamePush(t *testing.T) {
 	}
 }
 
-// slowFor holds the pushes to one token back until it is let go.
+// slowFor holds back the pushes to one token until let is closed.
 type slowFor struct {
 	*outbox
 	token string
@@ -55,7 +55,7 @@ func (s *slowFor) Send(ctx context.Context, p apns.Push) apns.Result {
 	return s.outbox.Send(ctx, p)
 }
 
-// TestStragglers continues without the answer for one phone: others are notified at once, that phone after the answer.
+// TestStragglers continues without the answer for one phone: the others are notified at once, that phone after its answer.
 func TestStragglers(t *testing.T) {
 	r := newRig(t)
 	r.patience = patienceUsual
@@ -66,10 +66,10 @@ func TestStragglers(t *testing.T) {
 	r.pass(4 * time.Second)
 	slow.armed.Store(true)
 	r.score("7", 2, "")
-	// While an answer is awaited a stepped clock stands still, and the loop continues.
+	// While an answer is outstanding the stepped clock stands still, but the loop continues.
 	r.follow("7", "cyd")
 	r.activate("7", "cyd", "upd cyd")
-	for r.runsTold("upd cyd") != 2 {
+	for r.runsSent("upd cyd") != 2 {
 		if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
@@ -77,16 +77,16 @@ func TestStragglers(t *testing.T) {
 	r.score("7", 3, "")
 	close(slow.let)
 	r.pass(3 * time.Second)
-	if n := r.runsTold("upd bob"); n != 3 {
+	if n := r.runsSent("upd bob"); n != 3 {
 		t.Errorf("the slow phone shows %d", n)
 	}
-	if n := r.runsTold("upd ada"); n != 3 {
+	if n := r.runsSent("upd ada"); n != 3 {
 		t.Errorf("the other phone shows %d", n)
 	}
 }
 
-// runsTold is the newest score that a token was sent.
-func (r *rig) runsTold(tok string) (runs int) {
+// runsSent returns the newest score that was sent to a token.
+func (r *rig) runsSent(tok string) (runs int) {
 	r.out.mu.Lock()
 	defer r.out.mu.Unlock()
 	for _, p := range r.out.all {
@@ -117,7 +117,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// TestStormOverRounds counts rejected tokens of a minute together: they do not have to come at once.
+// TestStormOverRounds counts the rejected tokens of a minute together, although they come one by one.
 func TestStormOverRounds(t *testing.T) {
 	r := newRig(t)
 	r.fixture("7")
@@ -149,7 +149,7 @@ func TestStormOverRounds(t *testing.T) {
 		r.pass(1500 * time.Millisecond)
 	}
 	if n := suspended(); n != stormSize-1 {
-		t.Errorf("%d suspended, want that to end at %d", n, stormSize-1)
+		t.Errorf("%d suspended, want %d and then no more", n, stormSize-1)
 	}
 	st := r.coord.Status()
 	if len(st.Alarms) != 1 || st.Alarms[0].Reason != AlarmStorm || st.Alarms[0].Advice == "" {
@@ -171,7 +171,7 @@ func TestNeverHealed(t *testing.T) {
 	}
 }
 
-// TestTwentyMinutes sends nothing while Apple wants no new provider token.
+// TestTwentyMinutes sends nothing for the 20 minutes in which Apple accepts no new provider token.
 func TestTwentyMinutes(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -187,11 +187,11 @@ func TestTwentyMinutes(t *testing.T) {
 	r.none("within 20 minutes")
 	r.pass(10 * time.Second)
 	if p := r.one(); p.Runs != 2 {
-		t.Errorf("after them %+v", p)
+		t.Errorf("after 20 minutes %+v", p)
 	}
 }
 
-// TestNotify sends an administrator's message to devices, and forgets dead ones.
+// TestNotify sends an administrator's message to devices, and drops dead tokens.
 func TestNotify(t *testing.T) {
 	r := newRig(t)
 	r.fixture("7")
@@ -212,6 +212,6 @@ func TestNotify(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if _, err := r.coord.Notify(t.Context(), Notice{Users: []string{"ada"}}); err == nil {
-		t.Error("a notice without words")
+		t.Error("a notice without text was accepted")
 	}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
-// restart ends the coordinator in order and starts the next.
+// restart shuts the coordinator down in order and starts another.
 func (r *rig) restart() {
 	r.t.Helper()
 	r.halt()
 	r.run(r.out)
 }
 
-// An alert that no push has carried at an orderly shutdown is sent by the next process: here the phone got
-// another push less than a second before.
+// An alert that no push has carried before an orderly shutdown is sent by the next process. Here it waits because the phone
+// got another push less than a second before.
 func TestStopBeforeAnAlertLeaves(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -28,8 +28,8 @@ func TestStopBeforeAnAlertLeaves(t *testing.T) {
 	r.settle()
 	r.score("7", 2, "WICKET!")
 	r.pass(100 * time.Millisecond)
-	if n := toldTimes(r.out.take(), "upd ada", "WICKET!"); n != 0 {
-		t.Fatal("it was told within a second of another push")
+	if n := timesSent(r.out.take(), "upd ada", "WICKET!"); n != 0 {
+		t.Fatal("it was sent within a second of another push")
 	}
 	for range 2 {
 		r.restart()
@@ -38,12 +38,12 @@ func TestStopBeforeAnAlertLeaves(t *testing.T) {
 	r.pass(time.Minute)
 	r.restart()
 	r.pass(time.Minute)
-	if n := toldTimes(r.out.take(), "upd ada", "WICKET!"); n != 1 {
-		t.Errorf("told %d times", n)
+	if n := timesSent(r.out.take(), "upd ada", "WICKET!"); n != 1 {
+		t.Errorf("sent %d times", n)
 	}
 }
 
-// The same in a minute without pushes because Apple blamed this node: the operator who fixes that restarts it.
+// The same during the pause after Apple refused the provider token: the operator who fixes that restarts the node.
 func TestStopInAPause(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -60,8 +60,8 @@ func TestStopInAPause(t *testing.T) {
 	r.pass(10 * time.Second)
 	all := r.out.take()
 	for _, text := range []string{"refused", "kept back"} {
-		if n := toldTimes(all, "upd ada", text); n != 1 {
-			t.Errorf("%q told %d times", text, n)
+		if n := timesSent(all, "upd ada", text); n != 1 {
+			t.Errorf("%q sent %d times", text, n)
 		}
 	}
 }
@@ -94,24 +94,24 @@ func TestStopWhileAnAlertLeaves(t *testing.T) {
 			r.restart()
 			r.pass(time.Minute)
 			want := map[bool]int{false: 1, true: 0}[maybe]
-			if n := toldTimes(r.out.take(), "upd ada", "WICKET!"); n != want {
-				t.Errorf("told %d times by the next process, want %d", n, want)
+			if n := timesSent(r.out.take(), "upd ada", "WICKET!"); n != want {
+				t.Errorf("sent %d times by the next process, want %d", n, want)
 			}
 		})
 	}
 }
 
-// An alert that could not be sent to anybody while it was news is marked so, with and without a cloud to prove
-// claims, and counted; one that was sent, or has no recipients, is not.
-func TestUntoldSaysSo(t *testing.T) {
+// An alert that could not be sent to anyone while it was news is marked and counted. One that was sent, or that had no
+// recipients, is not.
+func TestUnsentAlertIsMarked(t *testing.T) {
 	r := newRig(t)
 	r.score("8", 1, "")
 	r.live("8")
 	r.score("8", 2, "nobody follows")
 	lonely := fmt.Sprintf("w:1:%d", r.n)
 	r.ready(r.out)
-	r.score("7", 2, "told")
-	told := fmt.Sprintf("w:1:%d", r.n)
+	r.score("7", 2, "delivered")
+	delivered := fmt.Sprintf("w:1:%d", r.n)
 	r.pass(2 * time.Second)
 	r.out.script(func(sent) apns.Result { return unavailable })
 	r.score("7", 3, "refused for two minutes")
@@ -120,25 +120,25 @@ func TestUntoldSaysSo(t *testing.T) {
 	r.restart()
 	r.pass(time.Minute)
 	if e := r.event("7", refused); e.Alert || e.Dropped != cricket.StaleRule {
-		t.Errorf("of what was refused: %+v", e)
+		t.Errorf("the refused one: %+v", e)
 	}
 	r.halt()
-	r.score("7", 4, "while nobody ran")
+	r.score("7", 4, "while stopped")
 	late := fmt.Sprintf("w:1:%d", r.n)
 	r.pass(5 * time.Minute)
 	r.run(r.out)
 	r.pass(5 * time.Minute)
 	if e := r.event("7", late); e.Alert || e.Dropped != cricket.StaleRule {
-		t.Errorf("of what came while nobody ran: %+v", e)
+		t.Errorf("the one during the stop: %+v", e)
 	}
 	for name, c := range map[string]prometheus.Metric{
 		"late": r.coord.metrics.late, "dropped": r.coord.metrics.dropped.WithLabelValues(cricket.StaleRule),
 	} {
 		if n := count(t, c); n != 1 {
-			t.Errorf("%v were %s of this process", n, name)
+			t.Errorf("this process counted %v as %s, want 1", n, name)
 		}
 	}
-	for id, key := range map[string]string{"7": told, "8": lonely} {
+	for id, key := range map[string]string{"7": delivered, "8": lonely} {
 		if e := r.event(id, key); !e.Alert || e.Dropped != "" {
 			t.Errorf("%+v", e)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// verdicts are the cloud's decisions on claims, set by the test: pending until then.
+// verdicts holds the cloud's decisions on claims, which the test sets; until then a claim is pending.
 type verdicts struct {
 	mu  sync.Mutex
 	by  map[uint64]replica.Proof
@@ -39,7 +39,7 @@ func (v *verdicts) say(seq uint64, p replica.Proof) {
 	v.by[seq] = p
 }
 
-// last is the sequence of the newest record of an event.
+// last returns the sequence number of the newest journal record of an event.
 func (r *rig) last() (seq uint64) {
 	r.t.Helper()
 	for after := uint64(0); ; {
@@ -102,7 +102,8 @@ func TestAlertWaitsForItsProof(t *testing.T) {
 	r.none("after both")
 }
 
-// An alert claimed by another node is sent there: a refused claim, and an event that came from the cloud.
+// An alert that another node claimed is not sent here: neither after this node's claim was refused, nor for an event
+// adopted from the cloud.
 func TestAlertOfAnotherNode(t *testing.T) {
 	r := newRig(t)
 	v := newVerdicts()
@@ -153,10 +154,10 @@ func TestProofTooLate(t *testing.T) {
 		t.Errorf("after it %+v", e)
 	}
 	r.pass(3 * time.Second)
-	r.none("after its own note of that")
+	r.none("after its own change of the event")
 }
 
-// waitingRows counts the claims that the store knows to wait.
+// waitingRows counts the waiting claims in the match's row.
 func (r *rig) waitingRows(id string) int {
 	r.t.Helper()
 	m := newMatch(id)
@@ -164,7 +165,7 @@ func (r *rig) waitingRows(id string) int {
 	return len(m.waiting)
 }
 
-// Across restarts a claim stays pending, and its alert is sent once, wherever the process dies.
+// A claim stays pending across restarts, and its alert is sent once.
 func TestProofOverRestarts(t *testing.T) {
 	r := newRig(t)
 	v := newVerdicts()
@@ -190,11 +191,11 @@ func TestProofOverRestarts(t *testing.T) {
 	}
 	v.say(seq, replica.ProofApplied)
 	r.pass(2 * time.Second)
-	told := 0
+	times := 0
 	count := func() {
 		for _, p := range r.out.take() {
 			if p.Alert == "kept" {
-				told++
+				times++
 			}
 		}
 	}
@@ -205,12 +206,12 @@ func TestProofOverRestarts(t *testing.T) {
 		r.pass(2 * time.Second)
 		count()
 	}
-	if told != 1 || r.waitingRows("7") != 0 {
-		t.Errorf("told %d times, %d wait", told, r.waitingRows("7"))
+	if times != 1 || r.waitingRows("7") != 0 {
+		t.Errorf("sent %d times, %d claims wait", times, r.waitingRows("7"))
 	}
 }
 
-// rights are the matches that a test says this node has.
+// rights holds the matches of this node, as the test sets them.
 type rights struct {
 	mu    sync.Mutex
 	has   map[string]bool
@@ -250,7 +251,7 @@ func TestRights(t *testing.T) {
 	v := newVerdicts()
 	r.rights, r.proofs = g, v
 	r.ready(r.out)
-	r.follow("7", "bob") // who has no activity yet
+	r.follow("7", "bob") // has no activity yet
 	r.score("7", 2, "")
 	r.pass(10 * time.Second)
 	r.none("without the right")
@@ -273,7 +274,7 @@ func TestRights(t *testing.T) {
 	g.set("7", false)
 	r.score("7", 5, "")
 	r.pass(20 * time.Minute)
-	r.none("after it has passed to another")
+	r.none("after the right has passed to another node")
 }
 
 // A node that takes over a match sends every phone the current state once, even without news.
@@ -284,7 +285,7 @@ func TestRightsTakenOver(t *testing.T) {
 	r.ready(r.out)
 	r.none("before")
 	g.set("7", true)
-	r.do(func(tx *store.Tx) error { // anything that wakes it
+	r.do(func(tx *store.Tx) error { // any write wakes the coordinator
 		_, err := tx.Put(store.PutItem{Table: tables.Display, Item: attr.Item{"cacheKey": attr.S("x")}})
 		return err
 	})
@@ -296,7 +297,7 @@ func TestRightsTakenOver(t *testing.T) {
 	r.none("after that")
 }
 
-// Ends that a match owes when it is no longer polled are sent by the node that gets its lease for that, which then releases it.
+// If a match is no longer polled, its owed ends are sent by the node that takes its lease for that, and then releases it.
 func TestRightsToWhatIsLeft(t *testing.T) {
 	r := newRig(t)
 	g := &rights{has: map[string]bool{"7": true}, free: map[string]bool{}}
@@ -306,8 +307,8 @@ func TestRightsToWhatIsLeft(t *testing.T) {
 	g.set("7", false)
 	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, r.clk.Now().Add(-16*time.Minute))
 	r.pass(2 * time.Minute)
-	r.none("while another has it")
-	g.mu.Lock() // it may be asked at this very instant
+	r.none("while another node has the right")
+	g.mu.Lock() // the coordinator may call Take right now
 	if n := len(g.asked); n < 3 || n > 6 {
 		t.Errorf("asked %d times in two minutes", n)
 	}
@@ -318,6 +319,6 @@ func TestRightsToWhatIsLeft(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	if g.Has("7") {
-		t.Error("it was not given back")
+		t.Error("the right was not released")
 	}
 }

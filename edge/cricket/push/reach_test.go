@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 )
 
-// reached returns how many phones the alert of the n-th event reached.
+// reached returns how many phones the alert of an event reached.
 func (r *rig) reached(event string) int {
 	r.t.Helper()
 	v, err := r.coord.View(r.ctx, "7")
@@ -17,8 +17,8 @@ func (r *rig) reached(event string) int {
 	return v.Reached[event]
 }
 
-// TestReached counts the phones that an alert came to: none without an update token, none that refused it, and over
-// restarts of the node.
+// TestReached counts the phones that an alert reached, without those that have no update token or a rejected one. The
+// counts survive restarts.
 func TestReached(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)

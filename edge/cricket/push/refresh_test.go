@@ -9,8 +9,8 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// A display that is asked for is sent again once, in silence, to the phones that show the match.
-func TestRefreshAsked(t *testing.T) {
+// A requested refresh sends the display again once, without an alert, to the phones that show the match.
+func TestRefreshRequested(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
 	r.follow("7", "bob") // no token yet: nothing to send to
@@ -34,8 +34,8 @@ func TestRefreshAsked(t *testing.T) {
 	}
 	r.pass(time.Minute)
 	for _, p := range r.out.take() {
-		if p.Event != "start" { // of bob's, who has been sent one before
-			t.Errorf("asked for once: %s", describe([]sent{p}))
+		if p.Event != "start" { // bob's start may be repeated
+			t.Errorf("after the refresh: %s", describe([]sent{p}))
 		}
 	}
 
@@ -49,7 +49,7 @@ func TestRefreshAsked(t *testing.T) {
 			continue
 		}
 		if updates++; updates > 3 || p.Runs != 4 {
-			t.Errorf("asked for with a new score: %s", describe([]sent{p}))
+			t.Errorf("refresh with a new score: %s", describe([]sent{p}))
 		}
 	}
 

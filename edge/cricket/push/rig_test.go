@@ -29,8 +29,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var dayOne = time.Date(2019, 7, 14, 9, 30, 0, 0, time.UTC)
 
-// rig is a coordinator in stepped time with a sender of the test's. The test's goroutine plays the rest of the
-// node: it writes what a poller would, and lets time pass.
+// rig is a coordinator in stepped time with the test's own sender. The test's goroutine plays the rest of the node: it
+// writes what a poller would write, and lets time pass.
 type rig struct {
 	t     *testing.T
 	ctx   context.Context
@@ -40,9 +40,9 @@ type rig struct {
 	coord *Coordinator
 	kill  context.CancelFunc // of the coordinator
 	stop  func() error
-	n     int // events made
+	n     int // events written
 
-	patience time.Duration // of the coordinator: 0 is more than any machine needs
+	patience time.Duration // of the coordinator; 0: ten minutes, more than any machine needs
 
 	channels Channels
 	proofs   Proofs
@@ -98,7 +98,7 @@ func (r *rig) halt() {
 	r.stop = nil
 }
 
-// pass lets time go by; whatever is due meanwhile happens.
+// pass lets time pass; what is due meanwhile happens.
 func (r *rig) pass(d time.Duration) {
 	r.t.Helper()
 	if err := r.clk.Wait(r.ctx, r.clk.Now().Add(d), nil); err != nil {
@@ -116,7 +116,7 @@ func (r *rig) do(f func(*store.Tx) error) {
 	}
 }
 
-// fixture makes a match known.
+// fixture writes the match's fixture.
 func (r *rig) fixture(id string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -142,16 +142,16 @@ func (r *rig) active(id, status string, phase cricket.Phase, finished time.Time)
 	})
 }
 
-// live is a match in play.
+// live marks a match as in play.
 func (r *rig) live(id string) { r.active(id, cricket.ActiveLive, cricket.PhaseLive, time.Time{}) }
 
-// score writes a display; alert, unless empty, is an event of the same tick.
+// score writes a display and, unless alertText is empty, an event with that alert in the same transaction.
 func (r *rig) score(id string, runs int, alertText string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error { return r.tick(tx, id, runs, alertText) })
 }
 
-// tick is score in a transaction.
+// tick is score within a transaction.
 func (r *rig) tick(tx *store.Tx, id string, runs int, alertText string) error {
 	d := cricket.Display{
 		MatchID: id, League: "World Cup", Phase: cricket.PhaseLive, Status: "1st Innings",
@@ -182,12 +182,12 @@ func (r *rig) tick(tx *store.Tx, id string, runs int, alertText string) error {
 	return err
 }
 
-// token makes a token of a name.
+// token derives a token from a name.
 func token(name string) string {
 	return (fmt.Sprintf("%x", name) + strings.Repeat("0", 64))[:64]
 }
 
-// follow has a user with one phone follow a match.
+// follow registers a user's phone and makes the user follow a match.
 func (r *rig) follow(id, user string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -244,7 +244,7 @@ type sent struct {
 	body  map[string]any
 }
 
-// outbox is a Sender that records pushes and accepts them, unless answer decides otherwise.
+// outbox is a Sender that records pushes and accepts them, unless answer is set.
 type outbox struct {
 	mu     sync.Mutex
 	all    []sent
@@ -298,14 +298,14 @@ func (o *outbox) take() []sent {
 	return out
 }
 
-// script answers from now on.
+// script sets the function that answers from now on; nil accepts every push.
 func (o *outbox) script(f func(p sent) apns.Result) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.answer = f
 }
 
-// one returns the only push sent since the last look.
+// one returns the only push sent since the last take.
 func (r *rig) one() sent {
 	r.t.Helper()
 	all := r.out.take()
@@ -315,7 +315,7 @@ func (r *rig) one() sent {
 	return all[0]
 }
 
-// none checks that nothing was sent since the last look.
+// none checks that nothing was sent since the last take.
 func (r *rig) none(when string) {
 	r.t.Helper()
 	if all := r.out.take(); len(all) != 0 {

@@ -59,7 +59,7 @@ func newWithPhones(t *testing.T, phones int) *withPhones {
 	return r
 }
 
-// app is the app on the phones: it hands its update token to the node.
+// app is the app on the phones: it registers its update token with the node.
 func (r *withPhones) app(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
 	return r.s.Update(ctx, func(tx *store.Tx) error {
 		_, err := phone.Activities{}.Register(tx, a.MatchID, p.UserID, p.DeviceID, a.UpdateToken, a.StartedAt)
@@ -67,7 +67,7 @@ func (r *withPhones) app(ctx context.Context, p sandbox.Phone, a sandbox.Activit
 	})
 }
 
-// followAll has all users follow a match, with the tokens of their phones.
+// followAll registers all phones with their tokens and makes their users follow a match.
 func (r *withPhones) followAll(id string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
@@ -172,7 +172,7 @@ func TestEndToEnd(t *testing.T) {
 	}
 }
 
-// TestTestMatch is five days: an activity a day and more, each ended at stumps, none older than eight hours.
+// TestTestMatch plays three days of a Test. Activities are renewed before eight hours and ended at stumps.
 func TestTestMatch(t *testing.T) {
 	r := newWithPhones(t, 2)
 	r.fixture("7")
@@ -202,8 +202,8 @@ func TestTestMatch(t *testing.T) {
 	}
 }
 
-// TestFaults has Apple answer badly in every way at once: at the end every phone shows the last state, on one card, and no
-// alert was shown twice. A 410 is not among the answers: it is true only of a card that is gone.
+// TestFaults makes Apple answer with every kind of error. At the end every phone shows the last state, on one card, and no
+// alert was shown twice. A 410 is not among the answers, because it would be true only of a card that is gone.
 func TestFaults(t *testing.T) {
 	r := newWithPhones(t, 4)
 	r.fixture("7")
@@ -258,7 +258,7 @@ func TestBearers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, ok, err := b.Load(t.Context(), "other"); !ok || err != nil || got != refused {
-		t.Errorf("of another key: %+v, %v, %v", got, ok, err)
+		t.Errorf("for another key: %+v, %v, %v", got, ok, err)
 	}
 	if got, ok, err := b.Load(t.Context(), "k"); !ok || err != nil || got != want {
 		t.Errorf("%+v, %v, %v", got, ok, err)

@@ -42,7 +42,7 @@ func TestRetryTakesTheNewest(t *testing.T) {
 	}
 }
 
-// TestOutage tries hard for ten seconds, then now and then, and catches up at the end.
+// TestOutage retries often for ten seconds, then at long intervals, and catches up after the outage.
 func TestOutage(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -89,7 +89,7 @@ func TestAlertRetries(t *testing.T) {
 		{"refused for a minute", unavailable, time.Minute, 1},
 		{"refused for three minutes", unavailable, 3 * time.Minute, 0},
 		{"answer lost", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: true}, 30 * time.Second, 0},
-		{"nobody listened", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}, 30 * time.Second, 1},
+		{"no connection", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}, 30 * time.Second, 1},
 		{"circuit open", apns.Result{Action: apns.Retry, Reason: apns.ReasonCircuitOpen}, 30 * time.Second, 1},
 		{"too many for this token", apns.Result{Action: apns.Later, Status: 429}, 30 * time.Second, 1},
 	} {
@@ -159,7 +159,7 @@ func TestShrink(t *testing.T) {
 	}
 }
 
-// TestStop stops everything for a minute after an answer that says that we are wrong, and gives no token up.
+// TestStop pauses all pushes for a minute after an answer that blames this node, and suspends no session.
 func TestStop(t *testing.T) {
 	r := newRig(t)
 	r.ready(r.out)
@@ -183,7 +183,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStorm takes many rejected tokens at once for a wrong configuration.
+// TestStorm takes many tokens rejected at once for a wrong configuration, and suspends no session.
 func TestStorm(t *testing.T) {
 	for _, tc := range []struct {
 		phones  int
@@ -217,7 +217,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// TestDeadStartToken forgets a push-to-start token that Apple calls dead, unless it is newer than that.
+// TestDeadStartToken drops a push-to-start token that Apple calls dead, unless it was registered after Apple's timestamp.
 func TestDeadStartToken(t *testing.T) {
 	for name, after := range map[string]time.Duration{"older": time.Minute, "newer": -time.Minute} {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +246,7 @@ func TestDeadStartToken(t *testing.T) {
 	}
 }
 
-// TestUrgentBudget follows many matches on one phone: beyond the budget alerts still go, at normal priority.
+// TestUrgentBudget has one phone follow three matches: beyond the budget alerts are still sent, at normal priority.
 func TestUrgentBudget(t *testing.T) {
 	r := newRig(t)
 	r.run(r.out)
@@ -280,13 +280,13 @@ func TestUrgentBudget(t *testing.T) {
 	}
 }
 
-// TestUrgentBudgetOverARestart counts what the process before has sent: of an event that was taken back and told again
-// each time, and what went to an activity that another has taken the place of.
+// TestUrgentBudgetOverARestart counts the urgent pushes of the previous process, including those for an event that was
+// withdrawn and announced again, and those to an activity that has been replaced.
 func TestUrgentBudgetOverARestart(t *testing.T) {
-	const renewed = "an activity that is renewed"
+	const renewed = "a renewed activity"
 	for name, between := range map[string]func(*rig){
 		"new events": func(*rig) {},
-		"one event":  (*rig).takeBack,
+		"one event":  (*rig).withdraw,
 		renewed: func(r *rig) {
 			if r.n == 5 {
 				r.pass(time.Minute)
@@ -322,8 +322,8 @@ func TestUrgentBudgetOverARestart(t *testing.T) {
 	}
 }
 
-// takeBack deletes the newest event, so that the next one has its key.
-func (r *rig) takeBack() {
+// withdraw deletes the newest event, so that the next one gets its key.
+func (r *rig) withdraw() {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
 		_, err := tx.Delete(store.DeleteItem{Table: tables.Events, Key: attr.Item{"matchId": attr.S("7"), "eventKey": attr.S(fmt.Sprintf("w:1:%d", r.n))}})

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// waits starts a live match with a follower whose activity was sent a start.
+// waits starts a live match with a follower who has been sent a start.
 func (r *rig) waits(id, user string) {
 	r.t.Helper()
 	r.fixture(id)
@@ -25,13 +25,13 @@ func (r *rig) waits(id, user string) {
 	}
 }
 
-// unfollow has a user leave a match.
+// unfollow makes a user unfollow a match.
 func (r *rig) unfollow(id, user string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, id, user) })
 }
 
-// starts counts the starts among the pushes since the last look.
+// starts counts the starts among the pushes since the last take.
 func (r *rig) starts() (n int) {
 	r.t.Helper()
 	for _, p := range r.out.take() {
@@ -42,8 +42,8 @@ func (r *rig) starts() (n int) {
 	return n
 }
 
-// TestStartThatAppleRefuses is repeated: three times half a minute apart, then every half hour, and at once on news of the
-// device. What Apple takes is the last.
+// TestStartThatAppleRefuses repeats a refused start: three tries half a minute apart, then one every half hour, and one at
+// once when the device registers again. The first start that Apple accepts is the last.
 func TestStartThatAppleRefuses(t *testing.T) {
 	r := newRig(t)
 	r.out.script(func(sent) apns.Result {
@@ -66,11 +66,11 @@ func TestStartThatAppleRefuses(t *testing.T) {
 	r.follow("7", "ada") // its app was opened
 	r.pass(cardLife / 2)
 	if n := r.starts(); n != 1 {
-		t.Errorf("%d tries after news of the device", n)
+		t.Errorf("%d tries after the device registered again", n)
 	}
 }
 
-// TestStartThatNeverLeft is no try: a way to Apple that is closed for an hour costs no phone its activity.
+// TestStartThatNeverLeft does not count as a try: an hour without a connection to Apple costs no phone its activity.
 func TestStartThatNeverLeft(t *testing.T) {
 	for _, res := range []apns.Result{
 		{Action: apns.Retry, Reason: apns.ReasonCircuitOpen}, {Action: apns.Retry, Reason: apns.ReasonNoAnswer},
@@ -86,7 +86,7 @@ func TestStartThatNeverLeft(t *testing.T) {
 		r.out.script(nil)
 		r.pass(longestRetry + time.Second)
 		if n := r.starts(); n != 1 {
-			t.Errorf("%s: %d starts when the way is open", res.Reason, n)
+			t.Errorf("%s: %d starts once Apple is reachable", res.Reason, n)
 		}
 		r.pass(cardLife / 2)
 		if n := r.starts(); n != 0 {
@@ -95,7 +95,8 @@ func TestStartThatNeverLeft(t *testing.T) {
 	}
 }
 
-// TestStartWithoutAnswer may have been taken: it is repeated once, when Apple holds it no more and no token has come.
+// TestStartWithoutAnswer repeats a start that Apple may have accepted, once: when Apple no longer holds it and no token has
+// come.
 func TestStartWithoutAnswer(t *testing.T) {
 	r := newRig(t)
 	r.out.script(func(sent) apns.Result {
@@ -123,7 +124,7 @@ func TestStartWithoutAnswer(t *testing.T) {
 	}
 }
 
-// TestFollowAgain starts no second activity beside one that may exist, and none at once.
+// TestFollowAgain starts no second activity while one may exist, and none at once.
 func TestFollowAgain(t *testing.T) {
 	for name, tc := range map[string]struct {
 		leave func(r *rig)
@@ -158,8 +159,8 @@ func TestFollowAgain(t *testing.T) {
 	}
 }
 
-// TestOneCard has apps that never hand on their tokens, which Apple has taken the starts of: over hours, with news of the
-// device and follows that are taken back, each phone shows one card.
+// TestOneCard has an app that never registers its update token, although Apple accepted the start. Over hours of device
+// registrations, unfollows and follows the phone shows one card.
 func TestOneCard(t *testing.T) {
 	r := newWithPhones(t, 0)
 	ph, err := r.box.AddPhone(sandbox.Phone{Name: "ada", UserID: "ada", DeviceID: "d-ada"}, nil)

@@ -12,15 +12,15 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// TestBlipAndTakeover: the holder of a match sees a wicket while the cloud is away and Apple is not; another node takes the
-// match over and finds it too. One alert, whose ever way to Apple is open, and whichever of the two is started anew
-// meanwhile.
+// TestBlipAndTakeover: the holder of a match sees a wicket while it can reach Apple but not the cloud. Another node takes
+// the match over and finds the wicket too. Only that node sends the alert, once, even if it cannot reach Apple at first or
+// the old holder restarts meanwhile.
 func TestBlipAndTakeover(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
-		away    time.Duration // Apple is, for the second node
-		restart bool          // of the first, while it waits
-	}{{"Apple there", 0, false}, {"Apple away", 40 * time.Second, false}, {"restarted", 0, true}} {
+		away    time.Duration // how long the second node cannot reach Apple
+		restart bool          // the first node restarts while its claim is pending
+	}{{"Apple reachable", 0, false}, {"Apple unreachable", 40 * time.Second, false}, {"restarted", 0, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			first, second := newRig(t), newRig(t)
 			claims, rightsOf := map[*rig]*verdicts{}, map[*rig]*rights{}
@@ -35,7 +35,7 @@ func TestBlipAndTakeover(t *testing.T) {
 			seq := first.last()
 			first.pass(5 * time.Second)
 
-			rightsOf[first].set("7", false) // its lease has run out
+			rightsOf[first].set("7", false) // its lease has expired
 			if tt.restart {
 				first.halt()
 				first.run(first.out)
@@ -52,7 +52,7 @@ func TestBlipAndTakeover(t *testing.T) {
 			claims[second].say(second.last(), replica.ProofApplied)
 			second.pass(time.Minute)
 
-			claims[first].say(seq, replica.ProofRefused) // the cloud is back, and has the other's row
+			claims[first].say(seq, replica.ProofRefused) // the cloud is reachable again, and has the second node's row
 			first.do(func(tx *store.Tx) error {
 				item, err := attr.Marshal(cricket.Event{Key: "w:1:1", Type: cricket.EventWicket, Text: wicket, At: tx.Now(), Alert: true})
 				if err != nil {
@@ -65,17 +65,17 @@ func TestBlipAndTakeover(t *testing.T) {
 			first.pass(5 * time.Minute)
 			for _, p := range first.out.take() {
 				if p.Alert == wicket {
-					t.Errorf("the first node told it: %+v", p)
+					t.Errorf("the first node sent it: %+v", p)
 				}
 			}
-			told := 0
+			times := 0
 			for _, p := range second.out.take() {
 				if p.Alert == wicket && !p.At.Before(back) {
-					told++
+					times++
 				}
 			}
-			if told != 1 {
-				t.Errorf("the second told it %d times", told)
+			if times != 1 {
+				t.Errorf("the second node sent it %d times", times)
 			}
 		})
 	}

@@ -46,8 +46,8 @@ func (r *rig) do(f func(tx *store.Tx) error) {
 
 var league = reference.LeagueRecord{LeagueID: "3", Name: "Twenty20 International", Code: "T20I", Type: "phase", SeasonID: "1715"}
 
-// A sync takes what the feed says, and leaves what an admin has said.
-func TestLeagueSyncKeepsWhatAdminsSet(t *testing.T) {
+// A sync takes the feed's values, except for fields that an admin has set.
+func TestLeagueSyncKeepsAdminFields(t *testing.T) {
 	r := newRig(t)
 	var leagues reference.Leagues
 	first := league
@@ -75,11 +75,11 @@ func TestLeagueSyncKeepsWhatAdminsSet(t *testing.T) {
 	before := r.Seq()
 	r.do(func(tx *store.Tx) error { return leagues.Put(tx, synced) })
 	if r.Seq() != before {
-		t.Error("a sync without news wrote")
+		t.Error("a sync without changes wrote")
 	}
 }
 
-// An active league that is synced stays as it was switched, also when nobody has patched it.
+// A sync does not change whether an existing league is active, even if no admin has patched it.
 func TestLeagueActiveIsNotTheFeeds(t *testing.T) {
 	r := newRig(t)
 	var leagues reference.Leagues
@@ -123,7 +123,7 @@ func TestOneMarquee(t *testing.T) {
 				}
 			}
 			if len(marquee) > 1 || on && !slices.Equal(marquee, []string{id}) {
-				t.Errorf("marquee are %v after %q became it", marquee, id)
+				t.Errorf("marquee leagues are %v after %q was set to %v", marquee, id, on)
 			}
 			return err
 		})
@@ -165,7 +165,7 @@ func TestReferenceNotFound(t *testing.T) {
 	}
 }
 
-// More teams than a batch has room for, with some that are there, some twice and one that has no id.
+// More teams than fit into a batch: some exist already, some are listed twice, and one has no id.
 func TestTeams(t *testing.T) {
 	r := newRig(t)
 	var teams reference.Teams
@@ -210,7 +210,7 @@ func TestTeamSeasons(t *testing.T) {
 	again := row("1715", "03")
 	r.do(func(tx *store.Tx) error { return seasons.Put(tx, again) })
 	if r.Seq() != before {
-		t.Error("a record with no news but its time was written")
+		t.Error("a record with nothing new but its time was written")
 	}
 	r.do(func(tx *store.Tx) error {
 		got, err := seasons.Of(tx, "1715")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A whole Test, one reply for each change, with everything in it, over HTTP: what a demo at top speed asks for.
+// A whole Test over HTTP, one full reply per change: the requests of a demo at top speed.
 func BenchmarkWholeTestOverHTTP(b *testing.B) {
 	m := mustLoad(b, longest)
 	h := &hand{}

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// At any instant of any match the reply adds up, and it only ever grows.
+// At any instant of any match the reply adds up, and no later reply has less.
 func TestAnyInstant(t *testing.T) {
 	list := looped()
 	desks := map[string]*desk{}
@@ -37,7 +37,7 @@ func TestAnyInstant(t *testing.T) {
 	})
 }
 
-// sums holds the tables of a reply against each other.
+// sums checks the tables of a reply against each other.
 func sums(m *Match, f *seenFixture) (problems []string) {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if len(f.Scoreboards) != 2*len(f.Runs) {
@@ -70,7 +70,7 @@ func sums(m *Match, f *seenFixture) (problems []string) {
 
 type summed struct{ runs, off, legal, faced, conceded, out int }
 
-// sumBalls applies the rules that hold for real replies.
+// sumBalls adds up the balls by the rules that hold for real replies.
 func sumBalls(f *seenFixture, board string) (s summed) {
 	for i := range f.Balls {
 		b := &f.Balls[i]
@@ -121,10 +121,10 @@ func legalOf(overs string, perOver int) int {
 	return n*perOver + balls
 }
 
-// growth returns what a later reply has lost.
+// growth returns what a later reply lacks or has changed.
 func growth(a, b *seenFixture) (problems []string) {
 	if len(a.Balls) > len(b.Balls) || len(a.Runs) > len(b.Runs) || len(a.Batting) > len(b.Batting) || len(a.Bowling) > len(b.Bowling) {
-		return []string{"rows have gone"}
+		return []string{"rows are missing"}
 	}
 	for i := range a.Balls {
 		if a.Balls[i] != b.Balls[i] {
@@ -142,8 +142,8 @@ func growth(a, b *seenFixture) (problems []string) {
 	return problems
 }
 
-// Between two changes nothing changes, and at each one something does. The longest of the matches, tied twice, is left
-// out with -short.
+// The answers differ after each change and are the same between changes. With -short the longest of the matches, with two
+// super overs, is left out.
 func TestNextChange(t *testing.T) {
 	matches := []string{"1369560", "1343760", "1216517"}
 	if testing.Short() {
@@ -168,7 +168,7 @@ func TestNextChange(t *testing.T) {
 			}
 			at = next
 		}
-		if n != len(d.m.moments)-2 { // the first two are over when the demo starts
+		if n != len(d.m.moments)-2 { // the first two are before the start of the demo
 			t.Errorf("%s: %d changes for %d balls", id, n, len(d.m.balls))
 		}
 		if got := d.answers(at.AddDate(1, 0, 0)); !bytes.Equal(got, d.answers(at)) {
@@ -177,13 +177,13 @@ func TestNextChange(t *testing.T) {
 	}
 }
 
-// answers is all that the feed says at an instant.
+// answers returns the feed's replies at an instant, for the fixture and for the live list.
 func (d *desk) answers(at time.Time) []byte {
 	all := d.get(at, "/fixtures/"+d.m.rec.ID+"?api_token=secret&include="+allIncludes).Body.Bytes()
 	return append(all, d.get(at, "/livescores?api_token=secret").Body.Bytes()...)
 }
 
-// The whole feed of the longest match, every ball rendered, stays small.
+// The feed of the longest match, with every ball rendered, takes at most 12 MB.
 func TestMemory(t *testing.T) {
 	heap := func() uint64 {
 		runtime.GC()

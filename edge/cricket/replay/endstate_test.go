@@ -22,7 +22,7 @@ type expectedLine struct {
 	SuperOver, Forfeited bool
 }
 
-// readExpected reads what internal/tools/count found in the source, with no code of ours in between.
+// readExpected reads what internal/tools/count found in the source files, without the code of this package.
 func readExpected(t *testing.T) map[string]expected {
 	t.Helper()
 	src, err := os.ReadFile("testdata/expected.json")
@@ -36,7 +36,7 @@ func readExpected(t *testing.T) map[string]expected {
 	return all
 }
 
-// The sums over all matches were counted once by other means and are known.
+// The totals over all matches are known from an independent count.
 func TestExpectedTotals(t *testing.T) {
 	got := map[string]int{}
 	var hatTricks []string
@@ -93,7 +93,7 @@ func checkEnd(t *testing.T, in Info, want expected) {
 		t.Errorf("%d balls listed, %d sent, want %d", in.Balls, len(f.Balls), want.Deliveries)
 	}
 	if diff := cmp.Diff(pick(want.Events), countOf(f)); diff != "" {
-		t.Errorf("what rows and balls show (-want +got):\n%s", diff)
+		t.Errorf("events in rows and balls (-want +got):\n%s", diff)
 	}
 }
 
@@ -124,7 +124,7 @@ func resultOf(f *seenFixture) (result, winner string) {
 	}
 }
 
-// countOf counts what can be read off the final reply without following the match.
+// countOf counts the events that follow from the final reply alone.
 func countOf(f *seenFixture) map[string]int {
 	n := map[string]int{}
 	for i := range f.Balls {
@@ -156,7 +156,7 @@ func add(n map[string]int, kind string, is bool) {
 	}
 }
 
-// pick leaves the kinds that countOf counts.
+// pick returns the counts of the kinds that countOf knows.
 func pick(events map[string]int) map[string]int {
 	n := map[string]int{}
 	for _, kind := range []string{
@@ -198,7 +198,7 @@ func TestResultNotes(t *testing.T) {
 	}
 }
 
-// Everybody who plays has one id in all matches, and nobody another's.
+// No two teams or players share an id, and no two matches share the ids of their rows.
 func TestIDsAreDistinct(t *testing.T) {
 	owner := map[int64]string{}
 	claim := func(id int64, who string) {
@@ -226,7 +226,7 @@ func TestIDsAreDistinct(t *testing.T) {
 	}
 }
 
-// Ids of balls rise by random steps that are the same each time.
+// The ids of balls rise by random steps from 1 to 9, which are the same on every load.
 func TestIDsOfBalls(t *testing.T) {
 	gaps := map[int64]int{}
 	for _, in := range List() {

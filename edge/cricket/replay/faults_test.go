@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// faultyDesk asks a feed with faults at any instant, in this process.
+// faultyDesk calls a feed with faults at any instant, in process.
 type faultyDesk struct {
 	c    *handClock
 	m    *Match
 	http http.RoundTripper
-	tag  string // of the last answer; "" asks for all of it
+	tag  string // the last ETag; "": requests are unconditional
 }
 
 func newFaultyDesk(t testing.TB, id string, seed uint64) *faultyDesk {
@@ -29,7 +29,7 @@ func newFaultyDesk(t testing.TB, id string, seed uint64) *faultyDesk {
 	return &faultyDesk{c: c, m: m, http: Transport(NewFeed(m, c, "t", seed))}
 }
 
-// ask returns status and body; status 0 for no answer.
+// ask returns status and body; status 0 means that no complete answer came.
 func (d *faultyDesk) ask(t testing.TB, at time.Time, path string) (int, []byte) {
 	t.Helper()
 	d.c.mu.Lock()
@@ -63,8 +63,8 @@ func (d *faultyDesk) ask(t testing.TB, at time.Time, path string) (int, []byte) 
 
 const faultyQuery = "?include=balls,runs,batting,bowling,scoreboards,lineup,localteam,visitorteam"
 
-// What a feed with faults tells is the same for the same seed, and another for another one.
-func TestLiesBySeed(t *testing.T) {
+// A feed with faults gives the same answers for the same seed, and others for another seed.
+func TestFaultsBySeed(t *testing.T) {
 	one, same, other := newFaultyDesk(t, "1343760", 5), newFaultyDesk(t, "1343760", 5), newFaultyDesk(t, "1343760", 6)
 	differs := 0
 	for at := one.m.Start(); at.Before(one.m.End().Add(12 * time.Minute)); at = at.Add(17 * time.Second) {
@@ -78,12 +78,12 @@ func TestLiesBySeed(t *testing.T) {
 		}
 	}
 	if differs < 20 {
-		t.Errorf("another seed tells the same but for %d answers", differs)
+		t.Errorf("with another seed only %d answers differ", differs)
 	}
 }
 
-// From ten minutes after the end nothing but the truth is told, but for the times at which balls were revised.
-func TestLiesEnd(t *testing.T) {
+// From ten minutes after the end a feed with faults shows the truth, except for the updated_at of revised balls.
+func TestFaultsEnd(t *testing.T) {
 	seeds := uint64(15)
 	if testing.Short() {
 		seeds = 4
@@ -94,9 +94,9 @@ func TestLiesEnd(t *testing.T) {
 			for _, after := range []time.Duration{10 * time.Minute, 20 * time.Minute, 30 * time.Minute} {
 				at := faulty.m.End().Add(after)
 				path := "/fixtures/" + id + faultyQuery
-				status, told := faulty.ask(t, at, path)
+				status, got := faulty.ask(t, at, path)
 				_, truth := honest.ask(t, at, path)
-				if a, b := timeless(t, told), timeless(t, truth); status != http.StatusOK || a != b {
+				if a, b := timeless(t, got), timeless(t, truth); status != http.StatusOK || a != b {
 					t.Fatalf("match %s, seed %d, %s after the end: not the truth", id, seed+1, after)
 				}
 			}
@@ -104,7 +104,7 @@ func TestLiesEnd(t *testing.T) {
 	}
 }
 
-// timeless is a reply without the times of its rows.
+// timeless returns a reply without the updated_at of its rows.
 func timeless(t testing.TB, body []byte) string {
 	t.Helper()
 	var v any
@@ -133,7 +133,7 @@ func timeless(t testing.TB, body []byte) string {
 	return string(out)
 }
 
-// faultyMatch is what a reply tells, as far as faults show in it.
+// faultyMatch has the fields of a reply in which faults show.
 type faultyMatch struct {
 	Status string
 	Winner *int64 `json:"winner_team_id"`
@@ -147,9 +147,9 @@ type faultyMatch struct {
 	Runs []struct{ Score, Wickets int }
 }
 
-// Every kind of fault of the catalogue occurs, and one ball in seven is revised within ten seconds. With -short two runs of
-// a match of half an hour show some of the kinds.
-func TestLiesAreTold(t *testing.T) {
+// Every kind of fault occurs, and about one ball in seven is wrong at first and revised within ten seconds. With -short two
+// runs of a half-hour match show some of the kinds.
+func TestFaultsOccur(t *testing.T) {
 	match, first, last := "1208093", uint64(1), uint64(4)
 	kinds := []string{
 		"absent", "regression", "live again", "429", "500", "502", "silence", "HTML", "broken JSON",
@@ -171,7 +171,7 @@ func TestLiesAreTold(t *testing.T) {
 			truth[b.id], order[b.id] = scoreOf(b.d).name, i
 		}
 		balls += len(d.m.balls)
-		told := map[int64]string{} // at first
+		names := map[int64]string{} // as first shown
 		lastRuns, lastStatus := -1, ""
 		for at := d.m.Start(); at.Before(d.m.End().Add(10 * time.Minute)); at = at.Add(2 * time.Second) {
 			status, body := d.ask(t, at, "/livescores"+faultyQuery)
@@ -194,8 +194,8 @@ func TestLiesAreTold(t *testing.T) {
 			i := d.m.moment(at)
 			note(seen, m, &d.m.moments[i], string(body), truth, order)
 			for _, b := range m.Balls {
-				if told[b.ID] == "" {
-					told[b.ID] = b.Score.Name
+				if names[b.ID] == "" {
+					names[b.ID] = b.Score.Name
 				}
 			}
 			runs := 0
@@ -210,7 +210,7 @@ func TestLiesAreTold(t *testing.T) {
 			}
 			lastRuns, lastStatus = runs, m.Status
 		}
-		for id, name := range told {
+		for id, name := range names {
 			if was, ok := truth[id]; ok && was != name {
 				revised++
 			}
@@ -218,7 +218,7 @@ func TestLiesAreTold(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		if seen[kind] == 0 {
-			t.Errorf("never told: %s", kind)
+			t.Errorf("never seen: %s", kind)
 		}
 	}
 	if rate := float64(balls) / float64(revised); rate < 5.5 || rate > 10 {
@@ -246,14 +246,14 @@ func note(seen map[string]int, m *faultyMatch, mo *Moment, body string, truth ma
 	newest := -1
 	for _, b := range m.Balls {
 		was, bowled := truth[b.ID]
-		wicketTold, wicketWas := b.Out != nil, strings.Contains(was, "O") && (strings.Contains(was, "Out") || strings.Contains(was, "OUT")) || was == "Clean Bowled"
+		shownOut, wasOut := b.Out != nil, strings.Contains(was, "O") && (strings.Contains(was, "Out") || strings.Contains(was, "OUT")) || was == "Clean Bowled"
 		switch {
 		case !bowled:
 			seen["a ball that was not bowled"]++
 		case b.Score.Name == was:
-		case wicketTold && !wicketWas:
+		case shownOut && !wasOut:
 			seen["wicket for none"]++
-		case !wicketTold && wicketWas:
+		case !shownOut && wasOut:
 			seen["none for a wicket"]++
 		default:
 			seen[b.Score.Name+" for "+was]++
@@ -297,12 +297,12 @@ func note(seen map[string]int, m *faultyMatch, mo *Moment, body string, truth ma
 	}
 }
 
-// A view that tells nothing otherwise is the truth, whatever the order of its parts.
+// A view without deviations has no tail. With deviations the tail has the balls from the first of them on.
 func TestTail(t *testing.T) {
 	m := mustLoad(t, "1343760")
 	v := &view{Moment: m.moments[len(m.moments)-1]}
 	if prefix, tail := v.tail(m); prefix != len(m.balls) || len(tail) != 0 {
-		t.Errorf("the truth is %d and %d", prefix, len(tail))
+		t.Errorf("without deviations: prefix %d, tail of %d", prefix, len(tail))
 	}
 	v.twice, v.missing = 1, map[int]bool{v.Balls - 2: true}
 	prefix, tail := v.tail(m)
@@ -311,6 +311,6 @@ func TestTail(t *testing.T) {
 		got = append(got, b.index)
 	}
 	if n := v.Balls; prefix != n-2 || !slices.Equal(got, []int{n - 1, n - 1}) {
-		t.Errorf("%d, then %v of %d", prefix, got, n)
+		t.Errorf("prefix %d, tail %v of %d balls", prefix, got, n)
 	}
 }

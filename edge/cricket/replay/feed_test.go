@@ -15,7 +15,7 @@ import (
 
 const final = "1144530"
 
-func TestWhoMayAsk(t *testing.T) {
+func TestStatusCodes(t *testing.T) {
 	d := newDesk(t, final)
 	tests := []struct {
 		target string
@@ -41,7 +41,7 @@ func TestWhoMayAsk(t *testing.T) {
 			t.Errorf("%s: content type %q", tt.target, got)
 		}
 		if got := w.Header().Get("Date"); got != "Sun, 14 Jul 2019 09:59:00 GMT" {
-			t.Errorf("%s: dated %q", tt.target, got)
+			t.Errorf("%s: date %q", tt.target, got)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestLivescores(t *testing.T) {
 	}{
 		{"long before", first.AddDate(0, 0, -3), false},
 		{"toss", first.Add(-time.Minute), false},
-		{"a moment before the first ball", first.Add(-1), false},
+		{"a nanosecond before the first ball", first.Add(-1), false},
 		{"first ball", first, true},
 		{"finished", end, true},
 		{"five minutes later", end.Add(5 * time.Minute), true},
@@ -72,7 +72,7 @@ func TestLivescores(t *testing.T) {
 	}
 }
 
-// What is not asked for is not sent.
+// Only the requested parts are sent; unknown names are ignored.
 func TestInclude(t *testing.T) {
 	d := newDesk(t, final)
 	at := d.m.balls[100].at
@@ -124,7 +124,7 @@ func TestNestedInclude(t *testing.T) {
 		got = append(got, strings.Join([]string{name(b.Batsman), name(b.Result), name(b.Bowler), name(b.Catchstump),
 			name(b.Batsmanout), name(b.Runoutby)}, "|"))
 	}
-	for _, want := range []string{ // caught, lbw, run out (by nobody who is named), not out
+	for _, want := range []string{ // caught, lbw, run out (without a fielder's name), not out
 		"KS Williamson|Catch Out|LE Plunkett|JC Buttler|-|-", "LRPL Taylor|LBW OUT|MA Wood|-|-|-",
 		"AU Rashid|Run Out|-|-|AU Rashid|-", "BA Stokes|Not Out|-|-|-|-",
 	} {
@@ -154,7 +154,7 @@ func TestNotModified(t *testing.T) {
 		t.Errorf("the same again: %d with %d bytes", again.Code, again.Body.Len())
 	}
 	if again.Header().Get("Date") == first.Header().Get("Date") {
-		t.Error("the clock stands still")
+		t.Error("the Date header did not change")
 	}
 	for name, w := range map[string]int{
 		"next ball":      d.get(d.m.balls[10].at, target, "If-None-Match", tag).Code,
@@ -170,8 +170,9 @@ func TestNotModified(t *testing.T) {
 	}
 }
 
-// One tag, one body: over a whole match, every answer with another body has another tag, and the other way round.
-func TestTagsTellBodiesApart(t *testing.T) {
+// Over a whole match, answers with the same tag have the same body. In play answers with the same body also have the same
+// tag.
+func TestTagsIdentifyBodies(t *testing.T) {
 	d := newDesk(t, "1369560")
 	bodies := map[string]string{}
 	tags := map[string]string{}
@@ -229,7 +230,7 @@ func TestFixturesList(t *testing.T) {
 	}
 }
 
-// The catalogue names every score that a ball of any match refers to, and says the same of it.
+// The catalogue has every score that a ball of any match refers to, with the same fields.
 func TestScoresCatalogue(t *testing.T) {
 	d := newDesk(t, final)
 	var env struct{ Data []seenScore }

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
-// Whatever is asked, the answer is JSON with a status that the API has.
+// Any request is answered with a status of the API, and with valid JSON if that is the content type.
 func FuzzRequest(f *testing.F) {
 	m := mustLoad(f, "1369560")
 	h := &hand{}

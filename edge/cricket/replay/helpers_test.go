@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 const (
 	longest     = "1086066" // the match with the most balls
@@ -24,7 +24,7 @@ const (
 		"tosswon,winnerteam,manofmatch"
 )
 
-// hand is a clock that is set by hand.
+// hand is a clock set by hand.
 type hand struct{ now time.Time }
 
 func (h *hand) Now() time.Time                                       { return h.now }
@@ -41,7 +41,7 @@ func mustLoad(t testing.TB, id string) *Match {
 	return m
 }
 
-// desk is a feed that is asked at chosen instants.
+// desk calls a feed at chosen instants.
 type desk struct {
 	t testing.TB
 	m *Match
@@ -49,7 +49,7 @@ type desk struct {
 	f http.Handler
 }
 
-// looped are the recordings that a slow rule looks at: all, and with -short the shortest of each format.
+// looped returns the recordings for slow tests: all of them, or with -short the shortest of each format.
 func looped() []Info {
 	all := slices.Clone(List())
 	if !testing.Short() {
@@ -70,7 +70,7 @@ func newDesk(t testing.TB, id string) *desk {
 	return &desk{t: t, m: m, h: h, f: NewFeed(m, h, "secret", 0)}
 }
 
-// get asks at an instant; header is pairs of names and values.
+// get sends a request at an instant; header has pairs of names and values.
 func (d *desk) get(at time.Time, target string, header ...string) *httptest.ResponseRecorder {
 	d.t.Helper()
 	d.h.now = at
@@ -83,7 +83,7 @@ func (d *desk) get(at time.Time, target string, header ...string) *httptest.Resp
 	return w
 }
 
-// fixture asks for the match with everything in it.
+// fixture requests the match with all includes.
 func (d *desk) fixture(at time.Time) *seenFixture {
 	d.t.Helper()
 	w := d.get(at, "/fixtures/"+d.m.rec.ID+"?api_token=secret&include="+allIncludes)
@@ -101,7 +101,7 @@ func (d *desk) decode(body []byte, into any) {
 	}
 }
 
-// seenFixture is a reply as a client reads it.
+// seenFixture is a reply as a client decodes it.
 type seenFixture struct {
 	Status, Note string
 	Winner       int64         `json:"winner_team_id"`
@@ -215,7 +215,7 @@ type seenScore struct {
 	Ball, Out  bool
 }
 
-// golden compares a text with a file of testdata.
+// golden compares a text with a file in testdata.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
 	path := "testdata/" + file
@@ -229,6 +229,6 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; after a look at it: go test -update\n%s", path, got)
+		t.Errorf("%s differs; if the new text is right, run go test -update\n%s", path, got)
 	}
 }

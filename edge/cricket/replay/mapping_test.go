@@ -50,7 +50,7 @@ func TestScoreOfADelivery(t *testing.T) {
 	}
 	for _, tt := range tests {
 		got := scoreOf(&tt.d)
-		if tt.want.id == 0 { // one of ours: some id, not one of the real feed's
+		if tt.want.id == 0 { // the real feed's id is not known: any id of our own
 			if got.id < scoreFirstOwn {
 				t.Errorf("%s: id %d", got.name, got.id)
 			}
@@ -62,7 +62,7 @@ func TestScoreOfADelivery(t *testing.T) {
 	}
 }
 
-// A run out and a retirement on one ball: the ball shows the run out, rows and score line both.
+// After a run out and a retirement on one ball, the ball shows the run out, while rows and score line count both.
 func TestTwoWicketsOnOneBall(t *testing.T) {
 	d := newDesk(t, "1208093")
 	f := d.fixture(d.m.End())
@@ -82,11 +82,12 @@ func TestTwoWicketsOnOneBall(t *testing.T) {
 		}
 	}
 	if gone != 2 {
-		t.Errorf("%d batters went on 19.5: %+v", gone, f.Batting)
+		t.Errorf("%d batters were out on 19.5: %+v", gone, f.Batting)
 	}
 }
 
-// Who has retired hurt looks not out, counts no wicket, and his substitute is in the line-up as one.
+// A batter who retired hurt is shown as not out, on his row and on the balls. His substitute is in the line-up, marked as
+// one.
 func TestRetiredHurtAndSubstitute(t *testing.T) {
 	d := newDesk(t, "1195619")
 	f := d.fixture(d.m.End())
@@ -99,24 +100,24 @@ func TestRetiredHurtAndSubstitute(t *testing.T) {
 	}
 	for _, b := range f.Batting {
 		if b.Player == ids["SB Harper"].ID && (b.Wicket != scoreNotOut || b.FowScore != 0) {
-			t.Errorf("who retired hurt: %+v", b)
+			t.Errorf("the batter who retired hurt: %+v", b)
 		}
 	}
 	for i := range f.Balls {
 		if b := &f.Balls[i]; b.Out == ids["SB Harper"].ID && b.Out != 0 {
-			t.Errorf("a ball has him out: %+v", b)
+			t.Errorf("a ball shows him as out: %+v", b)
 		}
 	}
 }
 
-// Penalty runs are in the score line and in the extras, and in no ball.
+// Penalty runs are in the score line and in the extras, but not in a ball.
 func TestPenaltyRuns(t *testing.T) {
 	for _, tt := range []struct {
 		id      string
 		innings int
 		runs    int
-		ball    int // of the innings, with which they are there
-		before  int // score line just before
+		ball    int // balls of the innings when they first show
+		before  int // runs on the score line just before
 	}{
 		{"1269656", 1, 5, 1, 0},    // before the first ball
 		{"335988", 1, 5, 74, 106},  // on a ball
@@ -158,7 +159,7 @@ func countBalls(f *seenFixture, innings int) int {
 	return n
 }
 
-// An innings that was forfeited is there, empty, when the next one begins.
+// A forfeited innings appears, empty, with the first ball of the next one.
 func TestForfeitedInnings(t *testing.T) {
 	d := newDesk(t, "1244270")
 	first := 0
@@ -244,7 +245,7 @@ func TestLineup(t *testing.T) {
 	}
 }
 
-// Supersubs, impact players and substitute fielders are beyond the eleven.
+// Every side has eleven players; supersubs, impact players and substitute fielders do not count.
 func TestElevenASide(t *testing.T) {
 	for _, in := range List() {
 		m := mustLoad(t, in.ID)
@@ -262,7 +263,7 @@ func TestElevenASide(t *testing.T) {
 	}
 }
 
-// The pair of a ball is who was there before it, in batting order, whoever is on strike.
+// The pair of a ball are the batters at the crease before it, in batting order, whoever is on strike.
 func TestPairAtTheCrease(t *testing.T) {
 	d := newDesk(t, final)
 	f := d.fixture(d.m.End())
@@ -280,7 +281,7 @@ func TestPairAtTheCrease(t *testing.T) {
 			t.Errorf("%s %s: %d before %d", b.Scoreboard, b.Ball, b.One, b.Two)
 		}
 		if b.Batsman != b.One && b.Batsman != b.Two {
-			t.Errorf("%s %s: the striker is not there", b.Scoreboard, b.Ball)
+			t.Errorf("%s %s: the striker is not one of the pair", b.Scoreboard, b.Ball)
 		}
 		if b.Batsman == b.Two {
 			swapped++

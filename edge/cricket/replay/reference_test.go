@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The lists have what the matches refer to, each once; a squad has the players of the line-ups, under the same ids.
+// The lists have what the matches refer to, each record once. A squad has the players of the line-up, with the same ids.
 func TestReferenceLists(t *testing.T) {
 	d, _ := newSetAt(t)
 	start(t, d, StartReplay{RecordingID: "1144530"})

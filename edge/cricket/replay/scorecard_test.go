@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 )
 
-// The scorecards of two matches as the rows give them, to be held against any newspaper's.
+// The scorecards of two matches, built from the rows, to be compared with published ones.
 func TestScorecards(t *testing.T) {
 	for _, id := range []string{final, "656483"} {
 		t.Run(id, func(t *testing.T) { golden(t, "scorecard-"+id+".txt", scorecard(t, id)) })
@@ -104,7 +104,7 @@ func (f *cardReply) rows(b *strings.Builder, board string) {
 	}
 }
 
-// A maiden is a whole over by one bowler; no recorded over that two shared would have been one.
+// A maiden is a whole over by one bowler. None of the recorded overs that two bowlers shared would have been one.
 func TestSharedOverIsNoMaiden(t *testing.T) {
 	for _, tt := range []struct {
 		bowlers string

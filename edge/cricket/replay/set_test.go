@@ -19,7 +19,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// handClock is moved by hand.
+// handClock is a clock moved by hand.
 type handClock struct {
 	clock.Clock
 	mu  sync.Mutex
@@ -44,17 +44,17 @@ func newSetAt(t testing.TB) (*Set, *handClock) {
 	return NewSet(c, "t"), c
 }
 
-// lead38 is how long a replay at a ball a second is there before its start.
+// lead38 is how long before its start a replay at speed 38, a ball per second, appears in the feed.
 const lead38 = time.Minute / 38
 
-// A replay is there for a minute of play before it starts: not in play, toss and line-ups known.
+// A replay appears a minute of play before it starts: not in play, with the toss known.
 func TestSetLead(t *testing.T) {
 	d, c := newSetAt(t)
 	id := start(t, d, StartReplay{RecordingID: "1192877", Speed: 2}).ID
 	for range 29 {
-		data := told(t, d, id)
-		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsTold(data) != 0 {
-			t.Fatalf("before the start: %v, toss %v, %d balls", data["status"], data["toss_won_team_id"], ballsTold(data))
+		data := shown(t, d, id)
+		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsOf(data) != 0 {
+			t.Fatalf("before the start: %v, toss %v, %d balls", data["status"], data["toss_won_team_id"], ballsOf(data))
 		}
 		if at, _ := data["starting_at"].(string); at[:16] != "2026-11-21T09:30" {
 			t.Fatalf("it starts at %s", at)
@@ -62,22 +62,22 @@ func TestSetLead(t *testing.T) {
 		c.add(time.Second)
 	}
 	c.add(21 * time.Second)
-	if data := told(t, d, id); data["status"] != "1st Innings" || ballsTold(data) != 1 {
-		t.Errorf("after its first ball: %v, %d balls", data["status"], ballsTold(data))
+	if data := shown(t, d, id); data["status"] != "1st Innings" || ballsOf(data) != 1 {
+		t.Errorf("after its first ball: %v, %d balls", data["status"], ballsOf(data))
 	}
 	if !d.Has(id) || d.Has("1192877") {
-		t.Error("the set does not know what it has")
+		t.Error("Has does not report the replay, or reports its recording")
 	}
 }
 
-// A feed with faults tells the truth before play: what it tells first is the toss and the line-ups, in their order.
-func TestSetLeadOfALyingFeed(t *testing.T) {
+// The first answer of a feed with faults is true: not in play, with the toss known and without balls.
+func TestSetLeadWithFaults(t *testing.T) {
 	d, _ := newSetAt(t)
 	for seed := range uint64(20) {
 		id := start(t, d, StartReplay{RecordingID: "1192877", Speed: 100, Faults: seed + 1}).ID
-		data := told(t, d, id)
-		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsTold(data) != 0 {
-			t.Errorf("seed %d: %v, toss %v, %d balls", seed+1, data["status"], data["toss_won_team_id"], ballsTold(data))
+		data := shown(t, d, id)
+		if data["status"] != "NS" || data["toss_won_team_id"] == nil || ballsOf(data) != 0 {
+			t.Errorf("seed %d: %v, toss %v, %d balls", seed+1, data["status"], data["toss_won_team_id"], ballsOf(data))
 		}
 	}
 }
@@ -100,8 +100,8 @@ func control(t testing.TB, d *Set, id string, c Control) Playing {
 	return p
 }
 
-// told is what the set's feed says of a match; nil when it does not know it.
-func told(t testing.TB, d *Set, id string) map[string]any {
+// shown returns a match as the set's feed shows it, nil if the feed does not have it.
+func shown(t testing.TB, d *Set, id string) map[string]any {
 	t.Helper()
 	w := httptest.NewRecorder()
 	d.ServeHTTP(w, httptest.NewRequest(http.MethodGet, prefix+"/fixtures/"+id+"?api_token=t&include=balls,runs", http.NoBody))
@@ -119,13 +119,13 @@ func told(t testing.TB, d *Set, id string) map[string]any {
 	return reply.Data
 }
 
-func ballsTold(data map[string]any) int {
+func ballsOf(data map[string]any) int {
 	list, _ := data["balls"].([]any)
 	return len(list)
 }
 
-// The cursor is floor((now - startedAt) / msPerBall), and stands still on the last ball of an innings for
-// ceil(20 minutes / msPerBall) of these, or for as long as was asked for.
+// The cursor is floor((now - startedAt) / msPerBall). On the last ball of an innings it stands still for
+// ceil(20 minutes / msPerBall) balls, or for the requested break instead of 20 minutes.
 func TestSetCursor(t *testing.T) {
 	speeds := []float64{0.5, 1, 30, 400}
 	if testing.Short() {
@@ -172,8 +172,8 @@ func TestSetCursor(t *testing.T) {
 			if inBreak := ticks >= first && ticks < first+frozen; (got.Status == "Innings Break") != inBreak {
 				t.Fatalf("speed %g, tick %d: status %s, in a break %t", speed, ticks, got.Status, inBreak)
 			}
-			if n%50 == 0 && ballsTold(told(t, d, p.ID)) != want {
-				t.Fatalf("tick %d: the feed has %d balls, want %d", ticks, ballsTold(told(t, d, p.ID)), want)
+			if n%50 == 0 && ballsOf(shown(t, d, p.ID)) != want {
+				t.Fatalf("tick %d: the feed has %d balls, want %d", ticks, ballsOf(shown(t, d, p.ID)), want)
 			}
 		}
 		if speed == 1 && p.MsPerBall != 38_000 {
@@ -191,7 +191,7 @@ func TestSetControls(t *testing.T) {
 		if p.Cursor != cursor || p.Status != status {
 			t.Errorf("%s: cursor %d, %s; want %d, %s", name, p.Cursor, p.Status, cursor, status)
 		}
-		if got := ballsTold(told(t, d, id)); got != cursor {
+		if got := ballsOf(shown(t, d, id)); got != cursor {
 			t.Errorf("%s: the feed has %d balls, want %d", name, got, cursor)
 		}
 	}
@@ -202,18 +202,18 @@ func TestSetControls(t *testing.T) {
 	step("an hour later", now(), 10, "paused")
 	step("play", control(t, d, id, Control{Action: "play"}), 10, "playing")
 	c.add(600 * time.Millisecond)
-	step("the ball is not there yet", now(), 10, "playing")
+	step("just before the next ball", now(), 10, "playing")
 	c.add(200 * time.Millisecond)
-	step("and is now", now(), 11, "playing")
+	step("just after it", now(), 11, "playing")
 	step("seek", control(t, d, id, Control{Action: "seek", Position: 100}), 100, "playing")
 	c.add(2500 * time.Millisecond)
-	step("on from there", now(), 102, "playing")
+	step("playing on from there", now(), 102, "playing")
 	step("half the speed", control(t, d, id, Control{Action: "speed", Speed: 19}), 102, "playing")
 	c.add(1100 * time.Millisecond)
-	step("half a ball was left, now a second", now(), 103, "playing")
+	step("the remaining half a ball takes a second", now(), 103, "playing")
 	step("seek back", control(t, d, id, Control{Action: "seek", Position: 5}), 5, "playing")
 	c.add(4100 * time.Millisecond)
-	step("again", now(), 7, "playing")
+	step("playing on", now(), 7, "playing")
 	step("to the end", control(t, d, id, Control{Action: "seek", Position: now().Balls}), now().Balls, "playing")
 	c.add(5 * time.Minute)
 	step("over", now(), now().Balls, "finished")
@@ -221,10 +221,10 @@ func TestSetControls(t *testing.T) {
 	if _, err := d.Control(id, Control{Action: "play"}); fault.KindOf(err) != fault.Conflict {
 		t.Errorf("play after stop: %v", err)
 	}
-	if told(t, d, id)["status"] != "Aban." {
-		t.Errorf("a stopped match is %v", told(t, d, id)["status"])
+	if shown(t, d, id)["status"] != "Aban." {
+		t.Errorf("a stopped match is %v", shown(t, d, id)["status"])
 	}
-	if err := d.Remove(id); err != nil || len(d.List()) != 0 || told(t, d, id) != nil {
+	if err := d.Remove(id); err != nil || len(d.List()) != 0 || shown(t, d, id) != nil {
 		t.Errorf("remove: %v", err)
 	}
 }
@@ -263,8 +263,8 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// A set that has had a thousand replays takes more, each under an id that none had before.
-func TestSetOfALongLife(t *testing.T) {
+// After a thousand replays a set starts more, each with an id that no earlier one had.
+func TestSetAfterManyReplays(t *testing.T) {
 	d, _ := newSetAt(t)
 	if err := d.Load([]byte(`{"started":998,"plays":[]}`)); err != nil {
 		t.Fatal(err)
@@ -288,7 +288,7 @@ func TestSetOfALongLife(t *testing.T) {
 	}
 }
 
-// Several replays are one feed: a recording twice is two matches, and each has the balls that it has bowled.
+// Several replays share one feed. A recording played twice is two matches, each with its own balls.
 func TestSetFeed(t *testing.T) {
 	d, c := newSetAt(t)
 	one := start(t, d, StartReplay{RecordingID: "1144530", Speed: 38})
@@ -326,11 +326,11 @@ func TestSetFeed(t *testing.T) {
 		t.Errorf("fixtures: %.200s", list)
 	}
 	if !strings.Contains(ask("/livescores?api_token=x"), "Unauthenticated") {
-		t.Error("another token is as good")
+		t.Error("a wrong token was accepted")
 	}
 }
 
-// A set that was saved and loaded tells the same as one that was not, whatever was done to it.
+// A set that was saved and loaded shows the same as the original, whatever was done to it. Only a seek moves the cursor.
 func TestSetSaves(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		d, c := newSetAt(t)

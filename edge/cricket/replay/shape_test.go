@@ -23,7 +23,7 @@ func (k kinds) walk(path string, v any) {
 	case []any:
 		k[path]["list"] = true
 		for i, e := range v {
-			if i < 30 || i >= len(v)-30 { // all the balls of a Test would tell no more
+			if i < 30 || i >= len(v)-30 { // the balls in the middle of a Test add nothing new
 				k.walk(path+"[]", e)
 			}
 		}
@@ -49,11 +49,11 @@ func (k kinds) add(t *testing.T, body []byte) {
 	k.walk("", v)
 }
 
-// includesOfReal are the parts that the real reply has.
+// includesOfReal lists the parts of the real reply.
 const includesOfReal = "league,season,localteam,visitorteam,batting,bowling,runs,lineup,balls,winnerteam,tosswon"
 
-// Our replies have the paths of a real one, all and no others, with its JSON types. Null stands for any type: what
-// is null in the real reply has no known type, and what we have no fact for is null only where the real one is.
+// Our replies have exactly the paths of a real one, with its JSON types. A path that is null in the real reply may have any
+// type in ours. Ours is null only where the real one is, and where mayBeNull allows it.
 func TestShapeOfReplies(t *testing.T) {
 	real71344 := kinds{}
 	src, err := os.ReadFile("testdata/reply-71344.json")
@@ -97,8 +97,8 @@ func compareKinds(t *testing.T, id string, want, got kinds) {
 	}
 }
 
-// mayBeNull are paths that carry a value in the middle of a T20 and none in other matches or at other times, as
-// the description of the feed says.
+// mayBeNull reports whether a path has a value in the middle of a T20 but none in other matches or at other times,
+// according to the feed's description.
 func mayBeNull(path string) bool {
 	switch path {
 	case ".data.note", ".data.toss_won_team_id", ".data.elected", ".data.tosswon", // before it is known
@@ -108,14 +108,14 @@ func mayBeNull(path string) bool {
 		".data.tv_umpire_id", ".data.referee_id", // not everywhere
 		".data.first_umpire_id", ".data.second_umpire_id": // nor recorded everywhere
 		return true
-	case ".data.balls[].bowler.bowlingstyle": // the record knows no one's
+	case ".data.balls[].bowler.bowlingstyle": // not in the records
 		return true
 	default:
 		return false
 	}
 }
 
-// unknownInside reports whether the real reply had null where ours has an object, so that its inside is not known.
+// unknownInside reports whether the real reply has null for a parent of path, so that its fields are not known.
 func unknownInside(want kinds, path string) bool {
 	for outer, types := range want {
 		if len(types) == 1 && types["null"] && len(path) > len(outer) && path[:len(outer)] == outer {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The whole course of three matches, to be read: a tie with super over, a match that went into its reserve day, and
-// a four-day match with a forfeited innings.
+// The whole course of three matches, in golden files to be read: a tie with a super over, a match that went into its
+// reserve day, and a four-day match with a forfeited innings.
 func TestTimetables(t *testing.T) {
 	for _, id := range []string{"1144530", "1144528", "1244270"} {
 		t.Run(id, func(t *testing.T) {
@@ -19,7 +19,8 @@ func TestTimetables(t *testing.T) {
 	}
 }
 
-// course writes a line for each moment at which more changes than one ball, and for the balls around it.
+// course writes a line for each moment that changes more than the number of balls, for the ball before it, and for the
+// first eight balls.
 func course(m *Match) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "demo from %s to %s\n", m.Start().Format(time.RFC3339), m.End().Format(time.RFC3339))
@@ -53,7 +54,7 @@ func extra(m *Match, mo *Moment) string {
 	return text
 }
 
-// The pace between any two balls of any match is one of those that were agreed.
+// The time between any two balls of any match follows the pace that schedule sets.
 func TestPace(t *testing.T) {
 	for _, in := range List() {
 		m := mustLoad(t, in.ID)
@@ -79,7 +80,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// No day is longer than daylight, and none falls out of the match's own dates.
+// Play stays within daylight and within the match's own dates.
 func TestDays(t *testing.T) {
 	for _, in := range List() {
 		m := mustLoad(t, in.ID)
@@ -101,7 +102,8 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// Revised overs and targets are there when the feed would have them, and only then.
+// Revised overs and targets show when the feed would have them: in the first innings or from its end. Other matches have
+// none.
 func TestRevisedTargets(t *testing.T) {
 	want := map[string][2]string{ // in the first innings, in the second
 		"530323":  {"-", "13 120"},

@@ -23,7 +23,7 @@ type scoreForm struct {
 	legal            bool
 }
 
-// scoreForms are the forms of score object that have been seen, and what the ball is.
+// scoreForms returns the forms of score object that have been seen, and the ball that each stands for.
 func scoreForms() []scoreForm {
 	return []scoreForm{
 		{"dot", `"name":"No Run","runs":0,"ball":true`, "", cricket.Ball{Outcome: "No Run"}, 0, 0, true},
@@ -38,7 +38,7 @@ func scoreForms() []scoreForm {
 			cricket.Ball{Outcome: "1 Wide", Runs: 1, Wide: true}, 1, 0, false},
 		{"five wides", `"name":"5 Wides","runs":5,"ball":false`, "",
 			cricket.Ball{Outcome: "5 Wides", Runs: 5, Wide: true}, 5, 0, false},
-		{"a wide by its name alone", `"name":"2 Wides","runs":2`, "",
+		{"wide by name only", `"name":"2 Wides","runs":2`, "",
 			cricket.Ball{Outcome: "2 Wides", Runs: 2, Wide: true}, 2, 0, false},
 		{"bye", `"name":"1 Bye","runs":0,"bye":1,"ball":true`, "", cricket.Ball{Outcome: "1 Bye", Byes: 1}, 1, 0, true},
 		{"leg byes", `"name":"4 Leg Bye","runs":0,"leg_bye":4,"ball":true`, "",
@@ -51,19 +51,19 @@ func scoreForms() []scoreForm {
 			cricket.Ball{Outcome: "1 No Ball + 1 Run", Runs: 3, NoBall: true, NoBallRuns: 2}, 3, 1, false},
 		{"no-ball and bye", `"name":"1 No Ball + 1 Bye","runs":1,"bye":1,"noball":1,"noball_runs":1,"ball":true`, "",
 			cricket.Ball{Outcome: "1 No Ball + 1 Bye", Runs: 1, Byes: 1, NoBall: true, NoBallRuns: 1}, 2, 0, false},
-		{"no-ball by ball false too", `"name":"1 No Ball","runs":1,"noball":1,"noball_runs":1,"ball":false`, "",
+		{"no-ball with ball false", `"name":"1 No Ball","runs":1,"noball":1,"noball_runs":1,"ball":false`, "",
 			cricket.Ball{Outcome: "1 No Ball", Runs: 1, NoBall: true, NoBallRuns: 1}, 1, 0, false},
 		{"caught", `"name":"Catch Out","runs":0,"ball":true,"is_wicket":true,"out":true`, "166",
 			cricket.Ball{Outcome: "Catch Out", Wicket: true, OutID: 166}, 0, 0, true},
 		{"stumped off a wide", `"name":"1 Wide + Stump Out","runs":1,"ball":false,"is_wicket":true,"out":true`, "166",
 			cricket.Ball{Outcome: "1 Wide + Stump Out", Runs: 1, Wide: true, Wicket: true, OutID: 166}, 1, 0, false},
-		{"run out by the id alone", `"name":"Run Out + 1 Run","runs":1,"ball":true`, "166",
+		{"run out by the batter's id only", `"name":"Run Out + 1 Run","runs":1,"ball":true`, "166",
 			cricket.Ball{Outcome: "Run Out + 1 Run", Runs: 1, Wicket: true, OutID: 166}, 1, 1, true},
-		{"run out on a no-ball, flags in doubt, blanks vary", `"name":"1NB + 1 Run+  Run Out","runs":2,"ball":true,"is_wicket":true`, "null",
+		{"run out on a no-ball without its flag, repeated spaces", `"name":"1NB + 1 Run+  Run Out","runs":2,"ball":true,"is_wicket":true`, "null",
 			cricket.Ball{Outcome: "1NB + 1 Run+ Run Out", Runs: 2, NoBall: true, NoBallRuns: 1, Wicket: true}, 2, 1, false},
-		{"retired hurt is no wicket", `"name":"Retired Hurt","runs":0,"ball":true`, "166",
+		{"retired hurt is not a wicket", `"name":"Retired Hurt","runs":0,"ball":true`, "166",
 			cricket.Ball{Outcome: "Retired Hurt"}, 0, 0, true},
-		{"retired out is one", `"name":"Retired Out","runs":0,"ball":true,"is_wicket":true,"out":true`, "166",
+		{"retired out is a wicket", `"name":"Retired Out","runs":0,"ball":true,"is_wicket":true,"out":true`, "166",
 			cricket.Ball{Outcome: "Retired Out", Wicket: true, OutID: 166}, 0, 0, true},
 		{"numbers as text, flags as digits", `"name":"FOUR","runs":"4","four":"1","ball":1`, "",
 			cricket.Ball{Outcome: "FOUR", Runs: 4, Four: true}, 4, 4, true},
@@ -102,7 +102,8 @@ const (
 	four = `"id":47,"name":"FOUR","runs":4,"four":true,"ball":true`
 )
 
-// Labels repeat and rows come in any order: only innings and id tell, and the scoreboard's number, not its text.
+// Labels repeat and rows come in any order, so balls are sorted by innings and id. The innings is the scoreboard's number:
+// S2 comes before S10.
 func TestOrderOfBalls(t *testing.T) {
 	balls := ballsOfReply(t,
 		ballRow(50, "S10", "0.1", "50:00", dot),
@@ -125,16 +126,16 @@ func TestOrderOfBalls(t *testing.T) {
 	}
 }
 
-// The same ball twice in a reply: the one updated last, else the later one.
+// Of two rows with the same id the one updated last is kept, or the later row if both were updated at the same time.
 func TestSameBallTwice(t *testing.T) {
 	tests := []struct {
 		name, first, second string
 		firstAt, secondAt   string
 		want                string
 	}{
-		{"the later update is first", four, dot, "02:00", "01:00", "FOUR"},
-		{"the later update is last", dot, four, "01:00", "02:00", "FOUR"},
-		{"updated alike: the later row", dot, four, "01:00", "01:00", "FOUR"},
+		{"the last update comes first", four, dot, "02:00", "01:00", "FOUR"},
+		{"the last update comes last", dot, four, "01:00", "02:00", "FOUR"},
+		{"same update time: the later row", dot, four, "01:00", "01:00", "FOUR"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,7 +148,8 @@ func TestSameBallTwice(t *testing.T) {
 	}
 }
 
-// A ball without its score object takes it from the catalogue, also later, when the catalogue knows more.
+// A ball without a score object takes it from the catalogue. If the catalogue learns the score later, the next reply has
+// it, although the ball's text is unchanged.
 func TestBallWithoutScore(t *testing.T) {
 	d := newDecoder()
 	body := []byte(`{"data":{"id":5,"balls":[{"id":1,"scoreboard":"S1","ball":0.1,"score_id":47}]}}`)

@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// testMatch writes the replies of a whole Test: rows of everybody, and balls of the real reply's size.
+// testMatch writes the replies of a whole Test: the rows of a real reply, and balls of the same size as its own.
 type testMatch struct {
 	head, ball string // templates
 	buf        bytes.Buffer
@@ -49,7 +49,7 @@ func newTestMatch(tb testing.TB) *testMatch {
 	return m
 }
 
-// reply is what the feed says after n balls: the head changes with every ball.
+// reply returns the feed's reply after n balls. The head changes with every ball.
 func (m *testMatch) reply(n int) []byte {
 	m.buf.Reset()
 	m.buf.WriteString(strings.Replace(m.head, `"score":182`, fmt.Sprintf(`"score":%d`, n), 1))
@@ -63,7 +63,7 @@ func (m *testMatch) reply(n int) []byte {
 	return m.buf.Bytes()
 }
 
-// A whole Test after its first reply: the body is 3 MB and nothing of it is known.
+// The first reply of a whole Test: a body of 3 MB, all of it new.
 func BenchmarkFirstReply(b *testing.B) {
 	body := newTestMatch(b).reply(testBalls)
 	b.SetBytes(int64(len(body)))
@@ -75,7 +75,7 @@ func BenchmarkFirstReply(b *testing.B) {
 	}
 }
 
-// One more ball at the end of a Test.
+// The next reply at the end of a Test: one new ball.
 func BenchmarkNextBall(b *testing.B) {
 	m := newTestMatch(b)
 	before := bytes.Clone(m.reply(testBalls - 1))
@@ -88,15 +88,15 @@ func BenchmarkNextBall(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d.span(body) // is it the last reply again?
+		d.span(body) // the client compares it with the last reply's
 		if _, err := d.reply(body, first.fixtures); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-// A Test of 2,700 balls through the client over HTTP, one reply a ball: CPU of the whole process, the server that
-// writes the bodies included. An iteration is a match.
+// A Test of 2,700 balls through the client over HTTP, one reply per ball. An iteration is a match; cpu-s/match is the CPU
+// time of the whole process, including the server that writes the bodies.
 func BenchmarkTestMatchOverHTTP(b *testing.B) {
 	m := newTestMatch(b)
 	whole := bytes.Clone(m.reply(testBalls))

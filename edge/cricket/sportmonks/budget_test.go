@@ -19,8 +19,8 @@ func limited(t *testing.T, f *feed, calls int) *sportmonks.Client {
 	return newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: f.clock, CallsPerHour: calls})
 }
 
-// The hour's calls are counted here, from the first one; the last tenth is for final states; the hour over, all is
-// as before.
+// The client counts an hour's calls from the first one. The last tenth is reserved for final reads. When the hour is over,
+// the count starts again.
 func TestBudgetOfAnHour(t *testing.T) {
 	f := newFeed(t, answer(200, oneMatch))
 	c := limited(t, f, 40)
@@ -71,7 +71,7 @@ func TestBudgetOfAnHour(t *testing.T) {
 	}
 }
 
-// Every attempt counts, a retry too; one that the budget does not allow is left out, and the error is the feed's.
+// Every attempt counts, including retries. A retry that the budget does not allow is not sent; the error is then the feed's.
 func TestRetriesAreCounted(t *testing.T) {
 	f := newFeed(t, answer(500, ""))
 	c := limited(t, f, 3)
@@ -90,7 +90,7 @@ func TestRetriesAreCounted(t *testing.T) {
 	}
 }
 
-// A refusal for want of budget says nothing about the feed's health: no breaker, no alarm.
+// A call refused for lack of budget says nothing about the feed's health: it neither trips the breaker nor raises an alarm.
 func TestBudgetKeepsTheBreakerClosed(t *testing.T) {
 	f := newFeed(t, answer(200, oneMatch))
 	c := limited(t, f, 1)
@@ -114,7 +114,7 @@ func rates(limit, left int, reset string) []string {
 	return h
 }
 
-// What the feed says of its limit corrects what is counted here.
+// The feed's rate limit headers correct the client's own count.
 func TestBudgetIsCorrected(t *testing.T) {
 	hour := start().Add(time.Hour)
 	tests := []struct {
@@ -123,24 +123,24 @@ func TestBudgetIsCorrected(t *testing.T) {
 		want    sportmonks.Budget
 	}{
 		{"another limit", [][]string{rates(3000, 2999, "")}, sportmonks.Budget{Limit: 3000, Used: 1, Reset: hour}},
-		{"others use the token too", [][]string{rates(2000, 500, "")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
-		{"our count goes on from there", [][]string{rates(2000, 500, ""), nil, nil},
+		{"other programs use the token too", [][]string{rates(2000, 500, "")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
+		{"our count continues from there", [][]string{rates(2000, 500, ""), nil, nil},
 			sportmonks.Budget{Limit: 2000, Used: 1502, Reset: hour}},
-		{"an answer that was overtaken", [][]string{rates(2000, 500, ""), rates(2000, 501, "")},
+		{"an answer arrives late", [][]string{rates(2000, 500, ""), rates(2000, 501, "")},
 			sportmonks.Budget{Limit: 2000, Used: 1501, Reset: hour}},
 		{"a header that never changes does not stop our count", [][]string{rates(2000, 1999, ""), rates(2000, 1999, ""), rates(2000, 1999, "")},
 			sportmonks.Budget{Limit: 2000, Used: 3, Reset: hour}},
 		{"the feed's hour ends before ours", [][]string{rates(2000, 500, ""), rates(2000, 1999, "")},
 			sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour.Add(time.Second)}},
-		{"the feed says when, in seconds", [][]string{rates(2000, 500, "600")},
+		{"reset in seconds", [][]string{rates(2000, 500, "600")},
 			sportmonks.Budget{Limit: 2000, Used: 1500, Reset: start().Add(10 * time.Minute)}},
-		{"the feed says when, as an epoch", [][]string{rates(2000, 500, strconv.FormatInt(start().Add(time.Minute).Unix(), 10))},
+		{"reset as an epoch", [][]string{rates(2000, 500, strconv.FormatInt(start().Add(time.Minute).Unix(), 10))},
 			sportmonks.Budget{Limit: 2000, Used: 1500, Reset: start().Add(time.Minute)}},
-		{"an epoch in the past", [][]string{rates(2000, 500, "1000000001")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
-		{"beyond the hour", [][]string{rates(2000, 500, "999999999")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
-		{"a limit of nothing is none", [][]string{rates(0, 0, "")}, sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
-		{"more left than there are", [][]string{rates(2000, 9000, "")}, sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
-		{"no number", [][]string{{"X-RateLimit-Limit", "many", "X-RateLimit-Remaining", "1"}},
+		{"reset in the past", [][]string{rates(2000, 500, "1000000001")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
+		{"reset beyond an hour", [][]string{rates(2000, 500, "999999999")}, sportmonks.Budget{Limit: 2000, Used: 1500, Reset: hour}},
+		{"a limit of 0 is ignored", [][]string{rates(0, 0, "")}, sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
+		{"more remaining than the limit", [][]string{rates(2000, 9000, "")}, sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
+		{"not a number", [][]string{{"X-RateLimit-Limit", "many", "X-RateLimit-Remaining", "1"}},
 			sportmonks.Budget{Limit: 2000, Used: 1, Reset: hour}},
 	}
 	for _, tt := range tests {
@@ -167,7 +167,7 @@ func TestBudgetIsCorrected(t *testing.T) {
 	}
 }
 
-// A node that starts in the middle of an hour that is used up does not know when it ends: it looks now and then.
+// A node that starts in the middle of a used-up hour does not know when it ends: it sends a probe every five minutes.
 func TestBudgetOfAnHourThatBeganBefore(t *testing.T) {
 	f := newFeed(t, answer(200, oneMatch, rates(2000, 0, "")...), answer(200, oneMatch, rates(2000, 0, "")...),
 		answer(200, oneMatch, rates(2000, 1999, "")...))
@@ -192,7 +192,8 @@ func TestBudgetOfAnHourThatBeganBefore(t *testing.T) {
 	}
 }
 
-// 429 without a word, near the limit as we counted it: the feed's hour may be another than ours, so it is asked now and then.
+// A 429 without a time, near the limit by our own count: the feed's hour may differ from ours, so the client probes every
+// five minutes.
 func TestThrottledAtTheEndOfTheWindow(t *testing.T) {
 	f := newFeed(t, answer(200, oneMatch), answer(200, oneMatch), answer(429, ""), answer(200, oneMatch))
 	c := limited(t, f, 3)
@@ -211,29 +212,29 @@ func TestThrottledAtTheEndOfTheWindow(t *testing.T) {
 		t.Errorf("until %v", until)
 	}
 	f.pass(t, 5*time.Minute)
-	for range 3 { // an answer beyond the limit says that the count began anew
+	for range 3 { // an answer beyond the limit shows that a new hour has begun
 		if err := read(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// A 429 that says when to come again is the end of what it says is used up, whatever else the feed says or leaves out:
-// neither its Reset nor an hour of ours outlasts it.
+// The time that a 429 gives for the next call ends a used-up budget, whatever else the feed reports or leaves out: neither
+// X-RateLimit-Reset nor our own hour lasts longer.
 func TestRetryAfterWins(t *testing.T) {
 	for name, tt := range map[string]struct {
 		headers []string
 		wait    time.Duration
-		used    int // counted two answers later
+		used    int // by our count, two answers later
 	}{
-		"nothing left":            {append(rates(2000, 0, ""), "Retry-After", "20"), 20 * time.Second, 2},
-		"nothing left until when": {append(rates(2000, 0, "1800"), "Retry-After", "20"), 20 * time.Second, 2},
-		"by date": {append(rates(2000, 0, ""), "Retry-After", start().Add(20*time.Second).Format(http.TimeFormat)),
+		"nothing left":             {append(rates(2000, 0, ""), "Retry-After", "20"), 20 * time.Second, 2},
+		"nothing left, with reset": {append(rates(2000, 0, "1800"), "Retry-After", "20"), 20 * time.Second, 2},
+		"nothing left, by date": {append(rates(2000, 0, ""), "Retry-After", start().Add(20*time.Second).Format(http.TimeFormat)),
 			20 * time.Second, 2},
-		"the hour has some left": {append(rates(2000, 500, ""), "Retry-After", "20"), 20 * time.Second, 1502},
-		"only when":              {[]string{"Retry-After", "20"}, 20 * time.Second, 3},
-		"only when it is reset":  {rates(2000, 0, "40"), 40 * time.Second, 2},
-		"neither":                {rates(2000, 0, ""), 5 * time.Minute, 2},
+		"some calls left":  {append(rates(2000, 500, ""), "Retry-After", "20"), 20 * time.Second, 1502},
+		"only Retry-After": {[]string{"Retry-After", "20"}, 20 * time.Second, 3},
+		"only the reset":   {rates(2000, 0, "40"), 40 * time.Second, 2},
+		"no time at all":   {rates(2000, 0, ""), 5 * time.Minute, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFeed(t, answer(429, `{"message":"Too Many Attempts."}`, tt.headers...), answer(200, oneMatch))
@@ -260,8 +261,8 @@ func TestRetryAfterWins(t *testing.T) {
 	}
 }
 
-// Whatever is asked and whenever, no hour that begins with a call sees more than the limit, and what is not final
-// leaves the reserve.
+// Whatever is read and whenever: no hour that begins with a call has more calls than the limit, and ordinary reads leave
+// the reserve.
 func TestBudgetIsNeverExceeded(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		limit := rapid.IntRange(1, 60).Draw(r, "limit")

@@ -24,7 +24,7 @@ const token = "s3cret+token/with&signs"
 
 func start() time.Time { return time.Date(2026, 10, 9, 13, 0, 0, 0, time.UTC) }
 
-// feed is a server that answers with a script, one function an attempt; the last one goes on for ever.
+// feed is a server that answers from a script, one function per attempt. The last function answers all further attempts.
 type feed struct {
 	*httptest.Server
 	clock  *clock.Stepped
@@ -42,7 +42,7 @@ func newFeed(t *testing.T, script ...http.HandlerFunc) *feed {
 	f.Server = httptest.NewServer(f)
 	t.Cleanup(f.Server.Close)
 	f.client = newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: f.clock})
-	leave := f.clock.Join() // the test is the loop that polls
+	leave := f.clock.Join() // the test itself is the polling loop
 	t.Cleanup(leave)
 	return f
 }
@@ -167,10 +167,11 @@ func TestFixture(t *testing.T) {
 	}
 }
 
-// A reply about another match, which a cache in between may give, is none: it would be taken for the one that was asked.
+// A reply about another match, which a cache between client and feed may return, is an error: its data would be taken for
+// the requested match.
 func TestFixtureOfAnotherMatch(t *testing.T) {
 	f := newFeed(t, answer(200, `{"data":{"id":6}}`), answer(200, `{"data":{"id":6}}`), answer(200, `{"data":{"id":5}}`))
-	for range 2 { // the second is found to be the same as the first
+	for range 2 { // the second reply equals the first byte by byte
 		r, err := f.client.Fixture(t.Context(), "5", false)
 		if wantError(t, err, fault.Unavailable, sportmonks.CodeBadJSON); len(r.Snapshots) != 0 {
 			t.Errorf("matches %+v", r.Snapshots)
@@ -200,10 +201,10 @@ func TestFixturesPages(t *testing.T) {
 			page(at("1", "09"), `"links":{"next":"https://elsewhere.example/?page=2"}`),
 			page(at("2", "10"), `"links":{"next":null}`),
 		}, []string{"1", "2"}, 2},
-		{"what starts outside is left out", []http.HandlerFunc{
+		{"matches outside the range are dropped", []http.HandlerFunc{
 			page(at("1", "08")+","+at("2", "09")+","+at("3", "11"), `"meta":[]`),
 		}, []string{"2"}, 1},
-		{"an empty page ends a feed that pages for ever", []http.HandlerFunc{
+		{"an empty page ends an endless list", []http.HandlerFunc{
 			page(at("1", "09"), `"meta":{"current_page":1,"last_page":9999}`),
 			page("", `"meta":{"current_page":2,"last_page":9999}`),
 		}, []string{"1"}, 2},
@@ -230,7 +231,7 @@ func TestFixturesPages(t *testing.T) {
 	}
 }
 
-// Unchanged by 304, and by the same bytes where the server has no entity tags.
+// A reply is unchanged if the feed answers 304, or with the same bytes where it has no entity tags.
 func TestUnchanged(t *testing.T) {
 	other := `{"data":[{"id":5,"status":"2nd Innings"}]}` // as long as the first
 	conditional := func(w http.ResponseWriter, r *http.Request) {
@@ -249,7 +250,7 @@ func TestUnchanged(t *testing.T) {
 	}{
 		{"by 304", []http.HandlerFunc{conditional}, []bool{false, true, true}, "1st Innings"},
 		{"by the same bytes", []http.HandlerFunc{answer(200, oneMatch)}, []bool{false, true, true}, "1st Innings"},
-		{"and then changed", []http.HandlerFunc{answer(200, oneMatch), answer(200, oneMatch), answer(200, other)},
+		{"the same bytes, then others", []http.HandlerFunc{answer(200, oneMatch), answer(200, oneMatch), answer(200, other)},
 			[]bool{false, true, false}, "2nd Innings"},
 		{"a tag that cannot be sent back", []http.HandlerFunc{answer(200, oneMatch, "ETag", "\"a b\"")},
 			[]bool{false, true}, "1st Innings"},
@@ -276,7 +277,7 @@ func TestUnchanged(t *testing.T) {
 	}
 }
 
-// Every request has a memory of its own: the first question is never a conditional one.
+// Every request has its own memory, so the first of its kind is never conditional.
 func TestMemoryIsPerRequest(t *testing.T) {
 	f := newFeed(t, answer(200, oneMatch, "ETag", `"abc"`))
 	for i, balls := range []bool{false, true, false} {
@@ -304,13 +305,13 @@ func TestSkewAndBudget(t *testing.T) {
 		t.Errorf("budget %+v, want %+v", got, want)
 	}
 	if got := f.client.Budget(sportmonks.Fixture); got.Known || got.Remaining != 2000 {
-		t.Errorf("budget of an endpoint that was not asked: %+v", got)
+		t.Errorf("budget of an endpoint without calls: %+v", got)
 	}
 	if r, err = f.client.Livescores(t.Context(), false); err != nil || r.Skew != 0 {
 		t.Errorf("skew %v, %v", r.Skew, err)
 	}
 	if got := f.client.Budget(sportmonks.Livescores); got.Remaining > got.Reserve {
-		t.Errorf("a tenth left is the reserve: %+v", got)
+		t.Errorf("with a tenth left only the reserve should remain: %+v", got)
 	}
 }
 
@@ -357,6 +358,6 @@ func TestCancelled(t *testing.T) {
 	_, err := f.client.Livescores(ctx, false)
 	wantError(t, err, fault.Unavailable, sportmonks.CodeUnavailable)
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("%v does not tell that the caller went away", err)
+		t.Errorf("%v does not wrap context.Canceled", err)
 	}
 }

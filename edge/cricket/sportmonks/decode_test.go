@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 func readAt() time.Time { return time.Date(2026, 10, 9, 15, 12, 0, 0, time.UTC) }
 
@@ -44,13 +44,13 @@ func decodeOne(t testing.TB, body string) cricket.Snapshot {
 	snap := r.fixtures[0].snap
 	var kept map[string]json.RawMessage
 	if err := json.Unmarshal(snap.Raw, &kept); err != nil || len(kept["id"]) == 0 || len(kept["balls"]) != 0 {
-		t.Errorf("the text that is kept of the match: %v, %.200s", err, snap.Raw)
+		t.Errorf("raw text of the match: %v, %.200s", err, snap.Raw)
 	}
-	snap.Raw = nil // it has the reply's own blanks
+	snap.Raw = nil // its white space is the reply's
 	return snap
 }
 
-// A real reply, read whole.
+// A real reply, decoded in full.
 func TestRealReply(t *testing.T) {
 	body, err := os.ReadFile(filepath.Join("testdata", "reply-71344.json"))
 	if err != nil {
@@ -75,7 +75,7 @@ func TestRealReply(t *testing.T) {
 	}
 }
 
-// Nothing in a real reply is new to us.
+// A real reply has no unknown values.
 func TestRealReplyHasNoOddities(t *testing.T) {
 	body, err := os.ReadFile(filepath.Join("testdata", "reply-71344.json"))
 	if err != nil {
@@ -87,7 +87,8 @@ func TestRealReplyHasNoOddities(t *testing.T) {
 	}
 }
 
-// The same reply reads the same in a list, without blanks, and with every include wrapped as older clients saw it.
+// The same reply decodes to the same snapshot in a list, without white space, and with every include wrapped in
+// {"data": ...}, as older clients saw it.
 func TestRealReplyInOtherDress(t *testing.T) {
 	body, err := os.ReadFile(filepath.Join("testdata", "reply-71344.json"))
 	if err != nil {
@@ -131,7 +132,7 @@ func TestIncludes(t *testing.T) {
 		name, fields string
 		want         func(*cricket.Snapshot)
 	}{
-		{"none at all", ``, func(*cricket.Snapshot) {}},
+		{"none", ``, func(*cricket.Snapshot) {}},
 		{"null", `,"runs":null,"batting":null,"bowling":null,"lineup":null,"league":null,"venue":null,
 			"scoreboards":null,"localteam":null`, func(*cricket.Snapshot) {}},
 		{"empty", `,"runs":[],"batting":[],"lineup":{"data":[]},"league":[],"venue":{"data":null}`,
@@ -153,7 +154,7 @@ func TestIncludes(t *testing.T) {
 		}},
 		{"revised to whole overs", `,"rpc_overs":18`, func(s *cricket.Snapshot) { s.RevOvers = "18.0" }},
 		{"unknown fields", `,"nonsense":{"a":[1,{"b":"]}"}]},"more":"\"}"`, func(*cricket.Snapshot) {}},
-		{"a time that is none", `,"starting_at":"soon"`, func(*cricket.Snapshot) {}},
+		{"not a time", `,"starting_at":"soon"`, func(*cricket.Snapshot) {}},
 		{"no result", `,"draw_noresult":"no result","super_over":1,"follow_on":"1"`,
 			func(s *cricket.Snapshot) { s.NoResult, s.SuperOver, s.FollowOn = "no result", true, true }},
 	}
@@ -214,7 +215,7 @@ func TestBattingRows(t *testing.T) {
 	}{
 		{"not out", `,"wicket_id":84,"fow_score":0,"fow_balls":0`, func(*cricket.BattingRow) {}},
 		{"nothing known", `,"wicket_id":null`, func(*cricket.BattingRow) {}},
-		{"a wicket id and no sign of a fall", `,"wicket_id":54,"fow_balls":0.0`, func(*cricket.BattingRow) {}},
+		{"a wicket id, but no fall of wicket", `,"wicket_id":54,"fow_balls":0.0`, func(*cricket.BattingRow) {}},
 		{"caught", `,"wicket_id":54,"bowling_player_id":8,"catch_stump_player_id":9,"fow_score":172,"fow_balls":18.6`,
 			func(r *cricket.BattingRow) {
 				r.Out, r.BowlerID, r.CatchID, r.FoWRuns, r.FoWOvers = true, 8, 9, 172, "18.6"
@@ -223,7 +224,7 @@ func TestBattingRows(t *testing.T) {
 			"result":{"id":63,"name":"Run  Out"}`, func(r *cricket.BattingRow) {
 			r.Out, r.RunOutID, r.FoWRuns, r.FoWOvers, r.HowOut = true, 9, 30, "4.0", "Run Out"
 		}},
-		{"timed out: only the fall is told", `,"wicket_id":99,"fow_score":30,"fow_balls":4.1`,
+		{"timed out: only the fall of wicket is given", `,"wicket_id":99,"fow_score":30,"fow_balls":4.1`,
 			func(r *cricket.BattingRow) { r.Out, r.FoWRuns, r.FoWOvers = true, 30, "4.1" }},
 		{"retired hurt is not out", `,"wicket_id":88,"fow_score":30,"fow_balls":4.1,"result":{"id":88,"name":"Retired Hurt"}`,
 			func(*cricket.BattingRow) {}},
@@ -239,7 +240,7 @@ func TestBattingRows(t *testing.T) {
 	}
 }
 
-// Texts that are not a reply are errors, never a panic and never an empty reading.
+// A text that is not a reply is an error, never a panic and never an empty result.
 func TestBrokenReplies(t *testing.T) {
 	whole := `{"data":{"id":5,"name":"a\"b","balls":[{"id":1,"score":{"ball":true}},{"id":2}],"runs":[]}}`
 	decodeOne(t, whole)
@@ -260,7 +261,7 @@ func TestBrokenReplies(t *testing.T) {
 	}
 }
 
-// One match that cannot be read does not silence the others.
+// A match that cannot be decoded does not affect the others.
 func TestOneBadMatchIsSkipped(t *testing.T) {
 	r := decodeFresh(t, `{"data":[{"id":5},{"id":6,"runs":[{"score":"many"}]},{"id":"x"},{"id":-8},{"id":7}]}`)
 	if len(r.fixtures) != 2 || r.fixtures[0].snap.MatchID != "5" || r.fixtures[1].snap.MatchID != "7" {
@@ -271,7 +272,7 @@ func TestOneBadMatchIsSkipped(t *testing.T) {
 	}
 }
 
-// What the feed calls things ends up in rows, pages, payloads and logs: one line, of a bounded length.
+// The feed's texts end up in rows, pages, payloads and logs, so each is a single line of bounded length.
 func TestTextsAreTidy(t *testing.T) {
 	for sent, want := range map[string]string{
 		`R. Ashwin`:                   "R. Ashwin",

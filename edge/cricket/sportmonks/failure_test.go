@@ -26,7 +26,8 @@ func hangUp(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// What is tried again and after how long, on the injected clock: full jitter at half the dice, floor 250 ms.
+// Which answers are retried and after how long, on the injected clock. The jitter is full with a floor of 250 ms, and the
+// random number is always 0.5.
 func TestRetries(t *testing.T) {
 	second := time.Second
 	first, next := 375*time.Millisecond, 625*time.Millisecond
@@ -39,9 +40,9 @@ func TestRetries(t *testing.T) {
 	}{
 		{"500", []http.HandlerFunc{answer(500, ""), ok}, []time.Duration{first}, ""},
 		{"502, 503", []http.HandlerFunc{answer(502, "<html>"), answer(503, ""), ok}, []time.Duration{first, next}, ""},
-		{"504 for ever", []http.HandlerFunc{answer(504, "")}, []time.Duration{first, next, 1125 * time.Millisecond},
+		{"504 forever", []http.HandlerFunc{answer(504, "")}, []time.Duration{first, next, 1125 * time.Millisecond},
 			sportmonks.CodeUnavailable},
-		{"hangs up in the middle", []http.HandlerFunc{hangUp, ok}, []time.Duration{first}, ""},
+		{"connection cut in the body", []http.HandlerFunc{hangUp, ok}, []time.Duration{first}, ""},
 		{"429, soon", []http.HandlerFunc{answer(429, "", "Retry-After", "3"), ok}, []time.Duration{3*second + first}, ""},
 		{"429, at once", []http.HandlerFunc{answer(429, "", "Retry-After", "0"), ok}, []time.Duration{first}, ""},
 		{"429, in the past", []http.HandlerFunc{answer(429, "", "Retry-After", "Fri, 31 Dec 1999 23:59:59 GMT"), ok},
@@ -54,10 +55,10 @@ func TestRetries(t *testing.T) {
 		{"501 is final", []http.HandlerFunc{answer(501, "")}, nil, sportmonks.CodeUnavailable},
 		{"400 is final", []http.HandlerFunc{answer(400, "")}, nil, sportmonks.CodeBadRequest},
 		{"HTML is final", []http.HandlerFunc{answer(200, "<!DOCTYPE html>")}, nil, sportmonks.CodeNotJSON},
-		{"nothing is final", []http.HandlerFunc{answer(200, " ")}, nil, sportmonks.CodeNotJSON},
-		{"another document", []http.HandlerFunc{answer(200, `[]`)}, nil, sportmonks.CodeNotJSON},
-		{"broken off", []http.HandlerFunc{answer(200, oneMatch[:20])}, nil, sportmonks.CodeBadJSON},
-		{"a message", []http.HandlerFunc{answer(200, `{"message":"Too Many Attempts."}`)}, nil, sportmonks.CodeBadJSON},
+		{"an empty body is final", []http.HandlerFunc{answer(200, " ")}, nil, sportmonks.CodeNotJSON},
+		{"an array is final", []http.HandlerFunc{answer(200, `[]`)}, nil, sportmonks.CodeNotJSON},
+		{"truncated", []http.HandlerFunc{answer(200, oneMatch[:20])}, nil, sportmonks.CodeBadJSON},
+		{"a message is final", []http.HandlerFunc{answer(200, `{"message":"Too Many Attempts."}`)}, nil, sportmonks.CodeBadJSON},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -78,7 +79,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// An endpoint that refuses or throttles is left alone, and the others are not.
+// An endpoint that refused or throttled a call rests: it is not called before its time. The other endpoints are.
 func TestLeftAlone(t *testing.T) {
 	day := answer(429, "", "Retry-After", "86400")
 	tests := []struct {
@@ -90,14 +91,14 @@ func TestLeftAlone(t *testing.T) {
 	}{
 		{"401", answer(401, ""), fault.Unauthorized, sportmonks.CodeUnauthorized, 5 * time.Minute},
 		{"403", answer(403, ""), fault.Forbidden, sportmonks.CodeForbidden, 5 * time.Minute},
-		{"429 for a day is an hour", day, fault.Throttled, sportmonks.CodeThrottled, time.Hour},
-		{"429 beyond all numbers", answer(429, "", "Retry-After", "9223372036854775807"),
+		{"429 for a day rests an hour", day, fault.Throttled, sportmonks.CodeThrottled, time.Hour},
+		{"429 with the largest number", answer(429, "", "Retry-After", "9223372036854775807"),
 			fault.Throttled, sportmonks.CodeThrottled, time.Hour},
 		{"429 for a minute", answer(429, "", "Retry-After", "60"), fault.Throttled, sportmonks.CodeThrottled, time.Minute},
-		{"429 without a word", answer(429, ""), fault.Throttled, sportmonks.CodeThrottled, time.Minute},
-		{"429 till the window ends", answer(429, "", "X-RateLimit-Reset", "1800"),
+		{"429 without a time", answer(429, ""), fault.Throttled, sportmonks.CodeThrottled, time.Minute},
+		{"429 with a reset", answer(429, "", "X-RateLimit-Reset", "1800"),
 			fault.Throttled, sportmonks.CodeThrottled, 30 * time.Minute},
-		{"503 for long", answer(503, "", "Retry-After", "120"), fault.Unavailable, sportmonks.CodeUnavailable, 2 * time.Minute},
+		{"503 for two minutes", answer(503, "", "Retry-After", "120"), fault.Unavailable, sportmonks.CodeUnavailable, 2 * time.Minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,7 +106,7 @@ func TestLeftAlone(t *testing.T) {
 			_, err := f.client.Livescores(t.Context(), false)
 			own := wantError(t, err, tt.kind, tt.code)
 			if rest := own.Until.Sub(start()); rest != tt.rest {
-				t.Errorf("left alone for %v, want %v", rest, tt.rest)
+				t.Errorf("rests for %v, want %v", rest, tt.rest)
 			}
 			f.pass(t, tt.rest-time.Second)
 			_, err = f.client.Livescores(t.Context(), true)
@@ -123,7 +124,7 @@ func TestLeftAlone(t *testing.T) {
 	}
 }
 
-// 429 without a word again and again: the waits double up to the window.
+// Consecutive 429s without a time double the wait, up to the window of an hour.
 func TestThrottledAgainAndAgain(t *testing.T) {
 	f := newFeed(t, answer(429, ""))
 	var rests []time.Duration
@@ -139,7 +140,7 @@ func TestThrottledAgainAndAgain(t *testing.T) {
 	}
 }
 
-// The breaker opens after failures in a row, lets one reading try after its rest, and follows the injected clock.
+// The breaker opens after consecutive failures, allows one trial after its rest, and follows the injected clock.
 func TestBreaker(t *testing.T) {
 	broken := true
 	f := newFeed(t, func(w http.ResponseWriter, r *http.Request) {
@@ -175,7 +176,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// What says nothing about the endpoint's health does not open the breaker.
+// An answer that says nothing about the endpoint's health does not open the breaker.
 func TestNotFoundKeepsTheBreakerClosed(t *testing.T) {
 	f := newFeed(t, answer(404, ""))
 	for range 10 {
@@ -218,7 +219,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// An answer that does not come ends with the attempt's own timeout, in the headers and in the body.
+// A missing answer ends with the timeout of the attempt, whether the headers or the body do not come.
 func TestSlow(t *testing.T) {
 	inHeaders := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	inBody := func(w http.ResponseWriter, r *http.Request) {
@@ -228,7 +229,7 @@ func TestSlow(t *testing.T) {
 	}
 	for name, script := range map[string]http.HandlerFunc{"headers": inHeaders, "body": inBody} {
 		t.Run(name, func(t *testing.T) {
-			for tries := 1; ; tries++ { // a busy machine may be too late with the good answer as well: it has longer each time
+			for tries := 1; ; tries++ { // on a busy machine the good answer may be late too: allow more time with each try
 				f := newFeed(t, script, answer(200, oneMatch))
 				c := newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: f.clock, Timeout: time.Duration(tries) * 50 * time.Millisecond})
 				r, err := c.Livescores(t.Context(), false)
@@ -243,7 +244,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// Who loses patience during a wait is told so, and what the feed had said last.
+// A wait that the caller cancels returns context.Canceled together with the feed's last answer.
 func TestInterruptedWait(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := newFeed(t, answer(503, "", "Retry-After", "5"))
@@ -256,7 +257,7 @@ func TestInterruptedWait(t *testing.T) {
 	}
 }
 
-// stopAt is a clock during whose wait the caller goes away.
+// stopAt is a clock that cancels the caller's context when it is asked to wait.
 type stopAt struct {
 	*clock.Stepped
 	stop func()
@@ -267,12 +268,12 @@ func (c *stopAt) Wait(ctx context.Context, _ time.Time, sig *clock.Signal) error
 	return c.Stepped.Wait(ctx, time.Time{}, sig)
 }
 
-// echo repeats the token where numbers belong.
+// echo answers with the token in place of a number.
 func echo(w http.ResponseWriter, r *http.Request) {
 	answer(200, `{"data":[{"id":"`+token+" "+r.URL.RawQuery+`"}]}`)(w, r)
 }
 
-// noHTTP repeats the token in what ought to be a status line.
+// noHTTP answers with the token in place of an HTTP status line.
 func noHTTP(w http.ResponseWriter, r *http.Request) {
 	conn, rw, err := w.(http.Hijacker).Hijack()
 	if err != nil {
@@ -283,7 +284,7 @@ func noHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = conn.Close()
 }
 
-// asks are all that a client can ask.
+// asks returns a read of every endpoint, which reports the skipped records too.
 func asks() map[sportmonks.Endpoint]func(context.Context, *sportmonks.Client) ([]error, error) {
 	reading := func(r sportmonks.Reading, err error) ([]error, error) { return r.Skipped, err }
 	return map[sportmonks.Endpoint]func(context.Context, *sportmonks.Client) ([]error, error){
@@ -317,8 +318,8 @@ func asks() map[sportmonks.Endpoint]func(context.Context, *sportmonks.Client) ([
 	}
 }
 
-// The token is in no error, no cause of one, no log and nothing that an operator is shown, whatever goes wrong and
-// whatever is asked.
+// The token is never in an error, its causes, the log, or the state shown to operators, whatever fails on whichever
+// endpoint.
 func TestTokenStaysInside(t *testing.T) {
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
@@ -328,12 +329,12 @@ func TestTokenStaysInside(t *testing.T) {
 		"429":      answer(429, "", "Retry-After", "1"), "429 for long": answer(429, "", "Retry-After", "100"),
 		"400": answer(400, token), "401": answer(401, token), "403": answer(403, token),
 		"HTML": answer(200, "<html>"+token), "rubbish": answer(200, `{"data":[`+token),
-		"broken off": answer(200, `{"data":[{"id":"`+token), "endless": answer(200, `{"data":[{"id":`),
+		"truncated": answer(200, `{"data":[{"id":"`+token), "truncated too": answer(200, `{"data":[{"id":`),
 		"new fields": answer(200, `{"data":[{"id":5,"status":"`+token+`","type":"`+token+`","`+token+`":1}],"message":5`),
-		"too large":  answer(200, `{"data":"`+strings.Repeat(token, 300)+`"}`), "nobody listens": nil,
+		"too large":  answer(200, `{"data":"`+strings.Repeat(token, 300)+`"}`), "no server": nil,
 	}
 	if len(asks()) != len(newFeed(t).client.Health()) {
-		t.Error("an endpoint is missing here")
+		t.Error("asks lacks an endpoint")
 	}
 	for name, script := range scripts {
 		for endpoint, ask := range asks() {
@@ -346,7 +347,7 @@ func TestTokenStaysInside(t *testing.T) {
 				}
 				c := newClient(t, sportmonks.Config{BaseURL: base, Clock: f.clock, MaxBody: 4000, CallsPerHour: 30,
 					Logger: slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-				for range 12 { // until the breaker opens and the budget ends
+				for range 12 { // enough to open the breaker and use up the budget
 					skipped, err := ask(t.Context(), c)
 					if err == nil && len(skipped) == 0 && c.Oddities()[sportmonks.OddSkippedRecord]+c.Oddities()[sportmonks.OddSkippedMatch] == 0 {
 						t.Fatal("nothing went wrong")

@@ -14,10 +14,10 @@ const fuzzSeed = `{"data":{"id":5,"total_overs_played":20,"rpc_overs":7.3,"start
 "balls":[{"id":1,"ball":0.3,"scoreboard":"S1","batsman_id":2,"batsman":{"fullname":"Lahiru Udara"},
 "score":{"id":54,"name":"Catch Out","is_wicket":true,"ball":true}}],"lineup":{"data":[{"id":2,"firstname":"L"}]}}}`
 
-// FuzzReply decodes two texts one after the other, with the memory of the first for the second: no panic, and the
-// memory never shows. What the catalogue learned on the way is given to both.
+// FuzzReply decodes two texts in turn, the second with and without the memory of the first. There must be no panic, and
+// the same result for both. They share the catalogue of scores, because it learns from every reply.
 func FuzzReply(f *testing.F) {
-	// Small texts: the fuzzer spends its time making a large one smaller.
+	// Small texts only: with large ones the fuzzer spends its time minimizing them.
 	list := listText([]fakeFixture{{id: 1, balls: []fakeBall{{id: 1}, {id: 2}}}, {id: 2}})
 	f.Add([]byte(list), []byte(list))
 	f.Add([]byte(list[:200]), []byte(fuzzSeed))
@@ -42,7 +42,7 @@ func FuzzReply(f *testing.F) {
 		}
 		for i := range got.fixtures {
 			for j := range got.fixtures[i].snap.Batting {
-				// A row that is not looked at again keeps the name its dismissal had when it was.
+				// An unchanged row is not decoded again and keeps the dismissal's name from when it was.
 				got.fixtures[i].snap.Batting[j].HowOut = want.fixtures[i].snap.Batting[j].HowOut
 			}
 		}
@@ -52,8 +52,8 @@ func FuzzReply(f *testing.F) {
 	})
 }
 
-// FuzzLists decodes a text as each of the lists that hold no matches: no panic, and every row is either taken or
-// counted as one that could not be read.
+// FuzzLists decodes a text as each of the lists other than those of matches. There must be no panic, and every row is
+// either taken or counted as skipped.
 func FuzzLists(f *testing.F) {
 	f.Add([]byte(`{"data":[{"resource":"leagues","id":3,"season_id":1715,"name":"T20I","updated_at":"2026-01-03T08:07:05.000000Z"}]}`))
 	f.Add([]byte(`{"data":[{"id":1,"name":2026,"national_team":1},{"id":{}},{"id":1.5}],"links":{"next":null},"meta":{"current_page":1}}`))

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// 401 and 403 raise an alarm that stands until the endpoint answers well again, over its rest and other failures.
+// 401 and 403 raise an alarm. It outlasts the endpoint's rest and other failures, and ends with the next good answer.
 func TestAlarm(t *testing.T) {
 	for status, code := range map[int]string{401: sportmonks.CodeUnauthorized, 403: sportmonks.CodeForbidden} {
 		f := newFeed(t, answer(status, ""), answer(404, ""), answer(200, `{"data":{"id":5}}`))
@@ -25,7 +25,7 @@ func TestAlarm(t *testing.T) {
 			return err
 		}
 		if f.client.Health()[sportmonks.Fixture].Alarm != "" {
-			t.Error("an alarm before anything happened")
+			t.Error("an alarm before the first call")
 		}
 		kind := fault.Unauthorized
 		if status == 403 {
@@ -53,7 +53,7 @@ func TestAlarm(t *testing.T) {
 	}
 }
 
-// The states that an endpoint goes through.
+// The states of an endpoint as it fails, recovers and is throttled.
 func TestStates(t *testing.T) {
 	script := answer(200, "<html>")
 	f := newFeed(t, func(w http.ResponseWriter, r *http.Request) { script(w, r) })
@@ -84,7 +84,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// What is not known is taken as it is, counted once for each value, and logged once.
+// Unknown values are accepted; each distinct value is counted once and logged once.
 func TestOddities(t *testing.T) {
 	var logged bytes.Buffer
 	f := newFeed(t,
@@ -112,7 +112,7 @@ func TestOddities(t *testing.T) {
 	}
 }
 
-// A feed that makes up names without end does not fill the memory, nor the log.
+// A feed that invents names endlessly fills neither the memory nor the log.
 func TestOdditiesAreBounded(t *testing.T) {
 	i := 0
 	f := newFeed(t, func(w http.ResponseWriter, r *http.Request) {
@@ -128,7 +128,7 @@ func TestOdditiesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Names are told apart by their beginning.
+	// Names are distinguished by their first 64 bytes only.
 	if got := f.client.Oddities(); got[sportmonks.OddUnknownField] > 64 {
 		t.Errorf("oddities %v", got)
 	}

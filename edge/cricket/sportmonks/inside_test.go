@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// Each of the ways by which a token could leave is closed by itself, not only by the last look at an error.
+// Every path by which the token could leave is closed on its own, not only by the final redaction of an error.
 func TestRedaction(t *testing.T) {
 	const token = "to+ken"
 	c, err := New(Config{Token: token})
@@ -23,11 +23,11 @@ func TestRedaction(t *testing.T) {
 	inside := errors.New("malformed: GET /?api_token=" + url.QueryEscape(token) + " " + token)
 	outer := &url.Error{Op: "Get", URL: "https://feed.example/?api_token=" + token, Err: errors.New("refused")}
 	for name, err := range map[string]error{
-		"a cause":        c.foreign(Livescores, inside),
-		"an address":     c.foreign(Livescores, outer),
-		"within another": c.foreign(Livescores, fmt.Errorf("giving up: %w", outer)),
-		"a decoder's":    c.clean(badJSON(Livescores, inside)),
-		"unknown":        c.clean(inside),
+		"a cause":       c.foreign(Livescores, inside),
+		"an address":    c.foreign(Livescores, outer),
+		"a wrapped one": c.foreign(Livescores, fmt.Errorf("giving up: %w", outer)),
+		"a decoder's":   c.clean(badJSON(Livescores, inside)),
+		"any other":     c.clean(inside),
 	} {
 		for e := err; e != nil; e = errors.Unwrap(e) {
 			if strings.Contains(e.Error(), token) || strings.Contains(e.Error(), url.QueryEscape(token)) {
@@ -39,11 +39,11 @@ func TestRedaction(t *testing.T) {
 	own, ok := errors.AsType[*Error](kept)
 	if !ok || own.Endpoint != Livescores || own.Status != 200 || own.Fault.Code != CodeBadJSON ||
 		fault.KindOf(kept) != fault.Unavailable {
-		t.Errorf("cleaning lost what the error was: %+v", kept)
+		t.Errorf("redaction lost the error's kind, code, endpoint or status: %+v", kept)
 	}
 }
 
-// A value of the feed's that is cut for the log is not cut through the token.
+// Shortening a value for the log never leaves a part of the token.
 func TestOddityIsNotCutThroughTheToken(t *testing.T) {
 	const token = "abcdefghijklmnopqrstuvwxyz"
 	var logged bytes.Buffer
@@ -59,7 +59,7 @@ func TestOddityIsNotCutThroughTheToken(t *testing.T) {
 	}
 }
 
-// Only a tag that is one may be sent back: a wrong header value would fail every request before it is sent.
+// Only a valid entity tag may be sent back: an invalid header value would make every request fail before it is sent.
 func TestETag(t *testing.T) {
 	for tag, want := range map[string]string{
 		`"abc"`: `"abc"`, `W/"abc"`: `W/"abc"`, `""`: `""`,

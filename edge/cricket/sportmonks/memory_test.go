@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// A fixture of the feed as a test builds it: rows of balls that are written out in their order.
+// fakeFixture builds a fixture of the feed, with its balls in the given order.
 type fakeFixture struct {
 	id    int
 	score int
@@ -46,8 +46,8 @@ func listText(fixtures []fakeFixture) string {
 	return `{"data":[` + strings.Join(rows, ", ") + `]}`
 }
 
-// What is remembered of earlier replies never shows: whatever the feed adds, revises, deletes, doubles or shuffles,
-// a reply reads as it would have without memory.
+// The memory of earlier replies never changes a result: whatever the feed adds, revises, deletes, doubles or shuffles, a
+// reply decodes as it would without memory.
 func TestMemoryNeverShows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fixtures := []fakeFixture{{id: 1}, {id: 2}, {id: 3}}
@@ -121,7 +121,7 @@ func change(t *rapid.T, fixtures *[]fakeFixture, next int) {
 	}
 }
 
-// A ball that is unchanged is not decoded again: this is what keeps a Test at top speed cheap.
+// Unchanged balls are not decoded again: this keeps a Test at top speed cheap.
 func TestUnchangedBallsAreTaken(t *testing.T) {
 	f := fakeFixture{id: 1}
 	for i := range 200 {
@@ -134,7 +134,7 @@ func TestUnchangedBallsAreTaken(t *testing.T) {
 	}
 	before := first.fixtures[0].balls
 	for i := range before.balls {
-		before.balls[i].Outcome = "taken" // seen again only in what was not decoded
+		before.balls[i].Outcome = "taken" // only balls that are not decoded again keep it
 	}
 	f.score = 99
 	f.balls = slices.Delete(f.balls, 20, 22)
@@ -156,7 +156,7 @@ func TestUnchangedBallsAreTaken(t *testing.T) {
 	}
 }
 
-// The oldest memory goes when there are too many.
+// The least recently used memory is evicted when there are too many.
 func TestMemoriesAreBounded(t *testing.T) {
 	m := &memories{byKey: map[string]*memory{}}
 	for i := range maxMemories + 10 {
@@ -166,9 +166,9 @@ func TestMemoriesAreBounded(t *testing.T) {
 		t.Errorf("%d kept, want %d", len(m.byKey), maxMemories)
 	}
 	if m.take("9").body.size != 0 || m.take("10").body.size == 0 {
-		t.Error("not the oldest were forgotten")
+		t.Error("the evicted memories were not the oldest")
 	}
 	if m.take("10").body.size != 0 {
-		t.Error("a memory was given out twice")
+		t.Error("a memory was taken out twice")
 	}
 }

@@ -90,12 +90,12 @@ func TestSquad(t *testing.T) {
 		{"a bare list", `{"data":[` + player + `,{"id":271,"firstname":"A","lastname":"B"}]}`,
 			[]reference.SquadPlayer{farhan, {ID: "271", Name: "A B"}}, 0},
 		{"twice", `{"data":{"resource":"teams","id":1,"squad":[` + player + `,` + player + `]}}`, []reference.SquadPlayer{farhan}, 0},
-		{"one cannot be read", `{"data":{"resource":"teams","id":1,"squad":[{"id":[]},{"id":"x"},{"fullname":"Nobody"},` + player + `]}}`,
+		{"some cannot be decoded", `{"data":{"resource":"teams","id":1,"squad":[{"id":[]},{"id":"x"},{"fullname":"Nobody"},` + player + `]}}`,
 			[]reference.SquadPlayer{farhan}, 3},
-		{"nobody", `{"data":{"resource":"teams","id":1,"squad":[]}}`, nil, 0},
-		{"nobody, null", `{"data":{"resource":"teams","id":1,"squad":null}}`, nil, 0},
-		{"a team without squad", `{"data":{"resource":"teams","id":1}}`, nil, 0},
-		{"nothing", `{"data":[]}`, nil, 0},
+		{"no players", `{"data":{"resource":"teams","id":1,"squad":[]}}`, nil, 0},
+		{"null squad", `{"data":{"resource":"teams","id":1,"squad":null}}`, nil, 0},
+		{"a team without the field", `{"data":{"resource":"teams","id":1}}`, nil, 0},
+		{"an empty list", `{"data":[]}`, nil, 0},
 		{"null", `{"data":null}`, nil, 0},
 	}
 	for _, tt := range tests {
@@ -131,7 +131,7 @@ func TestSquadErrors(t *testing.T) {
 	}
 }
 
-// A feed that pages for ever is left after a hundred pages, and that is counted.
+// The client stops reading an endless list after a hundred pages, and counts that.
 func TestEndlessPages(t *testing.T) {
 	f := newFeed(t, answer(200, `{"data":[{"id":3,"name":"x"}],"links":{"next":"again"}}`))
 	got, err := f.client.Teams(t.Context())
@@ -143,7 +143,7 @@ func TestEndlessPages(t *testing.T) {
 	}
 }
 
-// A page of matches of which none can be read is not the last one.
+// A page on which no match can be decoded is not taken for the last one.
 func TestUnreadablePageIsNotTheLast(t *testing.T) {
 	f := newFeed(t, answer(200, `{"data":[{"id":"x"}],"meta":{"current_page":1,"last_page":2}}`),
 		answer(200, `{"data":[{"id":5,"starting_at":"2026-10-09T13:00:00.000000Z"}],"meta":{"current_page":2,"last_page":2}}`))
@@ -153,7 +153,7 @@ func TestUnreadablePageIsNotTheLast(t *testing.T) {
 	}
 }
 
-// Broken answers of the lists are errors as those of the matches are.
+// Broken answers for lists are errors, as they are for matches.
 func TestBrokenLists(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -163,11 +163,11 @@ func TestBrokenLists(t *testing.T) {
 		odd    string
 	}{
 		{"HTML", answer(200, "<html>"), fault.Unavailable, sportmonks.CodeNotJSON, sportmonks.OddHTML},
-		{"nothing", answer(200, ""), fault.Unavailable, sportmonks.CodeNotJSON, sportmonks.OddEmpty},
-		{"another document", answer(200, "[]"), fault.Unavailable, sportmonks.CodeNotJSON, sportmonks.OddNotJSON},
-		{"broken off", answer(200, `{"data":[{"id":3`), fault.Unavailable, sportmonks.CodeBadJSON, sportmonks.OddTruncated},
+		{"an empty body", answer(200, ""), fault.Unavailable, sportmonks.CodeNotJSON, sportmonks.OddEmpty},
+		{"an array", answer(200, "[]"), fault.Unavailable, sportmonks.CodeNotJSON, sportmonks.OddNotJSON},
+		{"truncated", answer(200, `{"data":[{"id":3`), fault.Unavailable, sportmonks.CodeBadJSON, sportmonks.OddTruncated},
 		{"a message", answer(200, `{"message":"x"}`), fault.Unavailable, sportmonks.CodeBadJSON, sportmonks.OddBadJSON},
-		{"rubbish", answer(200, `{"data":[}`), fault.Unavailable, sportmonks.CodeBadJSON, sportmonks.OddBadJSON},
+		{"a syntax error", answer(200, `{"data":[}`), fault.Unavailable, sportmonks.CodeBadJSON, sportmonks.OddBadJSON},
 		{"redirect", answer(301, ""), fault.Unavailable, sportmonks.CodeNotJSON, sportmonks.OddRedirect},
 		{"429", answer(429, "", "Retry-After", "60"), fault.Throttled, sportmonks.CodeThrottled, sportmonks.OddThrottled},
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 )
 
-// The same for every recorded match.
+// TestBallsReconcileWithTheScoreLines for every recorded match.
 func TestBallsReconcileInEveryMatch(t *testing.T) {
 	for _, info := range replay.List() {
 		t.Run(info.ID, func(t *testing.T) { playMatch(t, info.ID) })

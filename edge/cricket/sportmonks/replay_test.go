@@ -15,9 +15,8 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// A recorded match through the client, ball by ball: at every reading the balls of an innings, as they are
-// understood here, add up to the feed's own score line. This one was tied, and so was its super over; with -short it is a
-// T20.
+// A recorded match is read through the client every 40 seconds. In every snapshot the balls of an innings, as decoded here,
+// add up to the feed's own score line. The match was tied, and so was its super over; with -short it is a T20 instead.
 func TestBallsReconcileWithTheScoreLines(t *testing.T) {
 	id := "1144530"
 	if testing.Short() {
@@ -55,11 +54,11 @@ func playMatch(t *testing.T, id string) {
 		t.Errorf("only %d readings", readings)
 	}
 	if odd := client.Oddities(); len(odd) != 0 {
-		t.Errorf("oddities of a feed that has none: %v", odd)
+		t.Errorf("oddities of a feed without any: %v", odd)
 	}
 }
 
-// The lists that the replay serves are read whole: the ids in them are those of the matches.
+// The replay's lists can be read, and their ids and names are those in the matches.
 func TestReferenceOfAReplay(t *testing.T) {
 	m, err := replay.Load("1144530")
 	if err != nil {
@@ -113,7 +112,7 @@ func TestReferenceOfAReplay(t *testing.T) {
 		t.Errorf("%d players in the squads, %d in the line-ups", players, s.LineUp)
 	}
 	if odd := client.Oddities(); len(odd) != 0 {
-		t.Errorf("oddities of a feed that has none: %v", odd)
+		t.Errorf("oddities of a feed without any: %v", odd)
 	}
 }
 
@@ -130,12 +129,12 @@ func reconcile(t *testing.T, s *cricket.Snapshot) {
 			legal[b.Innings]++
 		}
 		if s.Players[b.BatterID].Last == "" || s.Players[b.BowlerID].Last == "" {
-			t.Fatalf("ball %d: nobody knows %d or %d", b.ID, b.BatterID, b.BowlerID)
+			t.Fatalf("ball %d: batter %d or bowler %d has no name", b.ID, b.BatterID, b.BowlerID)
 		}
 	}
 	for _, in := range s.Innings {
 		if runs[in.No]+in.Penalty != in.Runs || wickets[in.No] > in.Wickets || wickets[in.No] < in.Wickets-1 {
-			t.Fatalf("innings %d at %v: balls say %d and %d penalty for %d, the line %d for %d", in.No, s.ReadAt,
+			t.Fatalf("innings %d at %v: balls give %d and %d penalty for %d, the score line %d for %d", in.No, s.ReadAt,
 				runs[in.No], in.Penalty, wickets[in.No], in.Runs, in.Wickets)
 		}
 		bpo := s.BallsPerOver()
