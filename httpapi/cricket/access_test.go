@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// Every route there is, asked for by everybody there may be. A new route is in it by itself.
+// Every route is requested by every kind of caller. New routes are included without a change here.
 func TestEveryRoute(t *testing.T) {
 	for _, mount := range []string{"/cricket", "/"} {
 		cfg, _, _ := config(t)
@@ -26,7 +26,7 @@ func TestEveryRoute(t *testing.T) {
 	}
 }
 
-// asked has everybody ask for a route.
+// asked requests a route as every caller.
 func asked(t *testing.T, s *httpapi.Server, r httpapi.Route, path string, all []web.Caller, page bool) {
 	t.Helper()
 	path = web.Filled(path, finalID)
@@ -50,7 +50,7 @@ func asked(t *testing.T, s *httpapi.Server, r httpapi.Route, path string, all []
 	}
 }
 
-// What changes something, or shows what is not everybody's, is not public.
+// Routes that change something or show private data are not public.
 func TestLevels(t *testing.T) {
 	cfg, _, _ := config(t)
 	newServer(t, cfg)
@@ -59,22 +59,22 @@ func TestLevels(t *testing.T) {
 		case r.Access < httpapi.Public || r.Access > httpapi.Admin:
 			t.Errorf("%s %s has no level", r.Method, r.Path)
 		case staff && r.Access != httpapi.Admin:
-			t.Errorf("%s %s is not for admins alone", r.Method, r.Path)
+			t.Errorf("%s %s is not for admins only", r.Method, r.Path)
 		case r.Method != http.MethodGet && r.Access < httpapi.User:
-			t.Errorf("%s %s changes something and is for anybody", r.Method, r.Path)
+			t.Errorf("%s %s changes something and is public", r.Method, r.Path)
 		case (r.Method == http.MethodPatch || r.Method == http.MethodPut || r.Method == http.MethodDelete) &&
 			r.Access != httpapi.Admin && !strings.HasPrefix(r.Path, "/user/") && !strings.HasPrefix(r.Path, "/devices/"):
-			t.Errorf("%s %s changes what is not the user's own", r.Method, r.Path)
+			t.Errorf("%s %s lets users change more than their own data", r.Method, r.Path)
 		}
 	}
 	for _, r := range cfg.Apps[0].Pages {
 		if r.Access != httpapi.User && r.Access != httpapi.Admin {
-			t.Errorf("%s shows matches to anybody", r.Path)
+			t.Errorf("%s shows matches to the public", r.Path)
 		}
 	}
 }
 
-// What one user keeps is neither seen nor changed by another, whatever they say of themselves.
+// A user's data is neither shown to nor changed by another, whichever user their requests name.
 func TestUsersApart(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Auth, cfg.Tokens = web.Verifier(t), true

@@ -19,7 +19,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// fakeReplays plays nothing, and knows it.
+// fakeReplays keeps at most one replay, without playing it.
 type fakeReplays struct{ playing []replay.Playing }
 
 func (d *fakeReplays) Recordings() []replay.Info {
@@ -130,7 +130,7 @@ func TestReferenceData(t *testing.T) {
 	})
 }
 
-func TestWhatIsOn(t *testing.T) {
+func TestLiveMatchesAndHealth(t *testing.T) {
 	newAppRig(t).do([]deed{
 		{ask: "GET /matches/live", status: 200, want: []string{`{"matches":[{"id":"7","status":"1st Innings","league":"World Trophy","score":"ENG 52/1 (6.0) v IND"}]}`}},
 		{ask: "GET /matches/7/display?teamId=42", status: 200, want: []string{`"teams":[{"id":42`}},
@@ -156,7 +156,7 @@ func TestWhatIsOn(t *testing.T) {
 	})
 }
 
-// notices is a Notifier that takes notes.
+// notices is a Notifier that records notices.
 type notices struct {
 	sent []Notice
 	fail error
@@ -201,7 +201,7 @@ func TestNotifications(t *testing.T) {
 	newAppRig(t).do([]deed{{as: "key", ask: push, body: `{"matchId":"7"}`, status: 503, want: []string{"push_not_configured"}}})
 }
 
-// A list walked page by page by its cursor is the whole list, once.
+// Reading a list page by page with its cursor gives every item once.
 func TestCursorWalk(t *testing.T) {
 	r := newAppRig(t)
 	want := map[string]bool{}
@@ -221,7 +221,7 @@ func TestCursorWalk(t *testing.T) {
 		pages++
 		for _, d := range page.Items {
 			if !want[d.UserID] {
-				t.Errorf("%s comes twice", d.UserID)
+				t.Errorf("%s is listed twice, or unknown", d.UserID)
 			}
 			delete(want, d.UserID)
 		}
@@ -262,6 +262,6 @@ func TestFeedCache(t *testing.T) {
 		{as: "key", ask: "POST /admin/cache/clear", body: `{"matchId":"7"}`, status: 200, want: []string{`{"cleared":0}`}},
 		{as: "key", ask: "POST /admin/cache/clear", status: 200, want: []string{`{"cleared":1}`}, effects: []string{"- cached 9"}},
 		{as: "u1", ask: "POST /admin/cache/clear", status: 403},
-		{ask: "GET /matches/7/display", status: 200}, // what readers see is no cache of the feed
+		{ask: "GET /matches/7/display", status: 200}, // the display is not a cached reply of the feed
 	})
 }

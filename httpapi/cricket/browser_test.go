@@ -26,11 +26,11 @@ func TestPageInABrowser(t *testing.T) {
 	b.WaitFor(t, `document.querySelector(".line__big").textContent === "Need 9 from 3"`)
 	for _, part := range []string{"/page.css", "/kit-", "/page.js", "/morph.js", "/_/stream"} {
 		if !b.Asked(part) {
-			t.Errorf("%s was not asked for", part)
+			t.Errorf("%s was not requested", part)
 		}
 	}
 
-	// The page updates by itself; what a reader did to it stays.
+	// The page updates itself, and keeps its reader's focus, scroll position and open parts.
 	browser.Eval[bool](t, b, `window.same = true`)
 	browser.Eval[bool](t, b, `(document.querySelector(".node").open = true)`)
 	browser.Eval[bool](t, b, `(document.querySelector(".events").focus(), document.querySelector(".events").scrollTop = 50, true)`)
@@ -51,23 +51,23 @@ func TestPageInABrowser(t *testing.T) {
 		`document.querySelector(".events").scrollTop >= 50`,
 	} {
 		if !browser.Eval[bool](t, b, held) {
-			t.Errorf("not so after the update: %s", held)
+			t.Errorf("no longer true after the update: %s", held)
 		}
 	}
-	b.WaitFor(t, `document.getElementById("link").hidden`) // a page that stood still for seconds shows it until it hears again
+	b.WaitFor(t, `document.getElementById("link").hidden`) // a page that was suspended for seconds shows it until the next message
 	if bad := b.Complaints(home); len(bad) > 0 {
 		t.Errorf("the browser complains:\n%s", strings.Join(bad, "\n"))
 	}
 
-	// Without its node the page says so, and how old its figures are.
+	// Without its node the page says so, and shows the age of its figures.
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
 	b.WaitFor(t, `!document.getElementById("link").hidden && /figures are \d+ s old/.test(document.getElementById("link").textContent)`)
 }
 
-// Every state of every page stands at every width without a scroll bar at the bottom. With -short it is the narrowest and
-// the two beside the width at which the layout changes.
+// No state of any page is wider than the screen. With -short only three widths are tested: the narrowest, and the two at which
+// the layout changes.
 func TestScenesInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	if b == nil {
@@ -99,8 +99,8 @@ func TestScenesInABrowser(t *testing.T) {
 	}
 }
 
-// On a wide screen the scorecards leave no column empty, and on any a list that goes on below its edge fades out there. With -short it is
-// a match of super overs and one of several days.
+// The scorecards leave no column empty, and a list that continues below its edge fades out there. With -short only a match with
+// super overs and a Test are loaded.
 func TestWholeRowsInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	if b == nil {

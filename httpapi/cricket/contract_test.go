@@ -23,8 +23,8 @@ import (
 	"github.com/touchline/touchline/httpapi"
 )
 
-// contract is the document that the answers of the tests are held against, closed: an answer may have no member that it
-// does not name.
+// contract is the OpenAPI document that the answers of the tests are checked against. It is closed: an answer may have no member
+// that the document does not name.
 type contract struct {
 	doc    *openapi3.T
 	router routers.Router
@@ -45,8 +45,7 @@ var theContract = sync.OnceValues(func() (*contract, error) {
 	return &contract{doc, router}, err
 })
 
-// checked wraps a server so that each answer under the mount is held against the document, and each request that
-// succeeds too.
+// checked wraps a server. It checks each answer under the mount against the document, and each request that succeeds.
 func checked(t testing.TB, h http.Handler) http.Handler {
 	t.Helper()
 	c, err := theContract()
@@ -97,7 +96,7 @@ func (c *contract) check(t testing.TB, r *http.Request, body []byte, rec *httpte
 			ask.Header.Set("Content-Type", "application/json")
 		}
 		if err := openapi3filter.ValidateRequest(t.Context(), in); err != nil {
-			t.Errorf("%s %s succeeds, and the document does not allow it: %v", r.Method, r.URL, err)
+			t.Errorf("%s %s succeeds, but the document does not allow it: %v", r.Method, r.URL, err)
 		}
 	}
 	if r.Method == http.MethodHead {
@@ -108,10 +107,10 @@ func (c *contract) check(t testing.TB, r *http.Request, body []byte, rec *httpte
 	}
 	out.SetBodyBytes(rec.Body.Bytes())
 	if strings.HasPrefix(rec.Header().Get("Content-Type"), "application/yaml") {
-		return // the document itself; TestDocument reads it
+		return // the document itself, which TestDocumentIsServed reads
 	}
 	if err := openapi3filter.ValidateResponse(t.Context(), out); err != nil {
-		t.Errorf("%s %s answers %d, which is not as in the document: %v\n%s", r.Method, r.URL, rec.Code, err, rec.Body)
+		t.Errorf("%s %s answers %d, which does not match the document: %v\n%s", r.Method, r.URL, rec.Code, err, rec.Body)
 	}
 }
 
@@ -126,7 +125,7 @@ func decoded(t testing.TB, body []byte) any {
 
 var ginParam = regexp.MustCompile(`:(\w+)`)
 
-// TestDocumentNamesEveryRoute holds table and document together, with who may ask.
+// TestDocumentNamesEveryRoute compares the table of routes with the document, including the access levels.
 func TestDocumentNamesEveryRoute(t *testing.T) {
 	c, err := theContract()
 	if err != nil {
@@ -146,7 +145,7 @@ func TestDocumentNamesEveryRoute(t *testing.T) {
 		for method, op := range item.Operations() {
 			documented = append(documented, method+" "+path+" "+documentedAccess(c.doc, op))
 			if op.Summary == "" || op.Responses.Default() == nil {
-				t.Errorf("%s %s has no summary, or says nothing of errors", method, path)
+				t.Errorf("%s %s has no summary or no default response", method, path)
 			}
 		}
 	}
@@ -165,7 +164,7 @@ func documentedAccess(doc *openapi3.T, op *openapi3.Operation) string {
 	return []string{"public", "user", "admin"}[min(len(security), 2)]
 }
 
-// TestDocumentIsServed in both forms, with the address under which it lies.
+// TestDocumentIsServed in both formats, with the address of the application.
 func TestDocumentIsServed(t *testing.T) {
 	for mount, want := range map[string]string{"": "/cricket", "/": "/", "/apps/c": "/apps/c"} {
 		cfg, _, _ := config(t)
@@ -183,7 +182,7 @@ func TestDocumentIsServed(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if got := doc.Servers[0].URL; got != want {
-				t.Errorf("%s under %q is at %s", name, mount, got)
+				t.Errorf("%s under %q names the server %s, want %s", name, mount, got, want)
 			}
 			seen = append(seen, doc)
 		}

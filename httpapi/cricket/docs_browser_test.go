@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/browser"
 )
 
-// The page of the API shows every operation, tries one, and asks nothing of other hosts.
+// The page of the API shows every operation, can try one, and requests nothing from other hosts.
 func TestDocsInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	if b == nil {
@@ -22,7 +22,7 @@ func TestDocsInABrowser(t *testing.T) {
 	b.Do(t, chromedp.Navigate(home+"/_/docs"))
 	b.WaitFor(t, `document.querySelectorAll(".opblock").length >= 58`)
 	for _, button := range []string{"opblock-summary-control", "try-out__btn", "execute"} {
-		b.WaitFor(t, fmt.Sprintf(`(e => e && (e.click(), true))(document.querySelector("#operations-matches-listLiveMatches .%s"))`, button)) // the page moves
+		b.WaitFor(t, fmt.Sprintf(`(e => e && (e.click(), true))(document.querySelector("#operations-matches-listLiveMatches .%s"))`, button)) // by script, because the layout still moves
 	}
 	b.WaitFor(t, `document.querySelector("#operations-matches-listLiveMatches .live-responses-table")?.textContent.includes("ENG")`)
 	browser.Shoot(t, b, "docs")

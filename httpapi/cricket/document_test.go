@@ -11,7 +11,7 @@ import (
 )
 
 // Generators make a function of each operation and a type of each component, in one namespace, often on a file system that
-// does not distinguish case. So each name is an identifier, and stands for one thing.
+// ignores case. So each name must be an identifier, and unique without regard to case.
 func TestDocumentNamesDoNotClash(t *testing.T) {
 	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
 	if err != nil {
@@ -39,9 +39,9 @@ func TestDocumentNamesDoNotClash(t *testing.T) {
 	c := doc.Components
 	for name, s := range c.Schemas {
 		take(name, "a schema")
-		// What a language has already is renamed by its generators, each in its own way.
+		// Generators rename types that their language already has, each in its own way.
 		if slices.Contains([]string{"Error", "Data", "Date", "String", "Result", "Response", "Request"}, name) {
-			t.Errorf("%s is a type of the languages themselves", name)
+			t.Errorf("%s is a built-in type of some languages", name)
 		}
 		for member, v := range s.Value.Properties {
 			if v.Value.Type.Is("array") && v.Value.Items.Ref == "" && v.Value.Items.Value.Type.Is("object") {
@@ -60,7 +60,7 @@ func takeAll[V any](of map[string]V, take func(name, by string), by string) {
 	}
 }
 
-// YAML 1.1, which many generators read, takes no, on, y and their like for truth values.
+// YAML 1.1, which many generators use, reads no, on, y and the like as booleans.
 func TestDocumentReadsTheSameInYAML11(t *testing.T) {
 	var root yaml.Node
 	if err := yaml.Unmarshal(openAPI, &root); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/cache"
 )
 
-// The generators that are tried. TypeScript's are in testdata/generators/package.json.
+// The generators that are tested. TypeScript's are in testdata/generators/package.json.
 const (
 	oapiCodegen      = "github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2"
 	openAPIGenerator = "7.25.0"
@@ -35,12 +35,12 @@ func TestGoClient(t *testing.T) {
 		return err
 	})
 	if err != nil {
-		t.Skipf("oapi-codegen needs a way to the Go module proxy: %v", err)
+		t.Skipf("oapi-codegen needs access to the Go module proxy: %v", err)
 	}
 	dir := workplace(t, "go.mod", "go.sum", "main.go", "oapi-codegen.yaml")
 	generate(t, dir, filepath.Join(bin, "oapi-codegen"), "-config", "oapi-codegen.yaml", "openapi.yaml")
 	if _, err := cache.Run(t.Context(), dir, program, "mod", "download"); err != nil {
-		t.Skipf("the generated client needs a way to the Go module proxy: %v", err)
+		t.Skipf("the generated client needs access to the Go module proxy: %v", err)
 	}
 	generate(t, dir, program, "build", "-o", "client", ".")
 	cfg, _, in := config(t)
@@ -51,7 +51,7 @@ func TestGoClient(t *testing.T) {
 	}
 }
 
-// TypeScript's types are generated, and a program over them passes the compiler.
+// TypeScript types are generated, and a program that uses them passes the compiler.
 func TestTypeScriptTypes(t *testing.T) {
 	const install = "openapi-typescript needs Node 20 or newer with npm (Debian: apt-get install nodejs npm)"
 	npm, err := exec.LookPath("npm")
@@ -72,15 +72,15 @@ func TestTypeScriptTypes(t *testing.T) {
 		return err
 	})
 	if err != nil {
-		t.Skipf("%s, and a way to npm's registry: %v", install, err)
+		t.Skipf("%s, and access to npm's registry: %v", install, err)
 	}
 	bin := filepath.Join(tools, "node_modules", ".bin")
 	generate(t, dir, filepath.Join(bin, "openapi-typescript"), "openapi.yaml", "-o", "api.d.ts")
 	generate(t, dir, filepath.Join(bin, "tsc"), "--noEmit", "--strict", "use.ts", "api.d.ts")
 }
 
-// A Swift client is generated: every operation is a function, and every object a type, under the names of the document. There
-// is no Swift compiler here to go further.
+// A Swift client is generated: every operation is a function, and every object a type, under the names of the document. It is
+// not compiled.
 func TestSwiftClient(t *testing.T) {
 	const install = "openapi-generator needs Java and Maven (Debian: apt-get install default-jre-headless maven)"
 	java, err := exec.LookPath("java")
@@ -98,7 +98,7 @@ func TestSwiftClient(t *testing.T) {
 		return err
 	})
 	if err != nil {
-		t.Skipf("%s, and a way to Maven Central: %v", install, err)
+		t.Skipf("%s, and access to Maven Central: %v", install, err)
 	}
 	jar = filepath.Join(tools, jar)
 	raw, err := os.ReadFile(jar)
@@ -106,7 +106,7 @@ func TestSwiftClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum := sha256.Sum256(raw); hex.EncodeToString(sum[:]) != openAPISum {
-		t.Fatalf("%s is not what it was: %x", jar, sum)
+		t.Fatalf("%s has another checksum: %x", jar, sum)
 	}
 	dir := workplace(t)
 	generate(t, dir, java, "-jar", jar, "generate", "-g", "swift6", "-i", "openapi.yaml", "-o", "swift")
@@ -118,18 +118,18 @@ func TestSwiftClient(t *testing.T) {
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			if !strings.Contains(all, " func "+op.OperationID+"(") {
-				t.Errorf("%s %s is no function %s", method, path, op.OperationID)
+				t.Errorf("%s %s has no function %s", method, path, op.OperationID)
 			}
 		}
 	}
 	for name, s := range doc.Components.Schemas {
 		if v := s.Value; v.Type.Is("object") && len(v.Properties) > 0 && !strings.Contains(all, " struct "+name+":") {
-			t.Errorf("%s is no struct", name)
+			t.Errorf("%s has no struct", name)
 		}
 	}
 }
 
-// swiftFiles is all that was generated.
+// swiftFiles returns the text of all generated files.
 func swiftFiles(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
@@ -147,7 +147,7 @@ func swiftFiles(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// workplace is a folder with the document and with files of testdata/generators.
+// workplace returns a directory with the document and with files of testdata/generators.
 func workplace(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -166,7 +166,7 @@ func workplace(t *testing.T, files ...string) string {
 	return dir
 }
 
-// generate runs a step that must not fail, and returns what it printed.
+// generate runs a command that must not fail, and returns its output.
 func generate(t *testing.T, dir, program string, args ...string) string {
 	t.Helper()
 	out, err := cache.Run(t.Context(), dir, program, args...)

@@ -19,7 +19,7 @@ import (
 
 var streamAttr = regexp.MustCompile(`data-stream="([^"]*)"`)
 
-// pageAddress loads a page and returns the address it listens to.
+// pageAddress loads a page and returns the address of its stream.
 func pageAddress(t *testing.T, url string) string {
 	t.Helper()
 	return streamOf(t, load(t, url, nil))
@@ -72,7 +72,7 @@ func partsOf(t *testing.T, m web.Message) (ids []string, title string) {
 
 func TestPageStreamSendsWhatChanged(t *testing.T) {
 	cfg, f, in := config(t)
-	cfg.PageTick = time.Hour // nothing but the journal wakes it
+	cfg.PageTick = time.Hour // only the journal wakes the stream
 	cfg.Auth = web.ByName{Silent: web.Staff()}
 	url, _ := start(t, cfg)
 	s := web.Open(t, url+pageAddress(t, url+"/"), nil)
@@ -81,7 +81,7 @@ func TestPageStreamSendsWhatChanged(t *testing.T) {
 	d.Equation = "need 3 from 2"
 	f.putDisplay(d)
 	ids, title := partsOf(t, s.Until(web.Named("parts"))[0])
-	// The phones are the node's affair and have not changed here; the node strip counts this stream.
+	// The phones have not changed. The node strip has, because it counts this stream.
 	if diff := cmp.Diff([]string{"score", "node"}, ids); diff != "" {
 		t.Error(diff)
 	}
@@ -89,7 +89,7 @@ func TestPageStreamSendsWhatChanged(t *testing.T) {
 		t.Errorf("title %q, want %q", title, want)
 	}
 
-	// A page that comes again has other parts than its address says: it is sent all.
+	// A page that reconnects has other parts than its address says, so it is sent all parts.
 	again := web.Open(t, url+pageAddress(t, url+"/"), map[string]string{"Last-Event-ID": "1"})
 	ids, _ = partsOf(t, again.Until(web.Named("parts"))[1])
 	if want := []string{"top", "score", "crease", "overs", "worm", "bars", "timeline", "phones", "cards", "node"}; !cmp.Equal(ids, want) {
@@ -97,8 +97,8 @@ func TestPageStreamSendsWhatChanged(t *testing.T) {
 	}
 }
 
-// How the node fares is for admins: neither the page of anybody else has it nor its stream.
-func TestOperatorsStrip(t *testing.T) {
+// The strip with the node's state is for admins: pages and streams of other users do not have it.
+func TestNodeStrip(t *testing.T) {
 	cfg, _, in := config(t)
 	cfg.PageTick = time.Hour
 	url, _ := start(t, cfg)
@@ -107,11 +107,11 @@ func TestOperatorsStrip(t *testing.T) {
 			who := map[string]string{"Authorization": "Bearer " + token, "Last-Event-ID": "1"}
 			body := load(t, url+path, who)
 			if got := strings.Contains(body, `data-part="node"`); got != want {
-				t.Errorf("%s of %s has a strip: %t", path, token, got)
+				t.Errorf("%s for %s has the strip: %t", path, token, got)
 			}
 			s := web.Open(t, url+streamOf(t, body), who)
 			if ids, _ := partsOf(t, s.Until(web.Named("parts"))[1]); slices.Contains(ids, "node") != want {
-				t.Errorf("the stream of %s to %s has %v", path, token, ids)
+				t.Errorf("the stream of %s for %s has %v", path, token, ids)
 			}
 			if !want && strings.Contains(body, in.Node.Lease.Key) {
 				t.Errorf("%s shows the lease", path)
@@ -152,7 +152,7 @@ func TestPageStreamTicksAndEnds(t *testing.T) {
 	s.Until(web.Named("gone"))
 }
 
-// However often a match changes, a page is spoken to four times a second at most.
+// However often a match changes, a page gets at most four messages a second.
 func TestPageStreamIsCoalesced(t *testing.T) {
 	cfg, f, in := config(t)
 	url, _ := start(t, cfg)

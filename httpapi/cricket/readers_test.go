@@ -18,14 +18,14 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// The readers of BenchmarkReaders are a process of their own, so that the server's memory can be told from theirs.
+// The readers of BenchmarkReaders run in their own process, so that the server's memory is measured without theirs.
 const (
 	readersAt   = "TOUCHLINE_BENCH_READERS" // address to read from: "127.0.0.1:8080"
-	readersMany = "TOUCHLINE_BENCH_MANY"
+	readersMany = "TOUCHLINE_BENCH_MANY"    // number of readers
 	readersGzip = "TOUCHLINE_BENCH_GZIP"
 )
 
-// readStreams opens the streams and, each time all of them have been sent something, prints when the last one was.
+// readStreams opens the streams. Each time all of them have received a message it prints when the last one did.
 func readStreams(address string) {
 	many, err := strconv.Atoi(os.Getenv(readersMany))
 	if err != nil {
@@ -35,7 +35,7 @@ func readStreams(address string) {
 	if os.Getenv(readersGzip) != "" {
 		end, accept = []byte("\x00\x00\xff\xff\r\n"), "Accept-Encoding: gzip\r\n"
 	}
-	const head = 1500 // bytes that the answer's head never has, and the snapshot always
+	const head = 1500 // bytes: the answer's head is always shorter, the snapshot always longer
 	request := "GET " + streamPath + " HTTP/1.1\r\nHost: " + address + "\r\n" + accept + "\r\n"
 	var had atomic.Int64
 	var open sync.WaitGroup
@@ -67,7 +67,7 @@ func readStreams(address string) {
 				tail = tail[:0]
 				switch {
 				case got < head:
-				case !begun: // the snapshot has come in whole
+				case !begun: // the whole snapshot has arrived
 					begun = true
 					<-limit
 					open.Done()
@@ -83,7 +83,7 @@ func readStreams(address string) {
 	_, _ = bufio.NewReader(os.Stdin).ReadString('x') // until the benchmark is over
 }
 
-// memory is what the process holds, resident and in Go's hands.
+// memory returns the bytes that the process holds: resident, and in use by Go.
 func memory() (resident, inUse int64) {
 	runtime.GC()
 	runtime.GC()
@@ -98,8 +98,8 @@ func memory() (resident, inUse int64) {
 	return resident, int64(m.HeapInuse + m.StackInuse)
 }
 
-// BenchmarkReaders is the time from a commit until the last of 5,000 readers of one match has it, and what a reader
-// costs the server in memory.
+// BenchmarkReaders measures the time from a commit until the last of 5,000 readers of one match has it, and the server's memory
+// per reader.
 func BenchmarkReaders(b *testing.B) {
 	many := 5000
 	if testing.Short() {
@@ -138,7 +138,7 @@ func benchReaders(b *testing.B, many int, packed bool) {
 		b.Fatalf("the readers say %q", lines.Text())
 	}
 	r, u := memory()
-	b.Logf("%s: %d readers: %.1f KB each resident, %.1f KB in Go's hands", b.Name(), many, float64(r-resident)/1024/float64(many), float64(u-inUse)/1024/float64(many))
+	b.Logf("%s: %d readers: %.1f KB each resident, %.1f KB in use by Go", b.Name(), many, float64(r-resident)/1024/float64(many), float64(u-inUse)/1024/float64(many))
 	var sum, worst time.Duration
 	d := in.Display
 	b.ResetTimer()

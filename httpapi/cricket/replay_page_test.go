@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 )
 
-// TestReplayPage works the forms as a browser without scripts does.
+// TestReplayPage sends the forms as a browser without scripts does.
 func TestReplayPage(t *testing.T) {
 	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeReplays{} })
 	send := func(as, method, path string, form url.Values, site string) *httptest.ResponseRecorder {
@@ -56,14 +56,14 @@ func TestReplayPage(t *testing.T) {
 			t.Errorf("%s %s %s %v: %d, want %d: %.300s", step.as, step.method, step.path, step.form, w.Code, step.status, w.Body)
 		}
 		if w.Code == http.StatusSeeOther && w.Header().Get("Location") != "/cricket/-/replay" {
-			t.Errorf("it goes on at %s", w.Header().Get("Location"))
+			t.Errorf("redirected to %s", w.Header().Get("Location"))
 		}
 		if page := send("admin", "GET", "/cricket/-/replay", nil, "none").Body.String(); !strings.Contains(page, step.shows) {
 			t.Errorf("after %s %v no %q", step.path, step.form, step.shows)
 		}
 	}
 	if w := send("nobody-in-particular", "POST", "/cricket/-/replay", nil, "same-origin"); w.Code != http.StatusForbidden {
-		t.Errorf("a user plays recordings: %d", w.Code)
+		t.Errorf("a user who is not an admin may play recordings: %d", w.Code)
 	}
 }
 
@@ -105,20 +105,20 @@ func TestOperatorPage(t *testing.T) {
 	r.do([]deed{{as: "key", ask: "GET /hub", status: 200, want: []string{`"fence":12`, `"endpoint":"livescores"`, `"state":"open"`, `"listed":true`, `"problems":["The feed`}}})
 }
 
-// shown is what the operator's page is made of.
+// shown holds the data of the operator page.
 type shown struct {
 	cricketState
 	streams operator.Streams
 }
 
-// judged is what it says is wrong.
+// judged returns the problems that the page lists.
 func (h *shown) judged(checks ...operator.Check) []string {
 	st := operator.State{At: h.At, Streams: h.streams}
 	st.Judge(checks, problemsOf(&h.cricketState))
 	return st.Problems
 }
 
-// What is wrong is said in words, the worst first, and what is well is not.
+// Problems are listed in words, the worst first; what is well is not listed.
 func TestOperatorProblems(t *testing.T) {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	well := func() *shown {
@@ -132,7 +132,7 @@ func TestOperatorProblems(t *testing.T) {
 		}, operator.Streams{Open: 10, Limit: 100}}
 	}
 	if got := well().judged(operator.Check{Name: "store"}); len(got) != 0 {
-		t.Fatalf("of a node that is well: %q", got)
+		t.Fatalf("a healthy node: %q", got)
 	}
 	endpoint := func(h *shown) *endpointHealth { return &h.Feed.Endpoints[0] }
 	for want, change := range map[string]func(h *shown){
@@ -173,7 +173,7 @@ func TestOperatorProblems(t *testing.T) {
 	stumps := well()
 	stumps.Matches[0].Phase, stumps.Matches[0].Sessions = string(cricket.PhaseStumps), map[string]int{"pending": 2}
 	if got := stumps.judged(); len(got) != 0 {
-		t.Errorf("of phones that rest overnight: %v", got)
+		t.Errorf("phones that rest overnight: %v", got)
 	}
 	h := well()
 	h.Push.Circuit, endpoint(h).Alarm = "open", "401"
@@ -183,15 +183,15 @@ func TestOperatorProblems(t *testing.T) {
 		t.Errorf("a match in a break that this node reads: %v", got)
 	}
 	if got := well().judged(operator.Check{Name: "store", Warning: "no room"}); len(got) != 1 || got[0] != "This node's store: no room." {
-		t.Errorf("of a full disk: %q", got)
+		t.Errorf("a full disk: %q", got)
 	}
 	got := h.judged(operator.Check{Name: "store", Err: errors.New("full")})
 	if len(got) != 3 || !strings.Contains(got[0], "not ready (store): full") || !strings.Contains(got[1], "Action needed") {
-		t.Errorf("in this order: %q", got)
+		t.Errorf("several problems, in this order: %q", got)
 	}
 }
 
-// Nobody is led to where they may not go.
+// Pages link only to pages that their reader may see.
 func TestFootOfPages(t *testing.T) {
 	r := newAppRig(t, func(c *setup) { c.App.Replay = &fakeReplays{} })
 	for as, want := range map[string]string{

@@ -36,7 +36,7 @@ type fake struct {
 	cards    map[string]cricket.Card
 	events   map[string][]cricket.Event
 	fail     error
-	panicOn  string // match whose card is a bug
+	panicOn  string // match whose card panics
 }
 
 func newFake(t testing.TB, s *store.Store) *fake {
@@ -46,7 +46,7 @@ func newFake(t testing.TB, s *store.Store) *fake {
 	}
 }
 
-// commit makes a change together with a row, and returns the sequence of the row's journal record.
+// commit makes a change together with a row, and returns the sequence number of the row's journal record.
 func (f *fake) commit(table string, row attr.Item, change func()) (seq uint64) {
 	f.t.Helper()
 	storetest.Update(f.t, f.store, func(tx *store.Tx) error {
@@ -60,7 +60,7 @@ func (f *fake) commit(table string, row attr.Item, change func()) (seq uint64) {
 	return seq
 }
 
-// add puts a scene's match there, as if it had always been.
+// add adds a scene's match, without a journal record.
 func (f *fake) add(in *page.Input) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -156,10 +156,10 @@ func cacheRow(key string, v any) attr.Item {
 	return attr.Item{"cacheKey": attr.S(key), "state": attr.S(string(raw))}
 }
 
-// theScenes are the moments of the gallery, read once.
+// theScenes returns the scenes of the gallery, read once.
 var theScenes = sync.OnceValues(page.Scenes)
 
-// scene is a moment of the gallery: a copy, whose slices and maps nobody changes.
+// scene returns a copy of a scene of the gallery. Its slices and maps are shared and must not be changed.
 func scene(t testing.TB, name string) *page.Input {
 	t.Helper()
 	scenes, err := theScenes()
@@ -178,19 +178,19 @@ func scene(t testing.TB, name string) *page.Input {
 
 const finalID = "1144530"
 
-// setup is what a server with cricket in it is made of.
+// setup is the configuration of a server with cricket.
 type setup struct {
 	httpapi.Config
 	App Config
 }
 
-// config is a node with one match, the last over of the 2019 final.
+// config returns the setup of a node with one match, in the last over of the 2019 final.
 func config(t testing.TB) (*setup, *fake, *page.Input) {
 	t.Helper()
 	return configIn(t, storetest.Open(t, tables.All()...))
 }
 
-// configIn is config in a store of the test's own.
+// configIn is config with the test's own store.
 func configIn(t testing.TB, s *store.Store) (*setup, *fake, *page.Input) {
 	t.Helper()
 	in, f := scene(t, "chase"), newFake(t, s)
@@ -228,7 +228,7 @@ func newServer(t testing.TB, cfg *setup) *httpapi.Server {
 	return s
 }
 
-// start runs a server on a port of its own until stop or the end of the test.
+// start runs a server on its own port until stop or the end of the test.
 func start(t testing.TB, cfg *setup) (address string, stop func() error) {
 	t.Helper()
 	return web.Run(t, newServer(t, cfg))

@@ -75,7 +75,7 @@ func scenarios() []scenario {
 		{name: "locked", path: "/cricket/matches/1144530", prepare: broken(fault.New(fault.Locked, "locked", "pid 7")), status: 503,
 			headers: map[string]string{"Retry-After": "2"}, not: []string{"pid 7"}},
 		{name: "full", path: "/cricket/matches/1144530", prepare: broken(fault.New(fault.Full, "full", "no room")), status: 503, headers: map[string]string{"Retry-After": "60"}},
-		{name: "knows when", path: "/cricket/matches/1144530", prepare: broken(soonError{fault.New(fault.Unavailable, "budget_entries", "too much waits")}),
+		{name: "error with a retry time", path: "/cricket/matches/1144530", prepare: broken(soonError{fault.New(fault.Unavailable, "budget_entries", "too much waits")}),
 			status: 503, headers: map[string]string{"Retry-After": "30"}, body: []string{"budget_entries"}},
 		{name: "late", path: "/cricket/matches/1144530", prepare: broken(context.DeadlineExceeded), status: 503, headers: map[string]string{"Retry-After": "2"}},
 
@@ -229,7 +229,7 @@ func FuzzMatchFilter(f *testing.F) {
 		m, err := parseMatchFilter(q)
 		if err != nil {
 			if httpapi.FailureOf(err).Status != http.StatusBadRequest || len(httpapi.FailureOf(err).Details) == 0 {
-				t.Fatalf("%q: %v is no answer", q, err)
+				t.Fatalf("%q: %v is not a validation error", q, err)
 			}
 			return
 		}
@@ -247,7 +247,7 @@ func FuzzMatchFilter(f *testing.F) {
 	})
 }
 
-// soonError is an error that knows when to come again.
+// soonError is an error with a retry time of its own.
 type soonError struct{ error }
 
 func (soonError) RetryAfter() time.Duration { return 30 * time.Second }

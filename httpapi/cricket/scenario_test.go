@@ -24,7 +24,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// deed is a request, what it answers, and what it does to the store: lines of rows that came (+) and went (-).
+// deed is a request with its expected answer and its effects on the store: lines of rows that were added (+) or removed (-).
 type deed struct {
 	as      string // user; "": u1; "key": the API key; "nobody"
 	ask     string // "POST /user/follow/7"
@@ -34,7 +34,7 @@ type deed struct {
 	effects []string
 }
 
-// appRig is a server on a store with a match on (7), one that is over (8) and one to come (9).
+// appRig is a server on a store with a live match (7), a finished one (8) and a future one (9).
 type appRig struct {
 	t      testing.TB
 	store  *store.Store
@@ -78,7 +78,7 @@ func newAppRig(t testing.TB, change ...func(*setup)) *appRig {
 	return r
 }
 
-// put writes a row, of a struct or as it is.
+// put writes a row: an item, or a struct to marshal.
 func (r *appRig) put(table string, v any) {
 	r.t.Helper()
 	item, ok := v.(attr.Item)
@@ -97,7 +97,7 @@ func (r *appRig) put(table string, v any) {
 	}
 }
 
-// send asks, and holds the answer against the document.
+// send sends a request and checks the answer against the document.
 func (r *appRig) send(as, ask, body string) *httptest.ResponseRecorder {
 	r.t.Helper()
 	method, path, _ := strings.Cut(ask, " ")
@@ -116,7 +116,7 @@ func (r *appRig) send(as, ask, body string) *httptest.ResponseRecorder {
 	return w
 }
 
-// rows are the rows that routes may change, a line each.
+// rows returns a line for each row that routes may change.
 func (r *appRig) rows() (all []string) {
 	r.t.Helper()
 	short := func(v attr.Value) string { return v.Str()[:min(len(v.Str()), 2)] }
@@ -157,7 +157,7 @@ func (r *appRig) rows() (all []string) {
 	return all
 }
 
-// do does one deed after the other.
+// do runs the deeds in order, and checks their answers and effects.
 func (r *appRig) do(deeds []deed) {
 	r.t.Helper()
 	before := r.rows()

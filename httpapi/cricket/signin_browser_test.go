@@ -34,8 +34,8 @@ func (l *accessLog) String() string {
 	return l.b.String()
 }
 
-// A person signs in by pasting a token, and out again; what another origin's page does meanwhile in the same browser comes
-// to nothing, though the browser sends the cookie along.
+// A person signs in by pasting a token, and signs out again. Requests of another origin's page in the same browser are refused,
+// although the browser sends the cookie.
 func TestSignInInABrowser(t *testing.T) {
 	b := browser.Open(t)
 	if b == nil {
@@ -73,14 +73,14 @@ func TestSignInInABrowser(t *testing.T) {
 		b.WaitFor(t, `window.got !== 0`)
 		return browser.Eval[int64](t, b, `window.got`)
 	}
-	if got := fetched("/cricket/admin/replay/tapes", `{}`); got != http.StatusNotFound { // there are no replays here
-		t.Errorf("our own page reads: %d", got)
+	if got := fetched("/cricket/admin/replay/tapes", `{}`); got != http.StatusNotFound { // this node has no replays
+		t.Errorf("a read by our own page: %d", got)
 	}
 	if got := fetched("/cricket/admin/replay/matches/x", `{method: "DELETE"}`); got != http.StatusNotFound {
-		t.Errorf("our own page changes: %d", got)
+		t.Errorf("a change by our own page: %d", got)
 	}
 
-	// Another port is another origin of the same site: the browser sends it the cookie too.
+	// Another port is another origin of the same site, so the browser sends the cookie with its requests too.
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, `<form method="post" action="%s/signout"><button>win</button></form>`, home)
@@ -107,7 +107,7 @@ func TestSignInInABrowser(t *testing.T) {
 			strings.Contains(line, "status=405")
 		if strings.Contains(line, "evil") && !strings.Contains(line, "status=401") && !strings.Contains(line, "status=405") ||
 			strings.Contains(line, "/signout") && !refused {
-			t.Errorf("another origin came through: %s", line)
+			t.Errorf("a request of another origin was not refused: %s", line)
 		}
 		if strings.Contains(line, "eyJ") {
 			t.Errorf("the log has a token: %s", line)

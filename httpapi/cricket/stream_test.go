@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if address := os.Getenv(readersAt); address != "" { // this process is the readers of a benchmark
+	if address := os.Getenv(readersAt); address != "" { // this process runs the readers of a benchmark
 		readStreams(address)
 		return
 	}
@@ -40,9 +40,9 @@ func TestStreamBeginsWithASnapshot(t *testing.T) {
 	seq := f.putDisplay(in.Display)
 	url, _ := start(t, cfg)
 	for name, header := range map[string]map[string]string{
-		"first time":   nil,
-		"not our id":   {"Last-Event-ID": "abc"},
-		"from a later": {"Last-Event-ID": "999"},
+		"first time": nil,
+		"not our id": {"Last-Event-ID": "abc"},
+		"a later id": {"Last-Event-ID": "999"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := web.Open(t, url+streamPath, header)
@@ -125,7 +125,7 @@ func TestStreamReplaysWhatWasMissed(t *testing.T) {
 		s.Next() // retry
 		seq := f.putEvent(t, finalID, wicket(41))
 		if m, _ := s.Next(); m.ID != seqID(seq) {
-			t.Errorf("%+v came before what is new", m)
+			t.Errorf("%+v came before the new event", m)
 		}
 	})
 	t.Run("trimmed", func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestStreamReplaysWhatWasMissed(t *testing.T) {
 	})
 }
 
-// A stream that reconnects again and again, at every event it sees, ends with the same events as one that never broke.
+// A stream that reconnects after every event receives each event once.
 func TestStreamOverManyBreaks(t *testing.T) {
 	cfg, f, _ := config(t)
 	url, _ := start(t, cfg)
@@ -165,7 +165,7 @@ func TestStreamOverManyBreaks(t *testing.T) {
 	}
 }
 
-func TestStreamBeats(t *testing.T) {
+func TestStreamHeartbeat(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Heartbeat = 5 * time.Millisecond
 	url, _ := start(t, cfg)
@@ -197,17 +197,17 @@ func TestStreamIsCompressedEventByEvent(t *testing.T) {
 	c.Until(web.Named(frameDisplay))
 	for n := range 3 {
 		f.putEvent(t, finalID, wicket(n))
-		c.Until(web.Named(frameEvent)) // each before the next is made: nothing waits in the compressor
+		c.Until(web.Named(frameEvent)) // each arrives before the next is written: nothing waits in the compressor
 	}
 	resp.Body.Close()
 	for range c.Got {
-		continue // until the reader is gone
+		continue // until the reader has ended
 	}
 }
 
 func TestShutdownEndsStreams(t *testing.T) {
 	cfg, _, _ := config(t)
-	cfg.Drain = time.Hour // who waits for the streams does not end
+	cfg.Drain = time.Hour // a shutdown that waits for the streams does not end in time
 	url, stop := start(t, cfg)
 	s := web.Open(t, url+streamPath, nil)
 	p := web.Open(t, url+"/_/stream?app=cricket&page="+finalID, nil)
@@ -222,7 +222,7 @@ func TestShutdownEndsStreams(t *testing.T) {
 			last = m
 		}
 		if last.Retry == "" {
-			t.Errorf("the last word was %+v, not when to come again", last)
+			t.Errorf("the last message was %+v, without a retry time", last)
 		}
 	}
 }
@@ -234,6 +234,6 @@ func TestTooManyStreams(t *testing.T) {
 	web.Open(t, url+streamPath, nil).Next()
 	s := web.Open(t, url+streamPath, nil)
 	if s.Resp.StatusCode != http.StatusServiceUnavailable || s.Resp.Header.Get("Retry-After") == "" {
-		t.Errorf("the second one is answered %s", s.Resp.Status)
+		t.Errorf("the second stream was answered %s", s.Resp.Status)
 	}
 }

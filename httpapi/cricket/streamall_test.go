@@ -18,7 +18,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
-// The stream of all matches begins with the displays of those that are on, and tells of each with its id.
+// The stream of all matches begins with the displays of live matches. Each message has its match's id.
 func TestStreamOfAllMatches(t *testing.T) {
 	cfg, f, in := config(t)
 	f.putDisplay(in.Display)
@@ -44,14 +44,14 @@ func TestStreamOfAllMatches(t *testing.T) {
 	}
 }
 
-// shortly believes everybody for a fifth of a second from when it is asked, however late that is.
+// shortly accepts every request, with an identity that expires 200 ms later.
 type shortly struct{ web.ByName }
 
 func (shortly) Identify(context.Context, *http.Request) (auth.Identity, error) {
 	return auth.Identity{Subject: "u1", Expires: time.Now().Add(200*time.Millisecond - auth.Leeway)}, nil
 }
 
-// What was allowed by a token ends with it.
+// A stream ends when the token that allowed it expires.
 func TestStreamEndsWithItsToken(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.Auth = shortly{}
@@ -67,7 +67,7 @@ func TestStreamEndsWithItsToken(t *testing.T) {
 	}
 }
 
-// A node that serves one application has it at its root, and its pages beside it.
+// An application can be mounted at the node's root, with its pages under /-/.
 func TestMountAtTheRoot(t *testing.T) {
 	cfg, _, _ := config(t)
 	cfg.App.Mount = "/"
@@ -86,7 +86,7 @@ func TestMountAtTheRoot(t *testing.T) {
 	}
 }
 
-// A match on which nothing has been read yet streams, and begins when it does.
+// A match without a display can be streamed: the stream begins with the first display.
 func TestStreamBeforeTheFirstReading(t *testing.T) {
 	cfg, f, in := config(t)
 	f.fixtures["2"] = matches.Fixture{MatchID: "2"}
@@ -100,7 +100,7 @@ func TestStreamBeforeTheFirstReading(t *testing.T) {
 	s.Until(web.Named(frameDisplay))
 }
 
-// A reader that has stopped reading does not hold up the end of the server.
+// A reader that has stopped reading does not delay the server's shutdown.
 func TestShutdownDoesNotWaitForAStuckReader(t *testing.T) {
 	cfg, f, _ := config(t)
 	url, stop := start(t, cfg)
@@ -110,10 +110,10 @@ func TestShutdownDoesNotWaitForAStuckReader(t *testing.T) {
 	}
 	defer conn.Close()
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", streamPath)
-	if _, err := conn.Read(make([]byte, 1)); err != nil { // it has begun, and nothing is read from here on
+	if _, err := conn.Read(make([]byte, 1)); err != nil { // the stream has begun; nothing is read from here on
 		t.Fatal(err)
 	}
-	for n := range 64 { // more than any socket keeps
+	for n := range 64 { // more than any socket buffers
 		e := wicket(n)
 		e.Text = strings.Repeat("x", 256<<10)
 		f.putEvent(t, finalID, e)
@@ -123,11 +123,11 @@ func TestShutdownDoesNotWaitForAStuckReader(t *testing.T) {
 		t.Error(err)
 	}
 	if took := time.Since(begin); took > 8*time.Second {
-		t.Errorf("it took %s", took)
+		t.Errorf("the shutdown took %s", took)
 	}
 }
 
-// A client that does not know chunks has its stream inside the request.
+// A client of HTTP/1.0 gets its stream without chunks and without compression.
 func TestStreamToAnOldClient(t *testing.T) {
 	cfg, f, _ := config(t)
 	url, _ := start(t, cfg)
@@ -151,11 +151,11 @@ func TestStreamToAnOldClient(t *testing.T) {
 	s.Until(web.Named(frameEvent))
 	conn.Close()
 	for range s.Got {
-		continue // until the reader is gone
+		continue // until the reader has ended
 	}
 }
 
-// A panic after the answer has begun cuts the connection: nobody takes half an answer for the whole.
+// A panic after the answer has begun cuts the connection, so that half an answer is not taken for the whole.
 func TestPanicInTheMiddleCutsTheConnection(t *testing.T) {
 	cfg, f, _ := config(t)
 	f.fixtures["panic2"] = matches.Fixture{MatchID: "panic2"}
@@ -169,6 +169,6 @@ func TestPanicInTheMiddleCutsTheConnection(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	if _, err := new(bytes.Buffer).ReadFrom(resp.Body); err == nil {
-		t.Error("the stream ended as if it were whole")
+		t.Error("the stream ended as if it were complete")
 	}
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// What a user has written at another node is read before it is looked for here.
+// Rows that a user may have written at another node are fetched before a request uses them.
 func TestUserRowsAreEnsured(t *testing.T) {
 	var asked []string
 	var r *appRig
-	var elsewhere sync.Once // it is in the cloud alone until somebody asks
+	var elsewhere sync.Once // the device is only in the cloud until it is fetched
 	r = newAppRig(t, func(c *setup) {
 		c.App.Ensure = func(_ context.Context, table string, keys ...attr.Item) error {
 			for _, k := range keys {
@@ -62,7 +62,7 @@ func TestUserRowsAreEnsured(t *testing.T) {
 	}
 }
 
-// A cloud that is slow holds nobody up for long; an error that nobody expects is not passed over.
+// A slow cloud delays a request by at most two seconds. An unexpected error is not ignored.
 func TestEnsureIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fail := func(ctx context.Context) error {
@@ -87,8 +87,7 @@ func TestEnsureIsBounded(t *testing.T) {
 	})
 }
 
-// Events that another node has written are read before they are shown, of matches that there are; open streams say again
-// that they are wanted.
+// Events that another node may have written are fetched before they are shown, if the match exists.
 func TestEventsAreEnsured(t *testing.T) {
 	const events = `cricket-events {"matchId":{"S":"7"}}`
 	for _, c := range []struct {
@@ -146,7 +145,7 @@ func TestPagesAndStreamsEnsureEvents(t *testing.T) {
 		}
 		_, err = resp.Body.Read(make([]byte, 1))
 		if n := count.Load(); err != nil || resp.StatusCode != 200 || n != 1 && ask != "/cricket/-/matches/7/overs" {
-			t.Errorf("%s: %d, %d readings, %v", ask, resp.StatusCode, n, err)
+			t.Errorf("%s: %d, fetched %d times, %v", ask, resp.StatusCode, n, err)
 		}
 		_ = resp.Body.Close()
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// fakeSync is a cloud that answers as a test wants.
+// fakeSync is a synchronization whose answers the test sets.
 type fakeSync struct {
 	mu        sync.Mutex
 	status    operator.SyncStatus
@@ -137,7 +137,7 @@ func TestWithoutACloud(t *testing.T) {
 	}
 }
 
-// prefer asks as u1, or as an admin what is for admins, with a preference, and holds the answer against the document.
+// prefer sends a request with a preference, as u1 or on admin routes as an admin, and checks the answer against the document.
 func (r *appRig) prefer(ask, body, prefer string) *httptest.ResponseRecorder {
 	r.t.Helper()
 	method, path, _ := strings.Cut(ask, " ")
@@ -166,7 +166,7 @@ func TestPreferWait(t *testing.T) {
 		applied, body     string
 		waits             bool
 	}{
-		{name: "not asked for", ask: "POST /user/follow/7", status: 201},
+		{name: "not requested", ask: "POST /user/follow/7", status: 201},
 		{name: "in the cloud", ask: "POST /user/follow/7", prefer: "wait=5", status: 201, applied: "wait=5", waits: true},
 		{name: "not yet", ask: "POST /user/follow/7", prefer: "wait=0", wait: never, status: 202, applied: "wait=0", body: `"matchId":"7"`, waits: true},
 		{name: "not yet, no body", ask: "DELETE /user/follow/9", prefer: "wait=0", wait: never, status: 202, applied: "wait=0", waits: true},
@@ -179,7 +179,7 @@ func TestPreferWait(t *testing.T) {
 			wait: func(context.Context) (uint64, error) { return 0, fmt.Errorf("key=hunter2") },
 		},
 		{name: "nothing was written", ask: "POST /admin/cache/clear", prefer: "wait=5", status: 200, applied: "wait=5", wait: never},
-		{name: "nonsense is passed over", ask: "POST /user/follow/7", prefer: "wait=soon", wait: never, status: 201},
+		{name: "nonsense is ignored", ask: "POST /user/follow/7", prefer: "wait=soon", wait: never, status: 201},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &fakeSync{wait: c.wait}
@@ -200,7 +200,7 @@ func TestPreferWait(t *testing.T) {
 				seq = fmt.Sprint(now)
 			}
 			if got := w.Header().Get(headerSeq); got != seq {
-				t.Errorf("%s is %q, the journal says %q", headerSeq, got, seq)
+				t.Errorf("%s is %q, in the journal %q", headerSeq, got, seq)
 			}
 			if c.waits != (len(f.waited) == 1) || c.waits && fmt.Sprint(f.waited[0]) != seq {
 				t.Errorf("waited for %v, wrote %s", f.waited, seq)
@@ -221,7 +221,7 @@ func TestOperatorPageShowsTheCloud(t *testing.T) {
 	w := httptest.NewRecorder()
 	r.server.Handler().ServeHTTP(w, req)
 	if strings.Contains(w.Body.String(), "slow-once") {
-		t.Error("a table that is not hindered is on the operator page")
+		t.Error("a table that is no longer slowed down is on the operator page")
 	}
 	for _, want := range []string{
 		"offline since ", "2 writes waiting", "access denied", "slowed down by the cloud to 7 a second", "Nothing of it is sent.", "did not accept 1 write", "does not satisfy the condition",

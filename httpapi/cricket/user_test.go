@@ -15,7 +15,7 @@ func TestFollows(t *testing.T) {
 		{ask: "POST /user/follow/9", status: 201, want: []string{`"createdAt":"2026-06-01T12:00:02Z"`}, effects: []string{"+ follow 9 u1 team 0"}},
 		{ask: "POST /user/follow/9", body: `{"teamId":10}`, status: 200, want: []string{`"teamId":10`, `"createdAt":"2026-06-01T12:00:02Z"`},
 			effects: []string{"- follow 9 u1 team 0", "+ follow 9 u1 team 10"}},
-		{ask: "POST /user/follow/9", status: 200, want: []string{`"teamId":10`}}, // the side stays
+		{ask: "POST /user/follow/9", status: 200, want: []string{`"teamId":10`}}, // the team stays
 		{ask: "GET /user/follow/9", status: 200, want: []string{`"userId":"u1"`}},
 		{as: "u2", ask: "GET /user/follow/9", status: 404},
 		{ask: "PATCH /user/follow/9", body: `{"teamId":"42"}`, status: 200, want: []string{`"teamId":42`},
@@ -38,8 +38,8 @@ func TestFollows(t *testing.T) {
 	})
 }
 
-// A match that is on: following starts an activity on each device, and the answer has the display.
-func TestFollowWhatIsOn(t *testing.T) {
+// Following a live match starts an activity on each device, and the answer has the display.
+func TestFollowALiveMatch(t *testing.T) {
 	newAppRig(t, func(c *setup) { c.App.MultiDevice = true }).do([]deed{
 		{ask: "POST /devices", body: device("a", "d1"), status: 201, effects: []string{"+ device u1 aa id d1 start "}},
 		{ask: "POST /devices", body: device("b", "d2"), status: 201, effects: []string{"+ device u1 bb id d2 start "}},
@@ -51,13 +51,13 @@ func TestFollowWhatIsOn(t *testing.T) {
 		{ask: "POST /matches/7/activity-token", body: fmt.Sprintf(`{"activityToken":"%s","deviceId":"d1"}`, tokenOf("f")), status: 200, // it rotates
 			effects: []string{"- activity 7 u1#d1 active ee", "+ activity 7 u1#d1 active ff"}},
 		{ask: "POST /matches/7/activity-token", body: fmt.Sprintf(`{"activityToken":"%s","deviceId":"d1"}`, tokenOf("f")), status: 200},
-		{ask: "POST /user/activity/7", body: fmt.Sprintf(`{"updateToken":"%s"}`, tokenOf("1")), status: 200, // of the device heard of last
+		{ask: "POST /user/activity/7", body: fmt.Sprintf(`{"updateToken":"%s"}`, tokenOf("1")), status: 200, // for the device seen last
 			effects: []string{"- activity 7 u1#d2 pending", "+ activity 7 u1#d2 active 11"}},
 		{ask: "GET /user/activities", status: 200, want: []string{`"deviceId":"d1"`, `"deviceId":"d2"`, `"cursor":null`}},
 		{as: "u2", ask: "GET /user/activities", status: 200, want: []string{`"items":[]`}},
 		{as: "admin", ask: "GET /admin/notifications/subscriptions?matchId=7&limit=1", status: 200, want: []string{`"deviceId":"d1"`, `"cursor":"`}},
 		{as: "key", ask: "GET /hub", status: 200, want: []string{`"sessions":{"active":2}`, `"followers":1`, `"name":"England v India"`, `"tickAgeSeconds":`}},
-		// Dismissed on one phone: unfollowed, and the other one is owed an end.
+		// A dismissal on one phone unfollows the match; the other phone is owed an end.
 		{ask: "POST /matches/7/activity-dismissed", body: `{"deviceId":"d1"}`, status: 204, effects: []string{
 			"- activity 7 u1#d1 active ff", "- activity 7 u1#d2 active 11", "- follow 7 u1 team 0",
 			"+ activity 7 u1#d1 ended  dismissed", "+ activity 7 u1#d2 ended 11 unfollowed",
@@ -67,13 +67,13 @@ func TestFollowWhatIsOn(t *testing.T) {
 		{ask: "POST /user/activity/777", body: fmt.Sprintf(`{"updateToken":"%s"}`, tokenOf("1")), status: 404},
 		{ask: "POST /user/activity/7", body: `{"updateToken":"xyz","deviceId":7,"startedAt":"noon"}`, status: 400,
 			want: []string{`"field":"updateToken"`, `"field":"deviceId"`, `"field":"startedAt"`}},
-		{as: "u3", ask: "POST /user/follow/7", status: 201, want: []string{"displayState"}, effects: []string{"+ follow 7 u3 team 0"}}, // no device, no row
+		{as: "u3", ask: "POST /user/follow/7", status: 201, want: []string{"displayState"}, effects: []string{"+ follow 7 u3 team 0"}}, // without a device there is no activity
 		{as: "u3", ask: "DELETE /user/activity/7", status: 204, effects: []string{"- follow 7 u3 team 0"}},
 		{as: "u3", ask: "DELETE /user/activity/7", status: 404, want: []string{"activity_not_found"}},
 	})
 }
 
-func TestOneDeviceAUser(t *testing.T) {
+func TestOneDevicePerUser(t *testing.T) {
 	newAppRig(t).do([]deed{
 		{ask: "GET /user/device", status: 404, want: []string{"device_not_found"}},
 		{ask: "POST /user/device", body: device("A", "d1"), status: 201, want: []string{tokenOf("a")}, effects: []string{"+ device u1 aa id d1 start "}},
@@ -129,7 +129,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// Whatever stands in a member, a reader of it does not panic.
+// The readers of members do not panic, whatever a member holds.
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{`{"a":"10"}`, `{"a":1e999}`, `{"a":"\u0000"}`, `{"a":"abcdef"}`} {
 		f.Add([]byte(seed))

@@ -14,7 +14,8 @@ import (
 	"github.com/touchline/touchline/sync/replica"
 )
 
-// A node that does not push for a match knows its followers from the store, and says that another node may push to them.
+// The followers of a match come from the store, with and without push. In a fleet the view says that another node may push to
+// them.
 func TestAudience(t *testing.T) {
 	s := storetest.Open(t, tables.All()...)
 	err := s.Update(t.Context(), func(tx *store.Tx) error {

@@ -50,8 +50,8 @@ func newDemo(version string) *app.Demo {
 	return &app.Demo{App: a, Live: d.live, Alone: newDemoAlone(version)}
 }
 
-// outside starts a push service with phones, and returns a feed that has no match yet. The service ends after the node's
-// work, because pushes may be under way when that ends.
+// outside starts a push service with phones and returns it, with a feed that has no match yet. The service must outlive the
+// node's work, which may end with pushes under way; d.end ends it.
 func (d *beside) outside(h *app.Host) (o Outside, err error) {
 	d.end = func() error { return nil }
 	if d.replays, err = newReplaySet(h.Clock, h.Log); err != nil {

@@ -52,7 +52,7 @@ func playDemo(t *testing.T, id, dir string) *cricketapp.Summary {
 	return s
 }
 
-// numbersOnly leaves out how the report words an innings: the count has numbers.
+// numbersOnly ignores the fields that only word an innings: the count has numbers.
 func numbersOnly() cmp.Option {
 	return cmpopts.IgnoreFields(cricketapp.SummaryInnings{}, "AllOut", "Declared")
 }
@@ -78,15 +78,15 @@ func agree(t *testing.T, got *cricketapp.Summary, want expected) {
 	if got.Pushes.Refused != 0 || got.Pushes.Sent != got.Pushes.Accepted || got.Pushes.Sent == 0 {
 		t.Errorf("pushes %+v: all should be accepted", got.Pushes)
 	}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, a := range got.Alerts {
-		if told[a.Key] {
+		if seen[a.Key] {
 			t.Errorf("alert %s twice", a.Key)
 		}
-		told[a.Key] = true
+		seen[a.Key] = true
 	}
-	if !told["result"] {
-		t.Error("nobody was told the result")
+	if !seen["result"] {
+		t.Error("no alert for the result")
 	}
 }
 
@@ -100,12 +100,12 @@ func TestDemo(t *testing.T) {
 	t.Run("foreign rows", func(t *testing.T) { amongForeignRows(t, match, clean) })
 }
 
-// A finished match is played again, and comes out the same. With -short the second time ends with its third alert.
+// A finished match is played again, with the same outcome. With -short the second run ends with its third alert.
 func playedAgain(t *testing.T, match, dir string, first *cricketapp.Summary) {
 	t.Helper()
 	if !testing.Short() {
 		if diff := cmp.Diff(first, playDemo(t, match, dir)); diff != "" {
-			t.Errorf("the second time (-first +second):\n%s", diff)
+			t.Errorf("the second run (-first +second):\n%s", diff)
 		}
 		return
 	}
@@ -120,12 +120,12 @@ func playedAgain(t *testing.T, match, dir string, first *cricketapp.Summary) {
 	for _, alert := range first.Alerts[:3] {
 		var found bool
 		if _, rest, found = strings.Cut(rest, alert.Text); !found {
-			t.Errorf("the second time %q was not told, or not in its turn:\n%s", alert.Text, said.all.String())
+			t.Errorf("the second run did not print %q in its order:\n%s", alert.Text, said.all.String())
 		}
 	}
 }
 
-// upTo is a terminal that hears a text.
+// upTo is a terminal that calls heard when text is written to it.
 type upTo struct {
 	text  string
 	heard func()

@@ -1,4 +1,4 @@
 package cricketapp
 
-// Facts is for the checks of replays, which lie outside.
+// Facts exports facts to the replay checks of package cricketapp_test.
 var Facts = facts

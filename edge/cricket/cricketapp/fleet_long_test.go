@@ -10,11 +10,11 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 )
 
-// Two nodes, of which one is left for a while.
+// Two nodes, of which only one is left for a while.
 func TestFleetOfTwo(t *testing.T) { testFleet(t, 2) }
 
-// The holder of a match is cut off from the cloud and not from Apple; the other takes over; the first comes back. Every event is
-// there once, nobody hears one twice, and in the end both show the same.
+// The holder of a match is cut off from the cloud, but not from Apple. The other node takes over, and the first comes back, three
+// times. Every event exists once, no phone gets an alert twice, and in the end both nodes show the same.
 func TestFleetBlip(t *testing.T) {
 	f := newFleet(t)
 	defer f.end()
@@ -33,24 +33,24 @@ func TestFleetBlip(t *testing.T) {
 		return false
 	})
 	var holder *member
-	f.until("somebody holds it", func() bool {
+	f.until("a node holds the match", func() bool {
 		holder = f.ids()[f.row(match)["instanceId"].Str()]
 		return holder != nil
 	})
 	for range 3 {
 		cut := holder
 		cut.link.SetMode(simcloud.NoDNS)
-		f.until("another takes over", func() bool {
+		f.until("the other node takes over", func() bool {
 			holder = f.ids()[f.row(match)["instanceId"].Str()]
 			return holder != nil && holder != cut
 		})
 		cut.link.Heal()
-		f.until("it can be reached again", func() bool {
+		f.until("the first node is connected again", func() bool {
 			st, err := replicaOf(cut.node).Status(t.Context())
 			return err == nil && st.Up && st.Waiting == 0
 		})
 	}
 	f.until("the match has a result", func() bool { return !f.row(match)["finishedAt"].IsZero() })
-	f.until("all show the same", func() bool { return f.sameDisplays(matches) == "" })
+	f.until("both nodes show the same", func() bool { return f.sameDisplays(matches) == "" })
 	f.check(matches)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// Of two nodes with a replay set each, one reads its own. The other refuses a start and says where to go, and its slot does not
-// take matches that it cannot read.
+// Of two nodes with a replay set each, only one reads its set. The other refuses to start a replay and names the first node. It
+// gets no slot, because it cannot read the first node's matches.
 func TestOneReplaySetOfAFleetIsRead(t *testing.T) {
 	items, cloud := simulated(t)
 	cloud.Config.LeaseTTL = 5 * time.Minute // the first node stays the first, however busy the machine is
@@ -57,7 +57,7 @@ func TestOneReplaySetOfAFleetIsRead(t *testing.T) {
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; <-time.After(10 * time.Millisecond) {
 		_, err := nodes[1].Replays.Start(ask)
 		if !fault.Is(err, fault.Conflict) || time.Now().After(deadline) {
-			t.Fatalf("a start at the node that stands by: %v", err)
+			t.Fatalf("a start at the node on standby: %v", err)
 		}
 		if strings.Contains(err.Error(), nodes[0].host.Node) {
 			break
@@ -67,7 +67,7 @@ func TestOneReplaySetOfAFleetIsRead(t *testing.T) {
 		t.Error(err)
 	}
 	if n := len(nodes[1].Replays.List()); n != 0 {
-		t.Errorf("%d replays that nobody reads", n)
+		t.Errorf("%d replays that no node reads", n)
 	}
 	if st := nodes[1].poller.Status(); st.Seat != 0 {
 		t.Errorf("the second node has slot %d", st.Seat)

@@ -31,20 +31,20 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// How a fleet of whole nodes in one process runs: matches and intervals so many times as fast as real ones, leases, which
-// are real time, as much shorter.
+// A fleet of whole nodes runs in one process. Matches and intervals are fleetSpeed times as fast as real ones; leases, which use
+// real time, are correspondingly shorter.
 const (
 	fleetSpeed = 30
-	fleetTTL   = time.Second // half a minute of the matches
+	fleetTTL   = time.Second // half a minute of match time
 )
 
-// fleetPatience: what happens here takes seconds. How soon it has to happen is held in virtual time, by the tests of
-// edge/cricket/poll: here, that it does.
+// fleetPatience bounds each wait. What happens here takes seconds; how soon it must happen is checked in virtual time, by the
+// tests of edge/cricket/poll.
 var fleetPatience = hang.Limit(time.Minute)
 
 const fleetSilence = 20 * time.Second * fleetSpeed
 
-// fleet is nodes that share a cloud, a feed and a push service, and the phones behind that.
+// fleet is a set of nodes that share a cloud, a feed and a push service with phones.
 type fleet struct {
 	t       *testing.T
 	clock   *clock.Scaled
@@ -55,12 +55,12 @@ type fleet struct {
 	apns    string
 	token   string
 
-	apps    sync.WaitGroup // that have not told of their activity yet
+	apps    sync.WaitGroup // that have not registered their activity yet
 	mu      sync.Mutex
 	members map[string]*member
 }
 
-// member is a node of the fleet, with what outlives a crash of it: its store's file.
+// member is a node of the fleet, with the directory of its store, which survives a crash.
 type member struct {
 	name  string
 	dir   string
@@ -99,7 +99,7 @@ func newFleet(t *testing.T) *fleet {
 	return f
 }
 
-// start opens a node, a new one or one that was there before, and has it run.
+// start opens and runs a node: a new one, or one that ran before.
 func (f *fleet) start(name string) *member {
 	f.t.Helper()
 	f.mu.Lock()
@@ -151,7 +151,7 @@ func (f *fleet) start(name string) *member {
 	return m
 }
 
-// sender makes the way to the push service, whose key all nodes have.
+// sender returns a client of the push service. All nodes have the same key.
 func (f *fleet) sender(s *store.Store) (push.Sender, error) {
 	account := f.box.Account()
 	return apns.New(apns.Config{
@@ -160,7 +160,7 @@ func (f *fleet) sender(s *store.Store) (push.Sender, error) {
 	})
 }
 
-// testWriter has a node's warnings among what a test that fails shows.
+// testWriter writes a node's warnings to the test's log.
 type testWriter struct {
 	t    *testing.T
 	name string
@@ -173,7 +173,7 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// kill ends a node as a crash does: nothing that it would say at its end is heard.
+// kill ends a node as a crash does: the cloud hears nothing from it at its end.
 func (f *fleet) kill(m *member) {
 	f.t.Helper()
 	m.link.Kill()
@@ -205,7 +205,7 @@ func (f *fleet) alive() (out []*member) {
 	return out
 }
 
-// until waits, in real time, for something to be so.
+// until waits in real time until ok returns true.
 func (f *fleet) until(what string, ok func() bool) {
 	f.t.Helper()
 	deadline := time.Now().Add(fleetPatience)
@@ -217,7 +217,7 @@ func (f *fleet) until(what string, ok func() bool) {
 	}
 }
 
-// play puts a recorded match on the feed, some balls into it.
+// play starts a recorded match on the feed, with some balls already bowled.
 func (f *fleet) play(recording string, balls int) (matchID string) {
 	f.t.Helper()
 	p, err := f.replays.Start(replay.StartReplay{RecordingID: recording, Speed: 1})
@@ -230,11 +230,11 @@ func (f *fleet) play(recording string, balls int) (matchID string) {
 	return p.MatchID
 }
 
-// register is a phone's app that tells whoever lives of its activity.
+// register is the app on a phone: it registers its activity with a node that is alive.
 func (f *fleet) register(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
 	alive := f.alive()
 	if len(alive) == 0 {
-		return errors.New("no node is there")
+		return errors.New("no node is alive")
 	}
 	if err := alive[0].ensure(ctx, a.MatchID, p.UserID); err != nil {
 		return err
@@ -245,8 +245,8 @@ func (f *fleet) register(ctx context.Context, p sandbox.Phone, a sandbox.Activit
 	})
 }
 
-// follow has a phone's user follow a match at some node that knows it. Its app goes on until it has told of its activity:
-// the start push is not repeated.
+// follow makes a phone's user follow a match at any node that knows it. The app tries to register its activity until it
+// succeeds, because the start push is not repeated.
 func (f *fleet) follow(name, match string) {
 	f.t.Helper()
 	app := func(ctx context.Context, p sandbox.Phone, a sandbox.Activity) error {
@@ -286,7 +286,7 @@ func (f *fleet) follow(name, match string) {
 	})
 }
 
-// ensure reads what a request of a user is about, as the routes do.
+// ensure reads the rows that a user's request needs from the cloud, as the routes do.
 func (m *member) ensure(ctx context.Context, match, user string) error {
 	for table, key := range map[string]attr.Item{
 		tables.Fixtures: {"matchId": attr.S(match)}, tables.ActiveMatches: {"matchId": attr.S(match)},
@@ -299,7 +299,7 @@ func (m *member) ensure(ctx context.Context, match, user string) error {
 	return nil
 }
 
-// row is a match's row in the cloud.
+// row returns a match's row in the cloud.
 func (f *fleet) row(match string) attr.Item {
 	return f.cloud.Item(tables.ActiveMatches, attr.Item{"matchId": attr.S(match)})
 }
@@ -313,7 +313,7 @@ func (f *fleet) shares(matches []string) map[string]int {
 	return out
 }
 
-// nameOf returns the member with a node's id.
+// ids returns the running members by the ids of their nodes.
 func (f *fleet) ids() map[string]*member {
 	out := map[string]*member{}
 	for _, m := range f.alive() {
@@ -322,8 +322,8 @@ func (f *fleet) ids() map[string]*member {
 	return out
 }
 
-// told counts the alerts that each phone was sent, but for those that begin an activity.
-func (f *fleet) told() map[string]map[string]int {
+// alerts counts the alerts sent to each phone, without those of starts.
+func (f *fleet) alerts() map[string]map[string]int {
 	out := map[string]map[string]int{}
 	for _, r := range f.box.Records(0) {
 		if r.Alert == nil || r.Event == "start" || r.Status != 200 {
@@ -353,7 +353,7 @@ func (f *fleet) events(match string) (out []cricket.Event) {
 	return out
 }
 
-// history checks what was written of a match: fences only grow, one fence is one node's, and nobody was silent for long.
+// history checks the writes of a match's row: fences never fall, each fence belongs to one node, and no gap is too long.
 func (f *fleet) history(match string, longest time.Duration) {
 	f.t.Helper()
 	var fence int64
@@ -378,7 +378,7 @@ func (f *fleet) history(match string, longest time.Duration) {
 	}
 }
 
-// display is what a node shows of a match, without the times.
+// display returns what a node shows of a match, without the update time.
 func (f *fleet) display(m *member, match string) string {
 	f.t.Helper()
 	var state string
@@ -393,8 +393,8 @@ func (f *fleet) display(m *member, match string) string {
 	return state
 }
 
-// Three nodes share four matches; the one with the most dies in the middle and comes back. Every event is there once and
-// nobody hears one twice, somebody else goes on in time, and in the end all of them show the same.
+// Three nodes share four matches. One dies in play and comes back; others take its matches over in time. Every event exists once,
+// no phone gets an alert twice, and in the end all nodes show the same.
 func TestFleetOfThree(t *testing.T) { testFleet(t, 3) }
 
 func testFleet(t *testing.T, nodes int) {
@@ -406,7 +406,7 @@ func testFleet(t *testing.T, nodes int) {
 	var matches []string
 	for _, rec := range []struct {
 		id    string
-		balls int // bowled before: two dozen are left
+		balls int // already bowled; some two dozen are left
 	}{{"1192877", 201}, {"1208093", 220}, {"1195619", 220}, {"1226827", 226}} {
 		matches = append(matches, f.play(rec.id, rec.balls))
 	}
@@ -443,7 +443,7 @@ func testFleet(t *testing.T, nodes int) {
 		return !slices.ContainsFunc(matches, func(id string) bool { return f.row(id)["finishedAt"].IsZero() })
 	})
 	var differs string
-	f.until("all show the same", func() bool {
+	f.until("all nodes show the same", func() bool {
 		was := differs
 		if differs = f.sameDisplays(matches); differs != was && differs != "" {
 			t.Log(differs)
@@ -466,19 +466,19 @@ func (f *fleet) sameDisplays(matches []string) string {
 	return ""
 }
 
-// check looks at what the phones heard and the cloud has.
+// check compares the alerts of the phones with the events in the cloud.
 func (f *fleet) check(matches []string) {
 	f.t.Helper()
-	told := f.told()
+	alerts := f.alerts()
 	for i, id := range matches {
 		phone := fmt.Sprintf("phone%d", i)
-		for text, n := range told[phone] {
+		for text, n := range alerts[phone] {
 			if n != 1 {
-				f.t.Errorf("%s heard %d times %q", phone, n, text)
+				f.t.Errorf("%s got %q %d times", phone, text, n)
 			}
 		}
 		results, lost, heard := 0, 0, map[string]bool{}
-		for text := range told[phone] {
+		for text := range alerts[phone] {
 			_, body, _ := strings.Cut(text, ": ")
 			heard[body] = true
 		}
@@ -491,21 +491,21 @@ func (f *fleet) check(matches []string) {
 			case known:
 				delete(heard, body)
 				if !e.Alert {
-					f.t.Errorf("%s heard of what nobody claimed: %+v", phone, e)
+					f.t.Errorf("%s got an alert for an event without one: %+v", phone, e)
 				}
 			case e.Alert:
 				lost++ // with the node that had claimed it, or before the phone followed
-				f.t.Logf("%s did not hear %q at %s", phone, e.Text, e.At.Format("15:04:05"))
+				f.t.Logf("%s did not get %q of %s", phone, e.Text, e.At.Format("15:04:05"))
 			}
 		}
 		if results != 1 || len(heard) > 0 || lost > 1 {
-			f.t.Errorf("match %s has %d results, %s did not hear %d alerts and heard what is in no event: %v", id, results, phone, lost, heard)
+			f.t.Errorf("match %s has %d results; %s missed %d alerts and got some of no event: %v", id, results, phone, lost, heard)
 		}
 		f.history(id, fleetSilence)
 	}
 }
 
-// heardOf returns the body that tells a text, which is cut where it is too long for an alert.
+// heardOf returns the alert body of a text. The body is cut if the text is too long for an alert.
 func heardOf(heard map[string]bool, text string) (body string, known bool) {
 	for body := range heard {
 		if sameStart(text, body) {

@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// foreignRows puts into every table that clients of the DynamoDB API can write rows that no node would: keys alone, and
-// every attribute of the wrong type, of the match that is played and of others.
+// foreignRows writes rows that no node would write to every table that clients of the DynamoDB API can write: rows of keys
+// alone, and rows with all attributes of the wrong type, for the played match and for others.
 func foreignRows(t *testing.T, dir, match string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -45,7 +45,7 @@ func foreignRows(t *testing.T, dir, match string) {
 			}
 			for _, of := range []string{match, "other"} {
 				if spec.Key.Sort.Name == "" && of == match {
-					continue // the row of the match itself is the match
+					continue // this row is the match itself
 				}
 				for _, sort := range []string{"keys alone", "all wrong"} {
 					item := attr.Item{}
@@ -58,7 +58,7 @@ func foreignRows(t *testing.T, dir, match string) {
 					} else {
 						item[spec.Key.Partition.Name] = attr.S(of + sort)
 					}
-					for _, ix := range spec.Indexes { // a key of an index has its type, or the item is refused
+					for _, ix := range spec.Indexes { // the store refuses an item whose index key has the wrong type
 						delete(item, ix.Key.Partition.Name)
 						delete(item, ix.Key.Sort.Name)
 					}
@@ -75,17 +75,17 @@ func foreignRows(t *testing.T, dir, match string) {
 	}
 }
 
-// What clients of the DynamoDB API write into the applications' tables stops neither the node nor a match.
+// Rows that clients of the DynamoDB API write to the applications' tables stop neither the node nor a match.
 func amongForeignRows(t *testing.T, match string, clean *cricketapp.Summary) {
 	t.Helper()
 	dir := t.TempDir()
 	foreignRows(t, filepath.Join(dir, match), match)
 	got := playDemo(t, match, dir)
-	delete(got.Events, "") // the row of keys alone is an event, without a type
+	delete(got.Events, "") // the row of keys alone is an event without a type
 	if diff := cmp.Diff(clean, got); diff != "" {
 		t.Errorf("with rows of others (-without +with):\n%s", diff)
 	}
 }
 
-// cricketSchema is what a node with cricket alone keeps.
+// cricketSchema returns the schema of a node with only cricket.
 func cricketSchema() migrations.Schema { return node.Schema([]*app.App{cricketapp.New()}) }

@@ -14,7 +14,8 @@ import (
 	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
-// A node that may use the locks of its cloud but cannot write what it would do under them leaves them to others, and says why.
+// A node that can use the locks of its cloud, but cannot write its rows there, releases its locks and takes no others. The error
+// says why.
 func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
 	items, cloud := simulated(t)
 	n, err := openPlayed(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud}, DefaultSettings(), Outside{})
@@ -28,7 +29,7 @@ func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
 	items.Hide(syncTable, true)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := n.Begin(ctx, cancel)
-	until(t, "the lock is given back", func() bool { return !n.host.Leases.Has("feed:livescores") })
+	until(t, "the lock is released", func() bool { return !n.host.Leases.Has("feed:livescores") })
 	_, err = leases.Hold(t.Context(), tables.MatchLock("7"))
 	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "cloud_unusable" {
 		t.Errorf("the lock of a match: %v", err)

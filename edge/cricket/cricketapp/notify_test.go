@@ -20,7 +20,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// pushes is a coordinator that takes notes. A text waits until it may go.
+// pushes is a coordinator that records its notices. Notify waits for may.
 type pushes struct {
 	texts  []push.Notice
 	may    chan struct{}

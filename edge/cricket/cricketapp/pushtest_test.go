@@ -51,8 +51,8 @@ func runSandbox(t *testing.T, change func(*cricketapp.SandboxConfig)) cricketapp
 	}
 }
 
-// TestPushTest tests a right configuration and every wrong one, and looks at what it is told. Each has a sandbox of its own,
-// since each signs a token of its own, and Apple takes one token in 20 minutes.
+// TestPushTest tests a correct configuration and every wrong one. Each has its own sandbox, because each signs a token, and Apple
+// accepts one token per 20 minutes.
 func TestPushTest(t *testing.T) {
 	rightFor := func(t *testing.T) (cricketapp.PushTestConfig, cricketapp.SandboxReady) {
 		box := runSandbox(t, nil)
@@ -69,14 +69,14 @@ func TestPushTest(t *testing.T) {
 		ok     bool
 		says   string
 	}{
-		"a made-up token":    {func(*cricketapp.PushTestConfig, cricketapp.SandboxReady) {}, true, "are right"},
-		"a device":           {func(c *cricketapp.PushTestConfig, box cricketapp.SandboxReady) { c.Token = box.Phones[0].DeviceToken }, true, "accepted"},
-		"another's device":   {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Token = strings.Repeat("ab", 32) }, false, "BadDeviceToken"},
-		"the wrong team":     {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.TeamID = "OTHER00000" }, false, "InvalidProviderToken"},
-		"the wrong key id":   {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.KeyID = "OTHER00000" }, false, "InvalidProviderToken"},
-		"the wrong bundle":   {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.BundleID = "com.other" }, false, "TopicDisallowed"},
-		"unknown authority":  {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.CA = "" }, false, "No answer came"},
-		"nobody at the host": {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.Host = "https://127.0.0.1:1" }, false, "No answer came"},
+		"a made-up token":   {func(*cricketapp.PushTestConfig, cricketapp.SandboxReady) {}, true, "are right"},
+		"a device":          {func(c *cricketapp.PushTestConfig, box cricketapp.SandboxReady) { c.Token = box.Phones[0].DeviceToken }, true, "accepted"},
+		"another's device":  {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Token = strings.Repeat("ab", 32) }, false, "BadDeviceToken"},
+		"the wrong team":    {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.TeamID = "OTHER00000" }, false, "InvalidProviderToken"},
+		"the wrong key id":  {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.KeyID = "OTHER00000" }, false, "InvalidProviderToken"},
+		"the wrong bundle":  {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.BundleID = "com.other" }, false, "TopicDisallowed"},
+		"unknown authority": {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.CA = "" }, false, "No answer came"},
+		"no server":         {func(c *cricketapp.PushTestConfig, _ cricketapp.SandboxReady) { c.Push.Host = "https://127.0.0.1:1" }, false, "No answer came"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, box := rightFor(t)
@@ -89,7 +89,7 @@ func TestPushTest(t *testing.T) {
 				t.Errorf("%+v", res)
 			}
 			if strings.Count(res.Says+res.Advice, "No answer came") > 1 {
-				t.Errorf("said twice: %+v", res)
+				t.Errorf("repeated: %+v", res)
 			}
 			if text := res.String(); strings.Contains(text, "abab") {
 				t.Error(text)
@@ -111,7 +111,7 @@ func TestPushTest(t *testing.T) {
 	}
 }
 
-// runIn runs a node in dir until the returned function is called. Its admin socket answers by then.
+// runIn runs a node in dir until the returned function is called. It waits for the node's admin socket.
 func runIn(t *testing.T, dir string) (stop func()) {
 	t.Helper()
 	n, err := node.Open(t.Context(), dir, node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{cricketapp.New()}})
@@ -143,15 +143,15 @@ func runIn(t *testing.T, dir string) (stop func()) {
 	}
 }
 
-// TestPushTestUsesTheNodesToken: Apple sees one provider token from tests before the node's start, while it runs and
-// afterwards, and of a configuration without its data directory another, which it refuses: that is explained.
+// TestPushTestUsesTheNodesToken: tests before, during and after a run of the node use the same provider token. With another data
+// directory the token is another, which Apple refuses; the result explains that.
 func TestPushTestUsesTheNodesToken(t *testing.T) {
 	box := runSandbox(t, nil)
 	key, err := os.ReadFile(box.Key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Provider tokens are dated in whole seconds: one of the same second is none that is newer.
+	// Provider tokens are dated in whole seconds: another one of the same second would not be newer.
 	newSecond := func() {
 		for at := time.Now().Unix(); time.Now().Unix() == at; {
 			runtime.Gosched()
@@ -197,7 +197,7 @@ func TestPushTestUsesTheNodesToken(t *testing.T) {
 	}
 }
 
-// TestSandboxControl steers the sandbox as an app developer does.
+// TestSandboxControl controls the sandbox over HTTP, as an app developer does.
 func TestSandboxControl(t *testing.T) {
 	box := runSandbox(t, func(c *cricketapp.SandboxConfig) { c.Strict = false })
 	ask := func(method, path, body string, want int) string {
@@ -261,7 +261,7 @@ func TestSandboxControl(t *testing.T) {
 	ask("GET", "/log?after=x", "", 400)
 }
 
-// TestSandboxAgain: what was configured for a sandbox goes for the next one in the same directory.
+// TestSandboxAgain: a configuration for one sandbox works with the next one in the same directory.
 func TestSandboxAgain(t *testing.T) {
 	dir := t.TempDir()
 	in := func(c *cricketapp.SandboxConfig) { c.Dir = dir }
@@ -274,7 +274,7 @@ func TestSandboxAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trusted := filepath.Join(t.TempDir(), "ca.pem") // as a node that runs has it
+	trusted := filepath.Join(t.TempDir(), "ca.pem") // a copy, such as a running node has
 	if err := os.WriteFile(trusted, ca, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -297,8 +297,8 @@ func TestSandboxAgain(t *testing.T) {
 	}
 }
 
-// TestSandboxStaysHere refuses addresses that others reach, unless they are meant.
-func TestSandboxStaysHere(t *testing.T) {
+// TestSandboxStaysLocal refuses addresses that other machines can reach.
+func TestSandboxStaysLocal(t *testing.T) {
 	c := cricketapp.SandboxConfig{Listen: "0.0.0.0:0", Dir: t.TempDir(), Log: slog.New(slog.DiscardHandler)}
 	if err := cricketapp.Sandbox(t.Context(), c); !fault.Is(err, fault.Invalid) {
 		t.Errorf("%v", err)
@@ -309,7 +309,7 @@ func TestSandboxStaysHere(t *testing.T) {
 	}
 }
 
-// TestSandboxWithinBounds refuses what would fill the memory of the machine, and what makes no sense.
+// TestSandboxWithinBounds refuses values that would fill the machine's memory, and negative ones.
 func TestSandboxWithinBounds(t *testing.T) {
 	for _, c := range []cricketapp.SandboxConfig{{Phones: 1_000_000_000}, {Phones: -1}, {Delay: -time.Second}} {
 		c.Listen, c.Dir, c.Log = "127.0.0.1:0", t.TempDir(), slog.New(slog.DiscardHandler)

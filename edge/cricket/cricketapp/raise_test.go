@@ -16,8 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/lease"
 )
 
-// A node holds a match whose row in the cloud carries a higher fence than its lock: the write that this refuses has the
-// node raise its lock, so that the next one goes through.
+// A node holds a match whose row in the cloud has a higher fence than its lock. The write that is refused for this makes the node
+// raise its lock's fence, so that the next write succeeds.
 func TestRefusedHolderRaisesItsLock(t *testing.T) {
 	items, cloud := simulated(t)
 	cloud.Config.LeaseTTL = 5 * time.Minute // nobody renews it here
@@ -32,7 +32,7 @@ func TestRefusedHolderRaisesItsLock(t *testing.T) {
 		_ = replicaOf(n).Run(ctx)
 	}()
 	var held *lease.Share
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); held == nil; <-time.After(10 * time.Millisecond) { // what it guards is read first
+	for deadline := time.Now().Add(hang.Limit(time.Minute)); held == nil; <-time.After(10 * time.Millisecond) { // Hold fails until the rows that it guards are read
 		if held, err = n.host.Leases.User().Hold(t.Context(), tables.MatchLock("7")); err != nil && time.Now().After(deadline) {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestRefusedHolderRaisesItsLock(t *testing.T) {
 	}
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); held.Fence() != fence+1001; {
 		if time.Now().After(deadline) {
-			t.Errorf("the fence is %d, and the match has %d", held.Fence(), fence+1000)
+			t.Errorf("the fence is %d, that of the row is %d", held.Fence(), fence+1000)
 			break
 		}
 		<-time.After(10 * time.Millisecond)

@@ -33,8 +33,8 @@ func replayed(t *testing.T, c cricketapp.ReplayConfig) *cricketapp.ReplayReport 
 	return out
 }
 
-// cleanRuns are the recorded matches from a feed without faults, each played by the first test that wants it. Nobody
-// changes a report.
+// cleanRuns holds the replays of recorded matches without feed faults, each played by the first test that needs it. The reports
+// must not be changed.
 var cleanRuns sync.Map
 
 func cleanRun(t *testing.T, id string) *cricketapp.ReplayReport {
@@ -53,13 +53,13 @@ func cleanRun(t *testing.T, id string) *cricketapp.ReplayReport {
 	return report
 }
 
-// oneOfEachFormat are the shortest whole matches of their formats: for rules that hold over all matches elsewhere.
+// oneOfEachFormat returns the shortest complete match of each format.
 func oneOfEachFormat() []string {
 	return []string{"1343760", "1208093", "1252718", "1073430", "1347416", "1244270", "1263169"}
 }
 
-// countedAs is the name under which an independent count over the records knows a type of events; "" for those that
-// no record tells of, and for those of balls where balls are not read.
+// countedAs returns the name of a type of events in the independent count over the records: "" for types that are not in the
+// records, and for types that need balls if balls are not read.
 func countedAs(e cricket.EventType, balls bool) string {
 	switch e {
 	case cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden, cricket.EventHatTrick:
@@ -75,7 +75,7 @@ func countedAs(e cricket.EventType, balls bool) string {
 	return string(e)
 }
 
-// againstCount tells in what a replay differs from the independent count.
+// againstCount returns the differences between a replay and the independent count.
 func againstCount(r *cricketapp.ReplayReport, want expected) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if diff := cmp.Diff(want.Innings, r.Innings, numbersOnly()); diff != "" {
@@ -111,11 +111,11 @@ func againstCount(r *cricketapp.ReplayReport, want expected) (problems []string)
 	return append(problems, delivery(r)...)
 }
 
-// delivery returns what is wrong with what phones were sent, whatever the feed told.
+// delivery returns what is wrong with the pushes, whatever the feed's faults.
 func delivery(r *cricketapp.ReplayReport) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	if !r.PhonesRight {
-		say("a phone shows something else than the display")
+		say("a phone shows something other than the display")
 	}
 	if r.UrgentPerHour > 15 {
 		say("%d pushes of priority 10 in an hour", r.UrgentPerHour)
@@ -132,32 +132,32 @@ func delivery(r *cricketapp.ReplayReport) (problems []string) {
 	if r.Ignored > 0 {
 		say("phones ignored %d pushes", r.Ignored)
 	}
-	told := map[string]bool{}
+	seen := map[string]bool{}
 	for _, a := range r.Alerts {
-		if told[a.Key] {
+		if seen[a.Key] {
 			say("alert %s twice", a.Key)
 		}
-		told[a.Key] = true
+		seen[a.Key] = true
 	}
-	if !told["result"] {
-		say("nobody was told the result")
+	if !seen["result"] {
+		say("no alert for the result")
 	}
 	return append(problems, twice(r)...)
 }
 
-// twice returns which alerts a phone showed more often than they were told. What was taken back, and is so after all, is
-// told again under its own key, in the words that the record has in the end, or in words that it has no more.
+// twice returns the alerts that a phone showed more often than they were announced. An event that was withdrawn and turns out to
+// be true is announced again under its own key, with the text in the final record or with one that is no longer in it.
 func twice(r *cricketapp.ReplayReport) (problems []string) {
-	events, taken, all := map[string]int{}, map[string]int{}, 0
+	events, withdrawn, all := map[string]int{}, map[string]int{}, 0
 	for _, e := range r.Record {
 		if e.Type == cricket.EventCorrection {
-			taken[e.Detail]++
+			withdrawn[e.Detail]++
 			all++
 		}
 	}
 	for _, e := range r.Record {
 		if e.Alert {
-			events[e.Text] += 1 + taken[e.Key]
+			events[e.Text] += 1 + withdrawn[e.Key]
 		}
 	}
 	shown := map[string]int{}
@@ -173,13 +173,13 @@ func twice(r *cricketapp.ReplayReport) (problems []string) {
 	return problems
 }
 
-// againstClean tells in what a replay of a faulty feed breaks what is promised, beside the replay of the true one.
+// againstClean returns the promises that a replay with feed faults breaks, compared with a replay without.
 func againstClean(r, clean *cricketapp.ReplayReport) (problems []string) {
 	say := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	display := cmp.Diff(clean.Display, r.Display,
 		cmpopts.IgnoreFields(cricket.Display{}, "UpdatedAt"), cmpopts.IgnoreFields(cricket.KeyEvent{}, "At"))
 	if display != "" {
-		say("final display (-true +lied to):\n%s", display)
+		say("final display (-clean +with faults):\n%s", display)
 	}
 	if w := r.LastWords; w != nil && w.Wrong+w.False+w.Untold > 0 {
 		say("last words: %s", strings.Join(w.Each, "\n"))
@@ -198,10 +198,10 @@ func againstClean(r, clean *cricketapp.ReplayReport) (problems []string) {
 			continue
 		}
 		if e.Alert && !sameFact(e, truth[e.Key]) && !corrected[e.Key] {
-			say("alert %s (%s) is not so, and was not corrected; the truth: %s", e.Key, e.Text, text(truth[e.Key]))
+			say("alert %s (%s) is false and was not corrected; the truth: %s", e.Key, e.Text, text(truth[e.Key]))
 		}
 	}
-	rows := toldByRows(r.Record, truth)
+	rows := foundInRows(r.Record, truth)
 	for _, key := range slices.Sorted(maps.Keys(truth)) {
 		e, got := truth[key], record[key]
 		switch {
@@ -217,14 +217,14 @@ func againstClean(r, clean *cricketapp.ReplayReport) (problems []string) {
 	return append(problems, delivery(r)...)
 }
 
-// rowKind is what a row of the scorecard can tell while the balls are missing: a four, a six, a maiden of an innings.
+// rowKind is a kind of event that scorecard rows show even if the balls are missing: a four, a six or a maiden, of an innings.
 type rowKind struct {
 	kind    cricket.EventType
 	innings int
 }
 
-// toldByRows counts what rows have told under keys of their own, as the balls that came later would have.
-func toldByRows(record []cricket.Event, truth map[string]*cricket.Event) map[rowKind]int {
+// foundInRows counts the events that were found in rows, under other keys than those of the balls that came later.
+func foundInRows(record []cricket.Event, truth map[string]*cricket.Event) map[rowKind]int {
 	rows := map[rowKind]int{}
 	for _, e := range record {
 		switch e.Type {
@@ -253,7 +253,7 @@ func text(e *cricket.Event) string {
 	return e.Text
 }
 
-// sameFact reports whether two events of one key say the same: of a wicket who was out, of a result who won.
+// sameFact reports whether two events with the same key state the same: who was out for a wicket, who won for a result.
 func sameFact(a, b *cricket.Event) bool {
 	if b == nil {
 		return false
@@ -270,7 +270,7 @@ func sameFact(a, b *cricket.Event) bool {
 	}
 }
 
-// who is the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)", of some that fell at once the one of its key.
+// who returns the batter in the text of a wicket, "WICKET! Kohli b Starc 54 (63)"; if several fell at once, the one of its key.
 func who(e *cricket.Event) string {
 	text := cricketapp.Facts(e.Key, e.Text)
 	_, after, found := strings.Cut(text, "! ")

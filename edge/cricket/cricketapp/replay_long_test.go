@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// Every recorded match as a feed without faults tells it is what an independent count over its record says.
+// The replay of every recorded match without feed faults agrees with an independent count over its record.
 func TestReplayOfEveryMatch(t *testing.T) {
 	want := readExpected(t)
 	for _, m := range cricketapp.Matches() {
@@ -40,9 +40,9 @@ func TestReplayOfEveryFormatWithoutBalls(t *testing.T) {
 	}
 }
 
-// A feed with faults and a node that is restarted: 16 T20s here, and of all matches as many as
-// TOUCHLINE_REPLAY_SEEDS says, from TOUCHLINE_REPLAY_SEED0 on (make replay-seeds), each format for about as long as another:
-// 241 seeds are 8 of each T20, 3 of 50 overs, and one of each match of several days. Seed and match tell everything.
+// A feed with faults and a node that is restarted. By default 16 T20s are played; TOUCHLINE_REPLAY_SEEDS sets a number of matches
+// of all formats, from seed TOUCHLINE_REPLAY_SEED0 on (make replay-seeds). Each format gets about the same time: 241 seeds are 8 of
+// each T20, 3 of each match of 50 overs, and one of each multi-day match. Seed and match determine a run.
 func TestReplayUnderFaults(t *testing.T) {
 	var matches []string
 	seeds, first, all := 16, uint64(1), false
@@ -60,7 +60,7 @@ func TestReplayUnderFaults(t *testing.T) {
 			}
 		}
 	}
-	p := &teller{all: all, from: seeds}
+	p := &progress{all: all, from: seeds}
 	for n := range seeds {
 		seed := first + uint64(n)
 		id := matches[int(seed%uint64(len(matches)))]
@@ -71,7 +71,7 @@ func TestReplayUnderFaults(t *testing.T) {
 	}
 }
 
-// rounds is how often the matches of a format are played while one of several days is played once.
+// rounds returns how often a match of a format is played for each time that a multi-day match is played.
 func rounds(format string) int {
 	switch format {
 	case "T20", "T20I", "100-Ball":
@@ -83,14 +83,14 @@ func rounds(format string) int {
 	}
 }
 
-// teller says on the terminal how far a long run is: go test itself is silent to its end.
-type teller struct {
+// progress prints how far a long run is, because go test itself prints nothing before the end.
+type progress struct {
 	mu              sync.Mutex
 	all             bool
 	done, bad, from int
 }
 
-func (p *teller) tell(match string, c *cricketapp.ReplayConfig, problems []string) {
+func (p *progress) add(match string, c *cricketapp.ReplayConfig, problems []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
@@ -105,18 +105,18 @@ func (p *teller) tell(match string, c *cricketapp.ReplayConfig, problems []strin
 		fmt.Fprintf(os.Stderr, "\talone: make replay-seeds SEEDS=1 SEED0=%d\n", c.Faults)
 	}
 	if p.done%20 == 0 || p.done == p.from {
-		fmt.Fprintf(os.Stderr, "%d of %d seeds, %d of them broke a promise\n", p.done, p.from, p.bad)
+		fmt.Fprintf(os.Stderr, "%d of %d seeds, %d failed\n", p.done, p.from, p.bad)
 	}
 }
 
-func underFaults(t *testing.T, p *teller, id string, seed uint64) {
+func underFaults(t *testing.T, p *progress, id string, seed uint64) {
 	t.Helper()
 	c := cricketapp.ReplayConfig{Sources: []string{id}, Faults: seed, Restarts: int(seed % 4)}
 	problems := againstClean(replayed(t, c), cleanRun(t, id))
 	for _, problem := range problems {
 		t.Error(problem)
 	}
-	p.tell(id, &c, problems)
+	p.add(id, &c, problems)
 	if len(problems) > 0 {
 		t.Logf("seed %d alone: touchline cricket replay --faults %d --restarts %d %s", seed, seed, c.Restarts, id)
 	}
@@ -126,7 +126,7 @@ func number(t *testing.T, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
-		t.Fatalf("%q is no number of seeds", text)
+		t.Fatalf("%q is not a number of seeds", text)
 	}
 	return n
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// promised is a report that keeps every promise, of a match with a wicket and a result.
+// promised returns a report that keeps every promise, of a match with a wicket and a result.
 func promised() *cricketapp.ReplayReport {
 	r := &cricketapp.ReplayReport{
 		LargestPayload: 900, UrgentPerHour: 3, PhonesRight: true,
@@ -26,25 +26,25 @@ func promised() *cricketapp.ReplayReport {
 	return r
 }
 
-// The promises can be broken: each breach is seen, and what is no breach is not.
+// againstClean finds every breach of a promise, and nothing else.
 func TestPromises(t *testing.T) {
-	told := func(r *cricketapp.ReplayReport, e cricket.Event) {
+	announce := func(r *cricketapp.ReplayReport, e cricket.Event) {
 		e.Alert = true
 		r.Record = append(r.Record, e)
 		r.Alerts = append(r.Alerts, cricketapp.SummaryAlert{Key: e.Key, Text: e.Text})
 	}
-	ghost := cricket.Event{Key: "w:1:2", Type: cricket.EventWicket, Text: "WICKET! Sharma c & b Starc 0 (1)"}
+	phantom := cricket.Event{Key: "w:1:2", Type: cricket.EventWicket, Text: "WICKET! Sharma c & b Starc 0 (1)"}
 	correction := cricket.Event{Key: "corr:w:1:2", Type: cricket.EventCorrection, Detail: "w:1:2", Text: "Correction: Sharma not out (review)"}
 	for _, tt := range []struct {
 		name, want string
 		change     func(r *cricketapp.ReplayReport)
 	}{
-		{"all is well", "", func(*cricketapp.ReplayReport) {}},
-		{"another time of the display", "", func(r *cricketapp.ReplayReport) { r.Display.UpdatedAt = r.Display.UpdatedAt.Add(1) }},
+		{"no difference", "", func(*cricketapp.ReplayReport) {}},
+		{"another display time", "", func(r *cricketapp.ReplayReport) { r.Display.UpdatedAt = r.Display.UpdatedAt.Add(1) }},
 		{"another score", "final display", func(r *cricketapp.ReplayReport) { r.Display.Innings = []cricket.InningsLine{{No: 1, Runs: 8}} }},
-		{"a wicket that was none", "alert w:1:2", func(r *cricketapp.ReplayReport) { told(r, ghost) }},
-		{"and its correction", "", func(r *cricketapp.ReplayReport) { told(r, ghost); told(r, correction) }},
-		{"a correction before what it corrects", "alert w:1:2", func(r *cricketapp.ReplayReport) { told(r, correction); told(r, ghost) }},
+		{"a wicket that did not fall", "alert w:1:2", func(r *cricketapp.ReplayReport) { announce(r, phantom) }},
+		{"and is corrected", "", func(r *cricketapp.ReplayReport) { announce(r, phantom); announce(r, correction) }},
+		{"corrected before it was announced", "alert w:1:2", func(r *cricketapp.ReplayReport) { announce(r, correction); announce(r, phantom) }},
 		{"another batter", "alert w:1:1", func(r *cricketapp.ReplayReport) { r.Record[0].Text = "WICKET! Sharma b Starc 1 (2)" }},
 		{"two wickets in one alert", "", func(r *cricketapp.ReplayReport) { r.Record[0].Text = "2 wickets! Kohli b Starc 1 (2)" }},
 		{"another winner", "alert result", func(r *cricketapp.ReplayReport) { r.Record[2].Text = "Blues won by 9 runs" }},
@@ -52,17 +52,17 @@ func TestPromises(t *testing.T) {
 		{"a rule dropped it", "", func(r *cricketapp.ReplayReport) { r.Record[0].Alert, r.Record[0].Dropped = false, "budget" }},
 		{"no rule dropped it", "no rule dropped it", func(r *cricketapp.ReplayReport) { r.Record[0].Alert = false }},
 		{"an alert twice", "alert w:1:1 twice", func(r *cricketapp.ReplayReport) { r.Alerts = append(r.Alerts, r.Alerts[0]) }},
-		{"no result", "nobody was told the result", func(r *cricketapp.ReplayReport) { r.Alerts = r.Alerts[:1] }},
+		{"no result", "no alert for the result", func(r *cricketapp.ReplayReport) { r.Alerts = r.Alerts[:1] }},
 		{"shown twice", `showed "Reds won by 9 runs" 2 times`, func(r *cricketapp.ReplayReport) { r.Shown = append(r.Shown, "Reds won by 9 runs") }},
 		{"sixteen an hour", "16 pushes", func(r *cricketapp.ReplayReport) { r.UrgentPerHour = 16 }},
-		{"last words that are wrong", "of w:1:1", func(r *cricketapp.ReplayReport) {
+		{"wrong last words", "of w:1:1", func(r *cricketapp.ReplayReport) {
 			r.LastWords = &cricketapp.LastWords{Wrong: 1, Each: []string{"wrong: of w:1:1"}}
 		}},
-		{"last words that are true", "", func(r *cricketapp.ReplayReport) { r.LastWords = &cricketapp.LastWords{} }},
-		{"a record that is wrong", "false: four", func(r *cricketapp.ReplayReport) {
+		{"true last words", "", func(r *cricketapp.ReplayReport) { r.LastWords = &cricketapp.LastWords{} }},
+		{"a wrong record", "false: four", func(r *cricketapp.ReplayReport) {
 			r.RecordDiff = &cricketapp.RecordDiff{Each: []string{"false: four"}}
 		}},
-		{"a record that is right", "", func(r *cricketapp.ReplayReport) { r.RecordDiff = &cricketapp.RecordDiff{} }},
+		{"a correct record", "", func(r *cricketapp.ReplayReport) { r.RecordDiff = &cricketapp.RecordDiff{} }},
 		{"too long", "a payload of 2049", func(r *cricketapp.ReplayReport) { r.LargestPayload = 2049 }},
 		{"backwards", "did not rise", func(r *cricketapp.ReplayReport) { r.Late = 1 }},
 		{"ignored", "ignored 1", func(r *cricketapp.ReplayReport) { r.Ignored = 1 }},

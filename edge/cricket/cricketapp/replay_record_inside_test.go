@@ -8,7 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-// Two records differ in what they say, not in whether a row or a ball has told it, nor in their corrections.
+// Records are compared by their facts: it does not matter whether a row or a ball showed an event, nor which corrections exist.
 func TestRecordDiff(t *testing.T) {
 	clean := []cricket.Event{
 		{Key: "b:1", Type: cricket.EventFour, Text: "FOUR! Gill · IND 4/0 (0.1)", Innings: 1},
@@ -21,7 +21,7 @@ func TestRecordDiff(t *testing.T) {
 		want   []string
 	}{
 		"the same": {func(e []cricket.Event) []cricket.Event { return e }, nil},
-		"a four by the row": {func(e []cricket.Event) []cricket.Event {
+		"a four from a row": {func(e []cricket.Event) []cricket.Event {
 			e[0].Key, e[0].Text = "4:1:7:1", "FOUR! Gill · IND 10/0 (0.2)"
 			return e
 		}, nil},

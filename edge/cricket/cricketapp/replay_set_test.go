@@ -13,8 +13,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// What admins have started is there after a restart, as far as it would be by then.
-func TestReplaysOutliveTheNode(t *testing.T) {
+// Replays that admins have started continue after a restart of the node.
+func TestReplaysSurviveARestart(t *testing.T) {
 	s := storetest.Open(t)
 	if err := schema().Apply(t.Context(), s); err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestReplaysOutliveTheNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := first.Start(replay.StartReplay{RecordingID: "none", Speed: 1}); err == nil || seen != 4 {
-		t.Errorf("%d of 4 changes were told, %v", seen, err)
+		t.Errorf("%d of 4 changes were reported, %v", seen, err)
 	}
 	again := start().List()
 	if diff := cmp.Diff([]replay.Playing{kept}, again); diff != "" {

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-// oneOver is a file of a match that has an over a side: what goes for any match is seen with it in a moment.
+// oneOver writes the file of a match with one over a side, for quick tests of what holds for any match.
 func oneOver(t *testing.T) string {
 	t.Helper()
 	players, people, innings := map[string][]string{}, map[string]string{}, []any{}
@@ -60,27 +60,27 @@ func oneOver(t *testing.T) string {
 	return file
 }
 
-// A short match, without feed faults and with them, with restarts: what an independent count says, and what is
-// promised. One seed gives one replay; with -short it is that of a match of two overs.
+// A short match without feed faults agrees with the independent count; with faults and restarts it keeps the promises. The same
+// seed gives the same replay, which is tested with -short on a match of two overs.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	clean := cleanRun(t, "1343760")
 	for _, problem := range againstCount(clean, readExpected(t)["1343760"]) {
 		t.Error(problem)
 	}
-	lied := cricketapp.ReplayConfig{Sources: []string{"1343760"}, Faults: 3, Restarts: 2}
-	first := replayed(t, lied)
+	faulty := cricketapp.ReplayConfig{Sources: []string{"1343760"}, Faults: 3, Restarts: 2}
+	first := replayed(t, faulty)
 	for _, problem := range againstClean(first, clean) {
 		t.Error(problem)
 	}
 	if testing.Short() {
-		lied.Sources = []string{oneOver(t)}
-		lied.Clean = func(context.Context, string) (*cricketapp.ReplayReport, error) {
-			return cleanRun(t, lied.Sources[0]), nil
+		faulty.Sources = []string{oneOver(t)}
+		faulty.Clean = func(context.Context, string) (*cricketapp.ReplayReport, error) {
+			return cleanRun(t, faulty.Sources[0]), nil
 		}
-		first = replayed(t, lied)
+		first = replayed(t, faulty)
 	}
-	second := replayed(t, lied)
+	second := replayed(t, faulty)
 	if diff := cmp.Diff(first, second, cmpopts.IgnoreUnexported(cricketapp.ReplayReport{})); diff != "" {
 		t.Errorf("the same seed (-first +second):\n%s", diff)
 	}
@@ -94,7 +94,7 @@ func TestReplayWithoutBalls(t *testing.T) {
 	}
 	for _, e := range r.Record {
 		if e.BallID != 0 {
-			t.Errorf("%s is of a ball, and none was read: %+v", e.Key, e)
+			t.Errorf("%s has a ball, but none was read: %+v", e.Key, e)
 		}
 	}
 }
@@ -140,14 +140,14 @@ func TestReplaySources(t *testing.T) {
 		Passed: func(dir string, files int) { passed[dir] = files },
 	})
 	if len(failed) != 5 || err == nil || !strings.Contains(err.Error(), "5 of 5") {
-		t.Errorf("%d told, %v", len(failed), err)
+		t.Errorf("%d failed, %v", len(failed), err)
 	}
 	if diff := cmp.Diff(map[string]int{dir: 2}, passed); diff != "" {
-		t.Errorf("passed over (-want +got):\n%s", diff)
+		t.Errorf("skipped files (-want +got):\n%s", diff)
 	}
 }
 
-// A terminal that is gone ends the replay; so does an interrupt.
+// An error of Report, such as a lost terminal, ends the replay; so does an interrupt.
 func TestReplayEnds(t *testing.T) {
 	gone := errors.New("gone")
 	short := oneOver(t)

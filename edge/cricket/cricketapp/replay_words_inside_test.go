@@ -2,7 +2,7 @@ package cricketapp
 
 import "testing"
 
-// The measure compares what is said, not how alerts were merged, nor the balls faced.
+// Alerts are compared by their facts, not by how they were merged, nor by the balls faced.
 func TestFacts(t *testing.T) {
 	for text, want := range map[string]string{
 		"WICKET! Kohli b Starc 54 (63) · IND 182/5 (32.1)":                                      "WICKET! Kohli b Starc 54 · IND 182/5",
@@ -20,9 +20,9 @@ func TestFacts(t *testing.T) {
 		}
 	}
 	if !sameFacts("WICKET! Rohit b Starc 54", "WICKET! Rohit b Starc 54 · IND 182/5") || sameFacts("WICKET! Rohit b Starc 54", "WICKET! Kohli b Starc 54 · IND 182/5") {
-		t.Error("of some that fell at once only the last has a score")
+		t.Error("of several wickets in one alert only the last has a score")
 	}
 	if !sameFacts("SUS 236/5. GLO need 237", "SUS 236/5. GLO need 85 off 7.3") || sameFacts("SUS 236/5. GLO need 237", "SUS 237/5. GLO need 238") {
-		t.Error("a target that rain changed is another subject, the score is not")
+		t.Error("a target that rain changed is another subject; the score is not")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// What a phone heard last is true, though the feed has faults and the node is restarted, and so is the record: one match of each
-// format here, with -short the shortest of all, and all of them in TestReplayUnderFaults.
+// A phone's last alert on each subject is true, and so is the record, although the feed has faults and the node is restarted. Here
+// one match of each format is played, or with -short only the shortest; TestReplayUnderFaults plays others.
 func TestLastWords(t *testing.T) {
 	matches := oneOfEachFormat()
 	if testing.Short() {
@@ -30,7 +30,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-// The command's own measure finds what is wrong: it plays the match without faults beside.
+// Without Clean a replay with faults plays the match without faults too, and compares its last words with that.
 func TestLastWordsOfAFile(t *testing.T) {
 	t.Parallel()
 	r := replayed(t, cricketapp.ReplayConfig{Sources: []string{oneOver(t)}, Faults: 3})
@@ -38,6 +38,6 @@ func TestLastWordsOfAFile(t *testing.T) {
 		t.Errorf("last words: %+v", w)
 	}
 	if clean := replayed(t, cricketapp.ReplayConfig{Sources: []string{oneOver(t)}}); clean.LastWords != nil {
-		t.Errorf("a feed without faults is the truth, and is held against %+v", clean.LastWords)
+		t.Errorf("a replay without faults is the truth, but was compared: %+v", clean.LastWords)
 	}
 }

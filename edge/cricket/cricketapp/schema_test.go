@@ -14,7 +14,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// Applying twice writes once, and what was written is there after a restart.
+// Applying the schema a second time, after a restart, writes nothing.
 func TestApplyTwice(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "touchline.db")
 	var commits []uint64
@@ -39,7 +39,7 @@ func TestApplyTwice(t *testing.T) {
 	}
 }
 
-// The catalogue is written for the people who read it: every policy has its reason.
+// Every table gives a policy and the reason for it, for the readers of the catalogue.
 func TestTablesSayWhy(t *testing.T) {
 	seen := map[string]bool{}
 	for _, spec := range schema().Tables {
@@ -50,9 +50,8 @@ func TestTablesSayWhy(t *testing.T) {
 	}
 }
 
-// What others are shown of the store are the applications' tables, by the names of their documents. The locks are among
-// them: instances of the application that run elsewhere take theirs in the same table. The node's own tables are hidden,
-// and named so that no application makes one of that name.
+// Clients see the applications' tables under their documented names. The locks are among them, because instances that run
+// elsewhere take theirs in the same table. The node's own tables are hidden, with a prefix that no application uses.
 func TestHiddenTables(t *testing.T) {
 	var shown, hidden []string
 	for _, spec := range schema().Tables {
@@ -82,7 +81,7 @@ func TestHiddenTables(t *testing.T) {
 	}
 }
 
-// An application's table cannot be dropped, also one that an earlier version made.
+// An application's table cannot be dropped, not even one that an earlier version created.
 func TestTablesStay(t *testing.T) {
 	s := storetest.Open(t, early()...)
 	if err := schema().Apply(t.Context(), s); err != nil {
@@ -101,7 +100,7 @@ func TestTablesStay(t *testing.T) {
 	}
 }
 
-// Which tables are in the cloud: not what is local or the node's own, and the locks are.
+// The cloud has all tables that are neither local nor the node's own, including the locks.
 func TestCloudTables(t *testing.T) {
 	names := map[string]migrations.CloudTable{}
 	for _, table := range schema().CloudTables() {

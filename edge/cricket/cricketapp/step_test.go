@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// early are the tables of the version that kept the state of pushing in DisplayStateCache, and asked no token whose it is.
+// early returns the tables of a version that kept the push state in DisplayStateCache and recorded no owners of tokens.
 func early() (specs []store.TableSpec) {
 	for _, spec := range tables.All() {
 		if spec.Name != tables.PushState && spec.Name != tables.DeviceTokens {
@@ -55,7 +55,7 @@ func rows(t *testing.T, s *store.Store, table, key, value string) map[string]str
 	return out
 }
 
-// What an early version kept in an application's table moves, once: what an application puts there later is its own.
+// Push state that an early version kept in an application's table is moved, once: what an application writes there later stays.
 func TestPushStateMoves(t *testing.T) {
 	s := storetest.Open(t, early()...)
 	cached := func(key, v string) attr.Item { return attr.Item{"cacheKey": attr.S(key), "v": attr.S(v)} }
@@ -83,7 +83,7 @@ func TestPushStateMoves(t *testing.T) {
 	}
 }
 
-// A phone that two users have registered is given to the one heard of last, once: what is registered later is not judged again.
+// A phone that two users have registered goes to the one seen last, once: later rows are not decided again.
 func TestDeviceTokensFilled(t *testing.T) {
 	s := storetest.Open(t, early()...)
 	phone := func(user, seen string) attr.Item {

@@ -68,7 +68,7 @@ func (p *pair) do(i int, f func(tx *store.Tx) error) (seq uint64) {
 	return p.nodes[i].host.Store.Seq()
 }
 
-// join has a node reach its cloud until nothing waits.
+// join connects a node to its cloud and returns when nothing waits.
 func (p *pair) join(i int) {
 	p.t.Helper()
 	p.items[i].down.Store(false)
@@ -86,7 +86,7 @@ func (p *pair) join(i int) {
 	}
 }
 
-// conflicts lists all records of a node.
+// conflicts returns all conflict records of a node.
 func (p *pair) conflicts(i int) []*conflict.Record {
 	p.t.Helper()
 	found, _, err := replicaOf(p.nodes[i]).Conflicts().List(p.t.Context(), conflict.Query{})
@@ -96,8 +96,8 @@ func (p *pair) conflicts(i int) []*conflict.Record {
 	return found
 }
 
-// Two admins change different fields of a league, each on a node that is cut off: both changes hold, and both fields are
-// known to be an admin's, in rows of earlier versions too.
+// Two admins change different fields of a league, each on a node that is cut off. Both changes hold, and both fields are marked as
+// set by an admin, in rows of earlier versions too.
 func TestAdminsOfTwoNodes(t *testing.T) {
 	for name, earlier := range map[string]attr.Value{
 		"none": {}, "list": attr.L(attr.S("active")), "set": must(attr.SS("active")),
@@ -153,8 +153,8 @@ func must(v attr.Value, err error) attr.Value {
 	return v
 }
 
-// A user follows a match on two nodes: the second node's wish for a session is there already, and nobody has anything to
-// decide. The token that the second node got in the meantime counts.
+// A user follows a match on two nodes. The session that the second node wants exists already, so no person has to decide. A token
+// that the second node got meanwhile is kept.
 func TestFollowOnTwoNodes(t *testing.T) {
 	for name, token := range map[string]string{"no token": "", "token on the second": fakeToken} {
 		t.Run(name, func(t *testing.T) {
@@ -195,7 +195,8 @@ func TestFollowOnTwoNodes(t *testing.T) {
 	}
 }
 
-// What is not the same wish, or hangs on more than it, is a person's.
+// Only the write of Activities.Ensure is merged, and only if the session exists and at most one plain update follows. Everything
+// else is left to a person.
 func TestMergeSession(t *testing.T) {
 	wish := sessionWish(t)
 	pending, ended := attr.Item{"status": attr.S("pending")}, attr.Item{"status": attr.S("ended")}
@@ -232,7 +233,7 @@ func mergeCase(e *intent.Entry, remote attr.Item, tail ...*intent.Entry) conflic
 	return conflict.MergeCase{Entries: []*intent.Entry{e}, Items: []conflict.MergeItem{{Remote: remote}}, Tail: tail}
 }
 
-// sessionWish is the write of Activities.Ensure.
+// sessionWish returns the write of Activities.Ensure.
 func sessionWish(t *testing.T) *intent.Entry {
 	t.Helper()
 	const condition = "attribute_not_exists(matchId) OR #s = :ended"
@@ -243,8 +244,8 @@ func sessionWish(t *testing.T) *intent.Entry {
 	return &intent.Entry{Write: intent.Write{Op: store.OpUpdate, Table: tables.LiveActivities, Condition: condition, Update: "SET #s = :status", Params: p}}
 }
 
-// fakeToken has the form of one.
+// fakeToken has the form of an update token.
 var fakeToken = strings.Repeat("ab", 32)
 
-// replicaOf is what keeps a node and its cloud in step.
+// replicaOf returns the replica that keeps a node and its cloud in step.
 func replicaOf(n *played) *replica.Replica { return n.host.Sync.(*replica.Replica) }

@@ -32,7 +32,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-// simItems is the way to a simulated cloud, which can be cut.
+// simItems is a connection to a simulated cloud that can be cut.
 type simItems struct {
 	*simcloud.Cloud
 	down atomic.Bool
@@ -83,7 +83,7 @@ func (s *simItems) Skew() time.Duration { return 0 }
 // Usage implements remote.Meter.
 func (s *simItems) Usage() remote.Usage { return remote.Usage{Requests: 1, WriteUnits: s.Units()} }
 
-// simulated is a cloud with the tables of all applications, and the way to it.
+// simulated returns a cloud with cricket's tables, and a node's connection to it.
 func simulated(t *testing.T) (*simItems, *node.Cloud) {
 	t.Helper()
 	cloud := simcloud.New(simcloud.Options{})
@@ -103,7 +103,7 @@ func simulated(t *testing.T) (*simItems, *node.Cloud) {
 	return items, &node.Cloud{Config: c, Name: "sim", Items: items, Locks: func(table string) lease.Table { return lease.Local(locks, table) }}
 }
 
-// user asks a node as a user, or as an admin what is for admins.
+// user sends requests to a node as a user, or as an admin on the routes for admins.
 type user struct {
 	t            *testing.T
 	base         string
@@ -145,7 +145,7 @@ func (u user) sync() (st operator.SyncStatus) {
 	return st
 }
 
-// until waits for a state of node and cloud.
+// until waits for a state of the synchronization.
 func (u user) until(state string) operator.SyncStatus {
 	u.t.Helper()
 	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; {
@@ -160,7 +160,7 @@ func (u user) until(state string) operator.SyncStatus {
 	}
 }
 
-// signedIn is a node's configuration with a development issuer, and the tokens of a user and an admin.
+// signedIn configures a node with a development issuer, and returns the tokens of a user and an admin.
 func signedIn(t *testing.T, dir string, p *node.Parts) (token, admin string) {
 	t.Helper()
 	p.Auth = node.AuthConfig{AdminGroup: "admin", DevIssuer: true}.Maker(dir, p.Log)
@@ -188,7 +188,7 @@ func signedIn(t *testing.T, dir string, p *node.Parts) (token, admin string) {
 	return sign(auth.Grant{Subject: "u1"}), sign(auth.Grant{Subject: "boss", Groups: []string{"admin"}})
 }
 
-// served runs a node with cricket while it is asked.
+// served runs a node with cricket during do.
 func served(t *testing.T, dir string, p node.Parts, do func(base string)) {
 	t.Helper()
 	p.Clock, p.Log = clock.Real(), slog.New(slog.DiscardHandler)
@@ -210,8 +210,8 @@ func served(t *testing.T, dir string, p node.Parts, do func(base string)) {
 	}
 }
 
-// A whole node and its cloud: a write waits for it, one that it refuses is told and decided, one that waits is told and goes
-// when it can, at the end of the node too.
+// A whole node and its cloud. A request can wait for the cloud. A write that the cloud refuses is reported and decided. A write
+// that waits is reported, and sent when possible, even at the node's end.
 func TestNodeAndCloud(t *testing.T) {
 	items, cloud := simulated(t)
 	dir, p := t.TempDir(), node.Parts{Cloud: cloud, Log: slog.New(slog.DiscardHandler)}
@@ -251,17 +251,17 @@ func TestNodeAndCloud(t *testing.T) {
 		if !strings.Contains(body, `"code":"refused_by_cloud"`) || !strings.Contains(body, `"details":{"conflict":1}`) {
 			t.Errorf("a write that the cloud refused: %s", body)
 		}
-		u.ask("GET", "/cricket/user/follow/7", "", "", 404) // it does not hold here any more
+		u.ask("GET", "/cricket/user/follow/7", "", "", 404) // the write no longer holds here
 		if body, _ := u.ask("GET", "/cricket/conflicts", "", "", 200); !strings.Contains(body, `"items":[{"id":1`) {
 			t.Errorf("the conflicts: %s", body)
 		}
 		if body, _ := u.ask("GET", "/_/hub", "", "", 200); !strings.Contains(body, "did not accept 1 write") {
-			t.Error("the operator page is silent about the conflict")
+			t.Error("the operator page does not show the conflict")
 		}
 		if body, _ := u.ask("GET", "/cricket/conflicts/1", "", "", 200); !strings.Contains(body, `"op":"update"`) || !strings.Contains(body, `"base":{`) {
 			t.Errorf("the conflict: %s", body)
 		}
-		u.ask("POST", "/cricket/conflicts/1/retry", "", "", 409) // there is nothing here to be patched
+		u.ask("POST", "/cricket/conflicts/1/retry", "", "", 409) // there is no follow to patch
 		u.ask("POST", "/cricket/conflicts/1/discard", "", "", 200)
 		if st := u.sync(); st.Conflicts.Open != 0 || st.Conflicts.Kept != 1 {
 			t.Errorf("%+v", st.Conflicts)
@@ -269,11 +269,11 @@ func TestNodeAndCloud(t *testing.T) {
 		u.ask("POST", "/cricket/user/follow/7", "{}", "", 201) // and the node ends
 	})
 	if held() == nil {
-		t.Error("the node ended without a moment for what waited")
+		t.Error("the node ended without sending what waited")
 	}
 }
 
-// A node that is cut off goes on, ends in time, and sends when it runs again.
+// A node that is cut off continues to work, ends in time, and sends its writes when it runs again.
 func TestNodeWithoutItsCloud(t *testing.T) {
 	items, cloud := simulated(t)
 	items.down.Store(true)
@@ -298,12 +298,12 @@ func TestNodeWithoutItsCloud(t *testing.T) {
 	served(t, dir, p, func(base string) {
 		user{t, base, token, admin}.until("in_step")
 		if items.Item(tables.Follows, attr.Item{"matchId": attr.S("7"), "userId": attr.S("u1")}) == nil {
-			t.Error("in step, and the cloud does not have what was written before")
+			t.Error("in step, but the cloud does not have what was written before")
 		}
 	})
 }
 
-// Without a cloud nothing of all that is there.
+// A node without a cloud has nothing to synchronize: a request that waits for the cloud is answered at once.
 func TestNodeWithoutACloud(t *testing.T) {
 	dir, p := t.TempDir(), node.Parts{Log: slog.New(slog.DiscardHandler)}
 	token, admin := signedIn(t, dir, &p)
@@ -322,7 +322,7 @@ func TestNodeWithoutACloud(t *testing.T) {
 	}
 }
 
-// Each reason why a write waits by itself has words for a person; what is words already stays.
+// Every reason for parking a write has an explanation for people; another text stays as it is.
 func TestParkedWords(t *testing.T) {
 	for _, why := range []string{
 		intent.WhyEvents, intent.WhyHold, intent.WhyCount, intent.WhyYield, intent.WhyReplay, intent.WhyTable, intent.WhyTransactions,

@@ -18,7 +18,7 @@ type job struct {
 	// due returns when to run next, given the last run (zero: none); on is false while there is nothing to do.
 	due   func(last time.Time) (at time.Time, on bool)
 	run   run
-	eager bool // it may run twice at the same time: it knows whether there is something to do
+	eager bool // it may run again at once: it knows whether there is something to do
 	seeks bool // it runs even without a slot, to get one
 	// rare: after a failure it is retried at a pace of its own, not only when it is next due.
 	rare     bool

@@ -74,7 +74,7 @@ func TestPaceOfTheList(t *testing.T) {
 			for what, want := range map[string]time.Duration{"list with balls": tt.balls, "list": tt.without} {
 				got := gaps(r.feed.asked(what), 2*time.Minute)
 				if want == 0 && len(got) > 0 {
-					t.Errorf("%s: asked %d times", what, len(got))
+					t.Errorf("%s: called %d times", what, len(got))
 				}
 				for _, gap := range got {
 					if gap != want {
@@ -82,7 +82,7 @@ func TestPaceOfTheList(t *testing.T) {
 					}
 				}
 				if want != 0 && len(got) < int(3*time.Minute/want) {
-					t.Errorf("%s: asked %d times", what, len(got))
+					t.Errorf("%s: called %d times", what, len(got))
 				}
 			}
 		})
@@ -162,11 +162,11 @@ func TestBudgetStretches(t *testing.T) {
 			r.run(max(2*time.Minute, tt.want+time.Second))
 			at := r.feed.asked("list with balls")
 			if len(at) < 2 {
-				t.Fatalf("asked at %v", at)
+				t.Fatalf("called at %v", at)
 			}
 			// Only the first interval: for later ones less of the hour is left.
 			if diff := cmp.Diff(tt.want, at[1]-at[0]); diff != "" && !tt.budget.Reset.IsZero() {
-				t.Errorf("asked at %v", at[:2])
+				t.Errorf("called at %v", at[:2])
 			}
 			if tt.budget.Reset.IsZero() {
 				for _, gap := range gaps(at, time.Minute) {

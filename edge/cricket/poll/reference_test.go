@@ -167,7 +167,7 @@ func TestReferenceBacksOff(t *testing.T) {
 	r.config.Reference = refusing
 	r.run(time.Hour + 11*time.Minute)
 	if n := len(refusing.at); n < 8 || n > 13 {
-		t.Errorf("asked %d times in an hour: %v", n, refusing.at)
+		t.Errorf("called %d times in an hour: %v", n, refusing.at)
 	}
 	for i, gap := range gaps(refusing.at, 0) {
 		if gap < 30*time.Second || gap > 10*time.Minute {
@@ -203,6 +203,6 @@ func TestReferenceOfADeadNode(t *testing.T) {
 	}
 	r.run(time.Hour)
 	if at := r.feed.asked("leagues"); len(at) != 1 || at[0] > 12*time.Minute {
-		t.Errorf("asked at %v", at)
+		t.Errorf("called at %v", at)
 	}
 }

@@ -128,7 +128,7 @@ func TestUnknownMatchIsNoError(t *testing.T) {
 	}
 }
 
-// Wake, which whoever changes the feed calls, makes the poller read the list, fixtures, leagues and teams at once.
+// Wake, called after a change of the feed, makes the poller read the list, fixtures, leagues and teams at once.
 func TestWake(t *testing.T) {
 	r := newRig(t)
 	r.config.Reference = r.feed

@@ -203,11 +203,11 @@ func TestSilentChannels(t *testing.T) {
 	r.pass(3 * time.Second)
 	r.shows("by its token", 1, false)
 	if n := asked.Load(); n != 1 {
-		t.Errorf("asked %d times at first", n)
+		t.Errorf("called %d times at first", n)
 	}
 	r.pass(2 * time.Hour)
 	if n := asked.Load(); n < 7 || n > 10 { // after 1, 2, 4, 8, 16 and 30 minutes, and every 30
-		t.Errorf("asked %d times in two hours", n)
+		t.Errorf("called %d times in two hours", n)
 	}
 }
 

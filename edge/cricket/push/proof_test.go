@@ -310,7 +310,7 @@ func TestRightsToWhatIsLeft(t *testing.T) {
 	r.none("while another node has the right")
 	g.mu.Lock() // the coordinator may call Take right now
 	if n := len(g.asked); n < 3 || n > 6 {
-		t.Errorf("asked %d times in two minutes", n)
+		t.Errorf("called %d times in two minutes", n)
 	}
 	g.free["7"] = true
 	g.mu.Unlock()

@@ -39,7 +39,7 @@ func TestBudgetOfAnHour(t *testing.T) {
 	for range 3 {
 		own := wantError(t, read(t.Context()), fault.Throttled, sportmonks.CodeBudget)
 		if !own.Until.Equal(reset) || f.asked() != 36 {
-			t.Errorf("until %v, want %v; asked %d times", own.Until, reset, f.asked())
+			t.Errorf("until %v, want %v; called %d times", own.Until, reset, f.asked())
 		}
 	}
 	want := sportmonks.Budget{Limit: 40, Used: 36, Remaining: 4, Reserve: 4, Reset: reset, Next: reset}
@@ -78,7 +78,7 @@ func TestRetriesAreCounted(t *testing.T) {
 	_, err := c.Livescores(t.Context(), false)
 	own := wantError(t, err, fault.Unavailable, sportmonks.CodeUnavailable)
 	if own.Status != 500 || f.asked() != 3 {
-		t.Errorf("status %d, asked %d times", own.Status, f.asked())
+		t.Errorf("status %d, called %d times", own.Status, f.asked())
 	}
 	if got := c.Budget(sportmonks.Livescores); got.Remaining != 0 || got.Used != 3 {
 		t.Errorf("budget %+v", got)
@@ -86,7 +86,7 @@ func TestRetriesAreCounted(t *testing.T) {
 	_, err = c.Livescores(t.Context(), false)
 	wantError(t, err, fault.Throttled, sportmonks.CodeBudget)
 	if f.asked() != 3 {
-		t.Errorf("asked %d times", f.asked())
+		t.Errorf("called %d times", f.asked())
 	}
 }
 
@@ -99,7 +99,7 @@ func TestBudgetKeepsTheBreakerClosed(t *testing.T) {
 	}
 	f.pass(t, time.Hour)
 	if _, err := c.Livescores(t.Context(), false); err != nil || f.asked() != 2 {
-		t.Errorf("%v, asked %d times", err, f.asked())
+		t.Errorf("%v, called %d times", err, f.asked())
 	}
 	if h := c.Health()[sportmonks.Livescores]; h.Failed != 0 || h.Calls != 2 || h.Alarm != "" {
 		t.Errorf("health %+v", h)
@@ -178,7 +178,7 @@ func TestBudgetOfAnHourThatBeganBefore(t *testing.T) {
 		_, err := f.client.Livescores(t.Context(), false)
 		own := wantError(t, err, fault.Throttled, sportmonks.CodeBudget)
 		if own.Until.Sub(start()) != until || f.asked() != i+1 {
-			t.Errorf("until %v, asked %d times", own.Until, f.asked())
+			t.Errorf("until %v, called %d times", own.Until, f.asked())
 		}
 		f.pass(t, own.Until.Sub(f.clock.Now()))
 	}
@@ -241,7 +241,7 @@ func TestRetryAfterWins(t *testing.T) {
 			_, err := f.client.Livescores(t.Context(), false)
 			own := wantError(t, err, fault.Throttled, sportmonks.CodeThrottled)
 			if wait := own.Until.Sub(start()); wait != tt.wait {
-				t.Errorf("left alone for %v, want %v", wait, tt.wait)
+				t.Errorf("rests for %v, want %v", wait, tt.wait)
 			}
 			h, until := f.client.Health()[sportmonks.Livescores], f.client.RestsUntil(sportmonks.Livescores)
 			if !h.Until.Equal(own.Until) || !until.Equal(own.Until) || !f.client.RestsUntil(sportmonks.Fixture).IsZero() {

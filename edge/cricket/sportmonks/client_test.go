@@ -133,7 +133,7 @@ func TestRequest(t *testing.T) {
 	}
 	got := f.request(0)
 	if got.Method != http.MethodGet || got.URL.Path != "/livescores" || got.URL.Query().Get("api_token") != token {
-		t.Errorf("asked %s %s", got.Method, got.URL)
+		t.Errorf("requested %s %s", got.Method, got.URL)
 	}
 	if include := strings.Split(got.URL.Query().Get("include"), ","); !slices.Contains(include, "balls") {
 		t.Errorf("include %v has no balls", include)
@@ -152,7 +152,7 @@ func TestFixture(t *testing.T) {
 		t.Fatalf("reading %+v, %v", r, err)
 	}
 	if path := f.request(0).URL.Path; path != "/fixtures/71344" {
-		t.Errorf("asked %s", path)
+		t.Errorf("requested %s", path)
 	}
 	for range 2 {
 		_, err := f.client.Fixture(t.Context(), "99", false)
@@ -163,7 +163,7 @@ func TestFixture(t *testing.T) {
 		wantError(t, err, fault.Invalid, sportmonks.CodeBadRequest)
 	}
 	if f.asked() != 3 {
-		t.Errorf("asked %d times, want 3", f.asked())
+		t.Errorf("called %d times, want 3", f.asked())
 	}
 }
 

@@ -111,14 +111,14 @@ func TestLeftAlone(t *testing.T) {
 			f.pass(t, tt.rest-time.Second)
 			_, err = f.client.Livescores(t.Context(), true)
 			if again := wantError(t, err, tt.kind, tt.code); !again.Until.Equal(own.Until) || f.asked() != 1 {
-				t.Errorf("asked %d times, until %v", f.asked(), again.Until)
+				t.Errorf("called %d times, until %v", f.asked(), again.Until)
 			}
 			if _, err := f.client.Fixture(t.Context(), "5", false); err != nil {
 				t.Errorf("another endpoint: %v", err)
 			}
 			f.pass(t, time.Second)
 			if _, err := f.client.Livescores(t.Context(), false); err != nil || f.asked() != 3 {
-				t.Errorf("after the rest: %v, asked %d times", err, f.asked())
+				t.Errorf("after the rest: %v, called %d times", err, f.asked())
 			}
 		})
 	}
@@ -159,7 +159,7 @@ func TestBreaker(t *testing.T) {
 	}
 	own := wantError(t, read(), fault.Unavailable, sportmonks.CodeResting)
 	if f.asked() != 4 || own.Until.Sub(f.clock.Now()) != 30*time.Second {
-		t.Errorf("asked %d times, until %v", f.asked(), own.Until)
+		t.Errorf("called %d times, until %v", f.asked(), own.Until)
 	}
 	f.pass(t, 30*time.Second)
 	wantError(t, read(), fault.Unavailable, sportmonks.CodeNotJSON) // on trial
@@ -172,7 +172,7 @@ func TestBreaker(t *testing.T) {
 		}
 	}
 	if f.asked() != 8 {
-		t.Errorf("asked %d times, want 8", f.asked())
+		t.Errorf("called %d times, want 8", f.asked())
 	}
 }
 
@@ -194,7 +194,7 @@ func TestRedirectIsRefused(t *testing.T) {
 	_, err := f.client.Livescores(t.Context(), false)
 	wantError(t, err, fault.Unavailable, sportmonks.CodeNotJSON)
 	if f.asked() != 1 {
-		t.Errorf("asked %d times", f.asked())
+		t.Errorf("called %d times", f.asked())
 	}
 }
 
@@ -213,7 +213,7 @@ func TestTooLarge(t *testing.T) {
 			_, err := c.Livescores(t.Context(), false)
 			wantError(t, err, fault.TooLarge, sportmonks.CodeTooLarge)
 			if f.asked() != 1 {
-				t.Errorf("asked %d times", f.asked())
+				t.Errorf("called %d times", f.asked())
 			}
 		})
 	}
@@ -237,7 +237,7 @@ func TestSlow(t *testing.T) {
 					return
 				}
 				if tries == 20 {
-					t.Fatalf("%+v, %v, asked %d times", r, err, f.asked())
+					t.Fatalf("%+v, %v, called %d times", r, err, f.asked())
 				}
 			}
 		})

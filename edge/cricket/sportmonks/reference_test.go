@@ -31,7 +31,7 @@ func TestLeagues(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if path := f.request(0).URL.Path; path != "/leagues" {
-		t.Errorf("asked %s", path)
+		t.Errorf("requested %s", path)
 	}
 	if n := f.client.Oddities()[sportmonks.OddSkippedRecord]; n != 2 {
 		t.Errorf("%d records were counted as skipped, want 2", n)
@@ -52,7 +52,7 @@ func TestSeasons(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if first, second := f.request(0).URL, f.request(1).URL; first.Path != "/seasons" || second.Query().Get("page") != "2" {
-		t.Errorf("asked %s, %s", first.Path, second.Query().Get("page"))
+		t.Errorf("requested %s, %s", first.Path, second.Query().Get("page"))
 	}
 }
 
@@ -109,7 +109,7 @@ func TestSquad(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if path := f.request(0).URL.Path; path != "/teams/1/squad/1715" {
-				t.Errorf("asked %s", path)
+				t.Errorf("requested %s", path)
 			}
 			if n := f.client.Oddities()[sportmonks.OddSkippedRecord]; n != tt.skipped {
 				t.Errorf("%d counted as skipped, want %d", n, tt.skipped)
@@ -127,7 +127,7 @@ func TestSquadErrors(t *testing.T) {
 		wantError(t, err, fault.Invalid, sportmonks.CodeBadRequest)
 	}
 	if f.asked() != 1 {
-		t.Errorf("asked %d times", f.asked())
+		t.Errorf("called %d times", f.asked())
 	}
 }
 

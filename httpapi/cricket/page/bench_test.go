@@ -14,7 +14,7 @@ func BenchmarkNew(b *testing.B) {
 	}
 }
 
-// BenchmarkMatch renders all parts of the match page: what a ball costs, however many people watch.
+// BenchmarkMatch renders all parts of the match page: the cost of a ball, however many people watch.
 func BenchmarkMatch(b *testing.B) {
 	r, err := New("")
 	if err != nil {

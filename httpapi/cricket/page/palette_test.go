@@ -24,7 +24,7 @@ func hexOf(t *testing.T, css, name string) colour.RGB {
 	return colour.RGB(n)
 }
 
-// The style sheet as it is served, not the functions that made it.
+// This tests the style sheet as served, not the functions that make it.
 func TestTeamSheetIsReadable(t *testing.T) {
 	all, _ := teamCSS()
 	light, dark, _ := strings.Cut(string(all), "@media")
@@ -50,7 +50,7 @@ func TestTeamSheetIsReadable(t *testing.T) {
 		}
 	}
 	if classes != 0 {
-		t.Errorf("%d classes have a light side only", classes)
+		t.Errorf("%d more classes for light screens than for dark ones", classes)
 	}
 }
 
@@ -69,8 +69,8 @@ func TestKits(t *testing.T) {
 	}
 }
 
-// Any two of the sides we know can be told apart, and both can be drawn.
-func TestSidesCanBeToldApart(t *testing.T) {
+// Any two known sides have distinguishable colours and classes in the style sheet.
+func TestSidesAreDistinguishable(t *testing.T) {
 	all, _ := teamCSS()
 	sheet := string(all)
 	names := slices.Sorted(maps.Keys(kits))

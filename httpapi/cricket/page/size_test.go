@@ -11,7 +11,7 @@ import (
 
 var asset = regexp.MustCompile(`/_/assets/[0-9a-f]+/([a-z0-9.-]+)`)
 
-// TestFirstLoad loads every page as a browser does the first time: all of it is small, a Test at its end too.
+// TestFirstLoad loads every page as a browser does for the first time: it is small, even at the end of a long Test.
 func TestFirstLoad(t *testing.T) {
 	scenes, err := Scenes()
 	if err != nil {
@@ -27,7 +27,7 @@ func TestFirstLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if scenes[i].Match != nil || scenes[i].List != nil { // with a script, as it is served
+		if scenes[i].Match != nil || scenes[i].List != nil { // with the script, as served
 			v, err := r.scene(&scenes[i])
 			if err != nil {
 				t.Fatal(err)
@@ -54,7 +54,7 @@ func TestFirstLoad(t *testing.T) {
 	}
 }
 
-// longestTest is a Test of four innings of 150 overs.
+// longestTest returns a Test of four innings of 150 overs.
 func longestTest(t *testing.T, scenes []Scene) *Input {
 	t.Helper()
 	i := slices.IndexFunc(scenes, func(s Scene) bool { return s.Name == "test" })

@@ -20,7 +20,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew; read what changed")
+var update = flag.Bool("update", false, "rewrite the golden files; review the changes")
 
 func allScenes(t testing.TB) (map[string]*Scene, *Renderer) {
 	t.Helper()
@@ -39,7 +39,7 @@ func allScenes(t testing.TB) (map[string]*Scene, *Renderer) {
 	return byName, r
 }
 
-// What each state says above the fold, word for word; of one scene everything.
+// The golden files hold the parts above the fold of every scene, and all parts of one.
 func TestGolden(t *testing.T) {
 	scenes, r := allScenes(t)
 	for name, s := range scenes {
@@ -70,7 +70,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("%s (go test -update writes it anew):\n%s", name, diff)
+			t.Errorf("%s (go test -update rewrites it):\n%s", name, diff)
 		}
 	}
 }
@@ -163,11 +163,11 @@ func TestTold(t *testing.T) {
 	in.Audience.Reached = map[string]int{"a": 7}
 	items := NewMatch(in).Timeline.Items
 	if items[3].Note != "Alert to 7 phones" || items[2].Note != "Alert to no known phone" {
-		t.Errorf("with no phone here it says %q and %q", items[3].Note, items[2].Note)
+		t.Errorf("without phones here the notes are %q and %q", items[3].Note, items[2].Note)
 	}
 }
 
-// However long a match, the timeline keeps what counts.
+// However long a match is, the timeline keeps its wickets.
 func TestTimelineKeepsWickets(t *testing.T) {
 	scenes, _ := allScenes(t)
 	in := *scenes["chase"].Match
@@ -205,7 +205,7 @@ func TestDiscs(t *testing.T) {
 	}
 }
 
-// Every line and bar of every scene lies in its plot, and the wickets are all there.
+// Every line and bar of every scene lies in its plot, and all wickets are shown.
 func TestChartsStayInTheirPlots(t *testing.T) {
 	scenes, _ := allScenes(t)
 	number := regexp.MustCompile(`-?[0-9.]+`)
@@ -252,8 +252,7 @@ func within(t *testing.T, v, most string) bool {
 	return x >= 0 && x <= m+1e-9
 }
 
-// A target that no innings has reached yet, as a rain rule makes it, lies in the plot too; of a Test and of a super over
-// there is none to draw.
+// A target above all scores, such as a rain rule can set, lies in the plot too. For a Test and a super over no target is drawn.
 func TestTargetInTheWorm(t *testing.T) {
 	scenes, _ := allScenes(t)
 	for name, want := range map[string]string{"chase": "7.41%", "superover": "", "test": ""} {
@@ -269,7 +268,7 @@ func TestTargetInTheWorm(t *testing.T) {
 	}
 }
 
-// The order of a bowler's figures is the same wherever they stand.
+// A bowler's figures are in the same order everywhere.
 func TestBowlingColumns(t *testing.T) {
 	scenes, r := allScenes(t)
 	v, err := r.Match(*scenes["chase"].Match, page.View{})
@@ -293,7 +292,7 @@ func TestBowlingColumns(t *testing.T) {
 	}
 }
 
-// The recordings are searched by all that stands with them.
+// The search looks at everything that is shown with a recording.
 func TestReplaySearch(t *testing.T) {
 	scenes, r := allScenes(t)
 	for query, want := range map[string]string{
@@ -304,14 +303,14 @@ func TestReplaySearch(t *testing.T) {
 		in.Query = query
 		page := NewReplay(in)
 		if page.Count != want || len(page.Playing) != 3 {
-			t.Errorf("%q finds %s, and %d are played", query, page.Count, len(page.Playing))
+			t.Errorf("%q finds %s; %d are being played", query, page.Count, len(page.Playing))
 		}
 		body, err := r.Replays(in)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if none := strings.Contains(string(body.Parts[0].HTML), "No match has all of these words."); none != (len(page.Recordings) == 0) {
-			t.Errorf("%q: nothing found is said: %v", query, none)
+			t.Errorf("%q: the page says that nothing was found: %v", query, none)
 		}
 	}
 }
@@ -338,7 +337,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	}
 }
 
-// A part that says what it said is not made again, and one that does not is.
+// A part is rendered again only if it has changed.
 func TestPartsAreReused(t *testing.T) {
 	scenes, r := allScenes(t)
 	in := *scenes["chase"].Match
@@ -356,7 +355,7 @@ func TestPartsAreReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(fresh.Parts, second.Parts); diff != "" {
-		t.Errorf("a view from a view is another than one from nothing:\n%s", diff)
+		t.Errorf("a view made from the last one differs from a fresh one:\n%s", diff)
 	}
 	for i := range first.Parts {
 		if changed := first.Parts[i].Hash != second.Parts[i].Hash; changed != (first.Parts[i].ID == "score") {
@@ -365,8 +364,8 @@ func TestPartsAreReused(t *testing.T) {
 	}
 }
 
-// What nobody could be told is not said to have been.
-func TestToldTo(t *testing.T) {
+// The page does not claim an alert that could not be sent.
+func TestAlertNotes(t *testing.T) {
 	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	for _, tt := range []struct {
 		push, elsewhere bool
@@ -389,7 +388,8 @@ func TestToldTo(t *testing.T) {
 	}
 }
 
-// A node whose phones are not here to see says who follows, and does not deny followers that it has or may not know.
+// Without phones to show, the page says how many users follow the match. It does not deny followers that the node has, or may not
+// know of.
 func TestUnseenPhones(t *testing.T) {
 	for _, tt := range []struct {
 		audience Audience
@@ -412,8 +412,8 @@ func TestUnseenPhones(t *testing.T) {
 	}
 }
 
-// The operator's strip says which endpoint is asked about the match, and when next.
-func TestNodeSaysWhatIsAsked(t *testing.T) {
+// The node strip shows from which endpoint the match is read, and when next.
+func TestNodeShowsTheEndpoint(t *testing.T) {
 	scenes, _ := allScenes(t)
 	in := *scenes["chase"].Match
 	in.Node.Feed.Reads = []FeedRead{
@@ -452,7 +452,7 @@ func TestListWithoutAFeed(t *testing.T) {
 	}
 }
 
-// Somebody at the venue sees whether the cloud has everything, since when not, and what to look at.
+// The strip shows whether the cloud has everything, since when it has not, and what needs attention.
 func TestCloudGroup(t *testing.T) {
 	now := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -492,7 +492,7 @@ func TestCloudGroup(t *testing.T) {
 	}
 }
 
-// A node that knows of a match through its cloud alone says who has the scorecard, and not that no ball was bowled.
+// A node that knows a match only through its cloud says which node has the scorecard, rather than that no ball was bowled.
 func TestScorecardElsewhere(t *testing.T) {
 	scenes, r := allScenes(t)
 	for _, tt := range []struct {
@@ -521,7 +521,7 @@ func TestScorecardElsewhere(t *testing.T) {
 			}
 		}
 		if (len(said) == 3) != tt.want || (len(said) == 0) == tt.want {
-			t.Errorf("%+v: said in %q", tt, said)
+			t.Errorf("%+v: shown in %q", tt, said)
 		}
 	}
 }

@@ -128,7 +128,7 @@ func TestBearerExpired(t *testing.T) {
 	}
 }
 
-// TestBearerTooOften makes one too soon after another process did, and lives with the older one.
+// TestBearerTooOften makes a token too soon after another process did, and continues with the older one.
 func TestBearerTooOften(t *testing.T) {
 	m := &memory{}
 	r := newRig(t, func(cfg *Config) { cfg.Tokens = m })
@@ -177,7 +177,7 @@ func TestBearerTooOftenAtFirst(t *testing.T) {
 	}
 }
 
-// TestBearerOfABesideProcess: two processes with one store make one provider token between them, also when it is worn out.
+// TestBearerOfABesideProcess: two processes with one store share one provider token, and one successor when it is too old.
 func TestBearerOfABesideProcess(t *testing.T) {
 	shift := time.Duration(0)
 	m := &memory{}
@@ -201,7 +201,7 @@ func TestBearerOfABesideProcess(t *testing.T) {
 	}
 	for name, b := range map[string]*bearers{"one": r.bearers, "the other": beside.bearers} {
 		if b, err := b.get(t.Context()); err != nil || b.Token != second.Token {
-			t.Errorf("%s does not take what was made meanwhile: %v", name, err)
+			t.Errorf("%s does not use the token made meanwhile: %v", name, err)
 		}
 	}
 	if m.saves != 2 {

@@ -60,7 +60,7 @@ func benchBox(b *testing.B, delay time.Duration) (box *sandbox.Sandbox, url stri
 // benchPayload is of the size of a usual score.
 var benchPayload = []byte(fmt.Sprintf(`{"aps":{"alert":{"title":"a","body":"%0500d"}}}`, 0))
 
-// measure sends b.N pushes from so many goroutines and reports pushes a second.
+// measure sends b.N pushes from several goroutines and reports pushes per second.
 func measure(b *testing.B, workers int, send func() int) {
 	b.Helper()
 	if status := send(); status != 200 { // the connection stands and the bearer is made

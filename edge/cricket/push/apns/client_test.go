@@ -83,7 +83,7 @@ func (r *rig) push() Push {
 	}
 }
 
-// pass lets the rate limit of a token go by.
+// pass waits out the rate limit of a token.
 func (r *rig) pass() { r.passBy(time.Second) }
 
 func (r *rig) passBy(d time.Duration) {
@@ -210,7 +210,7 @@ func (portal) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
 }
 
-// TestNoAnswer looks at timeouts and dead hosts: whether the phone may have it, and that nothing names the token.
+// TestNoAnswer covers timeouts and dead hosts: whether the phone may have the push, and that no error or log shows a token.
 func TestNoAnswer(t *testing.T) {
 	r := newRig(t, func(cfg *Config) { cfg.Timeout = time.Second })
 	r.Send(t.Context(), r.push()) // so that the connection stands
@@ -227,7 +227,7 @@ func TestNoAnswer(t *testing.T) {
 	_ = l.Close()
 	dead := r.another().Send(t.Context(), r.push())
 	if dead.Action != Retry || dead.Maybe {
-		t.Errorf("nobody listens: %+v", dead)
+		t.Errorf("no server: %+v", dead)
 	}
 	r.cfg.RootCAs = nil
 	r.cfg.Host = r.box.URL()
@@ -262,7 +262,7 @@ func TestBadPush(t *testing.T) {
 	}
 }
 
-// TestOneConnection starts with a crowd: it must not dial for each.
+// TestOneConnection begins with many pushes at once, which must not each open a connection.
 func TestOneConnection(t *testing.T) {
 	r := newRig(t, nil)
 	var wg sync.WaitGroup
@@ -363,7 +363,7 @@ func TestBreaker(t *testing.T) {
 	}
 }
 
-// TestNewConnection gives a connection up on Apple's word, with requests still on it.
+// TestNewConnection replaces a connection when Apple says so, with requests still on it.
 func TestNewConnection(t *testing.T) {
 	for _, reply := range []sandbox.Reply{
 		{Status: 503, Reason: "Shutdown"}, {Status: 400, Reason: "IdleTimeout"}, {Status: 403, Reason: "UnrelatedKeyIdInToken"},
@@ -401,7 +401,7 @@ func TestNewConnection(t *testing.T) {
 	}
 }
 
-// TestCallerEnds gives up on purpose: that is no failure of Apple's.
+// TestCallerEnds: a push that its caller cancels does not count as a failure of Apple's.
 func TestCallerEnds(t *testing.T) {
 	r := newRig(t, func(cfg *Config) { cfg.TripAfter = 1 })
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// patient is for a crowd that goes one after the other, however slow the machine is.
+// patient suffices for many pushes one after the other, however slow the machine is.
 func patient(c *Config) { c.Timeout = time.Minute }
 
 // TestStreamLimits sends a crowd of pushes over a connection that allows one stream at first, then many, then one, then
@@ -77,7 +77,7 @@ func TestOnePlaceBeforeAnAnswer(t *testing.T) {
 	}
 	for i, ready := range queue[1:] {
 		if len(ready) > 0 {
-			t.Fatalf("so has number %d", i+2)
+			t.Fatalf("request %d has a place too", i+2)
 		}
 	}
 	l.answered(first.ticket)

@@ -72,7 +72,7 @@ func TestBroadcast(t *testing.T) {
 	}
 }
 
-// TestBroadcastRefused looks at every rule of broadcasts and channels.
+// TestBroadcastRefused covers every rule of broadcasts and channels.
 func TestBroadcastRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Config{})

@@ -249,7 +249,7 @@ func TestAppFails(t *testing.T) {
 	}
 }
 
-// TestLimits holds what else the system does on its own.
+// TestLimits covers what else the system does on its own.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	t.Run("four hours on the lock screen", func(t *testing.T) {

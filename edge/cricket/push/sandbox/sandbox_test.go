@@ -153,7 +153,7 @@ func (r *rig) do(p *push) answer {
 	return answer{res.StatusCode, a.Reason, a.Timestamp, res.Header.Get("Apns-Id")}
 }
 
-// accepted sends a push that has to be answered 200.
+// accepted sends a push that must be answered with 200.
 func (r *rig) accepted(p *push) {
 	r.t.Helper()
 	if a := r.do(p); a.status != http.StatusOK {

@@ -7,7 +7,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
-// Whatever a file has, it is refused, or everybody who is named in its recording has a place in the right side.
+// Any file is either refused, or all players named in its recording belong to the right side.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(match))
 	f.Add([]byte(strings.Replace(match, `"wides":1`, `"penalty":1`, 1)))

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// match is a file with its rarer facts.
+// match is a file with rare facts.
 const match = `{"meta":{"data_version":"1.1.0","created":"2020-01-02","revision":1},
 "info":{"balls_per_over":6,"city":"Ghent","dates":["2020-01-01"],"event":{"name":"Cup","match_number":3,"group":1},
  "gender":"male","match_type":"T20","match_type_number":9,"missing":["x"],"officials":{"umpires":["U One","U Two"]},
@@ -67,7 +67,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("no-ball and byes: %+v", d)
 	}
 	if got.Player('Z') != nil || got.Player(0) != nil {
-		t.Error("nobody has a name")
+		t.Error("an unknown reference has a player")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestWhatIsRefused(t *testing.T) {
 	}
 }
 
-// A packed recording is the match again; what is no recording is an error.
+// Unpacking a packed recording gives the same match; other bytes are an error.
 func TestPack(t *testing.T) {
 	m, err := Read("7", "why", []byte(match))
 	if err != nil {
