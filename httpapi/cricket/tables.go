@@ -104,7 +104,7 @@ func oddTable(odd map[string]int64) page.Table {
 // readingTable shows how the live list is read.
 func readingTable(h *cricketState) page.Table {
 	f := &h.Feed
-	leads := "another node, or nobody"
+	leads := "another node, or none"
 	if f.Leading {
 		leads = "this node"
 	}

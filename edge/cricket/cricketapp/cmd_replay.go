@@ -31,8 +31,8 @@ func newReplay() *cobra.Command {
 		Long: "Replay matches through the whole node at top speed: feed, poller, rules, store, pushes and simulated phones, nothing on\n" +
 			"disk. A match is an id from 'touchline demo cricket --list', a JSON file from cricsheet.org, or a folder of such files. For each\n" +
 			"it prints the scores and the result, the events, every alert in order, and the pushes. With --faults it also compares the last\n" +
-			"alert on each subject with the same match without faults: alerts that are wrong, that tell what never happened, or that withdraw\n" +
-			"what is true; and the recorded events that differ. All of these counts should be 0.",
+			"alert on each subject with the same match without faults: alerts that are wrong, that report what never happened, or that\n" +
+			"withdraw what is true; and the recorded events that differ. All of these counts should be 0.",
 		Example: "  touchline cricket replay 1144530\n  touchline cricket replay --faults 7 --restarts 3 -o json ~/cricsheet/t20s",
 		Args:    cli.Usage(cli.Named(cobra.MinimumNArgs(1))),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },

@@ -42,7 +42,7 @@ func newDemo(version string) *app.Demo {
 		in.Close = func() {
 			letGo()
 			if err := d.end(); err != nil {
-				h.Log.Error("the demo's push service has ended", "err", err)
+				h.Log.Error("the demo's push service failed", "err", err)
 			}
 		}
 		return in, nil

@@ -30,7 +30,7 @@ func ids(all []matches.Fixture) (out []string) {
 	return out
 }
 
-// Fixtures are read by ids, by league and start time, and by start time with those in play.
+// Fixtures are read by ids, by league and start time, and by start time without those that have begun.
 func TestFixtureReads(t *testing.T) {
 	r := newRig(t)
 	var fixtures matches.Fixtures

@@ -99,7 +99,7 @@ func (m *Mirror) Run(ctx context.Context) error {
 		case m.Store.Err() != nil:
 			return m.Store.Err()
 		case err != nil:
-			m.Log.Error("the displays of other nodes' matches", "err", err)
+			m.Log.Error("cannot update the displays of other nodes' matches", "err", err)
 			err = clock.Sleep(ctx, m.Clock, mirrorRetry)
 		case !whole:
 			err = m.Clock.Wait(ctx, time.Time{}, changed)

@@ -125,7 +125,7 @@ func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 		return nil, err
 	}
 	if len(raw) > MaxPush {
-		return nil, fault.New(fault.TooLarge, "push_size", "a push of %d bytes: Apple takes %d", len(raw), MaxPush)
+		return nil, fault.New(fault.TooLarge, "push_size", "the push has %d bytes, Apple accepts %d", len(raw), MaxPush)
 	}
 	return raw, nil
 }

@@ -102,7 +102,7 @@ const (
 )
 
 // errElsewhere means that another node does the job. It is not a failure; but that node may end before it is done.
-var errElsewhere = errors.New("another node does it")
+var errElsewhere = errors.New("another node runs this job")
 
 // putOff schedules the retry of a rare job that did not do its work.
 func (p *Poller) putOff(ctx context.Context, j *job, now time.Time, err error) {

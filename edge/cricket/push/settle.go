@@ -29,7 +29,7 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 	storm := c.isStorm(jobs)
 	if storm {
 		c.alarm(AlarmStorm, 1)
-		c.log.Error("most tokens were rejected: wrong environment or app? all are kept")
+		c.log.Error("most tokens were rejected, perhaps for a wrong environment or app: all are kept")
 	}
 	var changes []rowChange
 	alarms := map[string]int{}

@@ -167,7 +167,7 @@ func (c *Client) Fixture(ctx context.Context, id string, balls bool) (Reading, e
 	for i := range r.Snapshots {
 		if other := r.Snapshots[i].MatchID; other != strconv.FormatInt(n, 10) {
 			return Reading{}, &Error{Endpoint: Fixture, Status: http.StatusOK,
-				Fault: fault.New(fault.Unavailable, CodeBadJSON, "asked for match %s, it answered with match %s", id, other)}
+				Fault: fault.New(fault.Unavailable, CodeBadJSON, "answered with match %s instead of match %s", other, id)}
 		}
 	}
 	return r.Reading, nil

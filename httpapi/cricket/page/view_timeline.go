@@ -20,7 +20,7 @@ const (
 func (b *builder) timeline() page.Timeline {
 	told := b.told()
 	t := page.Timeline{
-		ID: "timeline", Title: "What happened", None: "Wickets, boundaries, milestones and results will be listed here, with who was told.",
+		ID: "timeline", Title: "What happened", None: "Wickets, boundaries, milestones and results will be listed here, with who got an alert.",
 	}
 	rest := 0
 	for _, e := range slices.Backward(inOrder(b.in.Events)) {
@@ -124,14 +124,14 @@ func (b *builder) toldText(e *cricket.Event, phones int) string {
 		return "" // on the display only
 	}
 	if e.Dropped == "merged" {
-		return "Told with another alert"
+		return "Covered by another alert"
 	}
 	why := map[string]string{
 		"cooldown": "one of its kind just went out",
 		"budget":   "the hour's budget is spent",
 		"stale":    "old news when it came",
 		"burst":    "several balls came at once",
-		"baseline": "it happened before we watched",
+		"baseline": "it happened before the node was watching",
 	}[e.Dropped]
 	return "No alert: " + cmp.Or(why, e.Dropped)
 }

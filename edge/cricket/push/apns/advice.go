@@ -28,7 +28,7 @@ func advice() map[string]string {
 		"BadEnvironmentKeyInToken":    "The key is limited to the other environment: check cricket.push.host, or make a key for both at developer.apple.com.",
 		"UnrelatedKeyIdInToken":       "The key belongs to a different team than the previous one on this connection: check cricket.push.key_id and cricket.push.team_id.",
 		"Forbidden":                   "Apple forbids this to the key: check at developer.apple.com what it is limited to.",
-		"TooManyProviderTokenUpdates": "The credentials are right, but another process has recently made a provider token with the same key, or this one restarts without its data directory: Apple takes a new one every 20 minutes. It is tried again by then.",
+		"TooManyProviderTokenUpdates": "The credentials are right, but another process has recently made a provider token with the same key, or this one restarts without its data directory: Apple accepts a new one only every 20 minutes. It is tried again then.",
 		"TooManyRequests":             "Too many pushes in a row went to the same device token. Nothing is wrong with the configuration: wait a moment.",
 		"PayloadTooLarge":             ours,
 		"FeatureNotEnabled":           "Broadcast is not switched on for the app: developer.apple.com, identifiers, the app, Push Notifications, Broadcast capability. Or set cricket.push.channels to false.",

@@ -127,7 +127,7 @@ func (s *Sandbox) controlFaults(mux *http.ServeMux) {
 			return nil, err
 		}
 		if b.Streams < 1 || b.Streams > manyStreams {
-			return nil, fault.New(fault.Invalid, "streams", "streams is how many a connection may have, 1 to %d", manyStreams)
+			return nil, fault.New(fault.Invalid, "streams", "streams, the number per connection, must be from 1 to %d", manyStreams)
 		}
 		s.SetStreams(b.Streams)
 		return nil, nil
@@ -200,7 +200,7 @@ func (s *Sandbox) controlPhone(r *http.Request) (any, error) {
 	case "dismiss":
 		return nil, s.Dismiss(r.Context(), device, match)
 	default:
-		return nil, fault.New(fault.NotFound, "what", "a phone can rotate or dismiss")
+		return nil, fault.New(fault.NotFound, "what", "the action must be rotate or dismiss")
 	}
 }
 

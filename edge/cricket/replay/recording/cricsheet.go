@@ -196,7 +196,7 @@ func (in *info) checkNumbers() error {
 	case in.BallsPerOver < 1 || in.BallsPerOver > 9:
 		return errors.New("a match needs balls_per_over, from 1 to 9")
 	case multiDay != (in.Overs == 0) || in.Overs < 0:
-		return errors.New("overs belong to limited-overs matches, and only to them")
+		return errors.New("a limited-overs match needs overs, and no other match may have them")
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ const maxRuns = 20
 func (n *innings) check() error {
 	n.Target.Overs = trim(n.Target.Overs)
 	if t := n.Target; t.Runs < 0 || (t.Runs > 0 || t.Overs != "") && !oversText.MatchString(string(t.Overs)) || n.Penalty.Pre < 0 || n.Penalty.Post < 0 {
-		return errors.New(": target or penalty runs are no numbers that a match has")
+		return errors.New(": target or penalty runs are out of range")
 	}
 	for i := range n.Powerplays {
 		p := &n.Powerplays[i]
@@ -232,7 +232,7 @@ func (n *innings) check() error {
 	}
 	for k, o := range n.Overs {
 		if o.Over != k || len(o.Deliveries) == 0 {
-			return fmt.Errorf(": over %d where over %d should be, with its deliveries", o.Over, k)
+			return fmt.Errorf(": over %d with %d deliveries where over %d should be", o.Over, len(o.Deliveries), k)
 		}
 		for i := range o.Deliveries {
 			if err := o.Deliveries[i].check(); err != nil {

@@ -85,7 +85,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"no registry number", `"A B":"00000001",`, ``, `"A B" has no number in the registry`},
 		{"a number that is none", `"A B":"00000001"`, `"A B":"0000000G"`, `"A B" has no number in the registry`},
 		{"a type of cricket", `"match_type":"T20"`, `"match_type":"T10"`, `match_type "T10" is not one of T20`},
-		{"overs of a Test", `"match_type":"T20"`, `"match_type":"Test"`, "overs belong to limited-overs matches"},
+		{"overs of a Test", `"match_type":"T20"`, `"match_type":"Test"`, "a limited-overs match needs overs, and no other match"},
 		{"a day that is none", `"2020-01-01"`, `"2020-02-31"`, `"2020-02-31" is not a date`},
 		{"days backwards", `["2020-01-01"]`, `["2020-01-01","2019-01-01"]`, "a match needs its dates, in order"},
 		{"balls of an over", `"balls_per_over":6`, `"balls_per_over":0`, "a match needs balls_per_over"},
@@ -97,7 +97,7 @@ func TestWhatIsRefused(t *testing.T) {
 		{"fewer runs than none", `"batter":4,"extras":0,"total":4`, `"batter":-4,"extras":0,"total":-4`, "-4 is not a number of runs"},
 		{"a target", `"overs":7.3`, `"overs":7.30001`, "innings 2: target or penalty runs"},
 		{"a powerplay", `"from":0.1`, `"from":"now"`, "innings 1: a powerplay needs"},
-		{"an over too late", `"overs":[{"over":0`, `"overs":[{"over":1`, "innings 1: over 1 where over 0 should be"},
+		{"an over too late", `"overs":[{"over":0`, `"overs":[{"over":1`, "deliveries where over 0 should be"},
 		{"a fielder of the own side", `{"name":"S T","substitute":true}`, `{"name":"Z Z"}`, `"Z Z" has no number`},
 		{"broken JSON", `"toss":{`, `"toss":`, "invalid character"},
 	} {
