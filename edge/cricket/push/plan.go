@@ -21,7 +21,7 @@ const (
 	owedLife     = time.Hour         // for corrections and the result: better late than never
 	endLife      = 4 * time.Hour     // how long an end push is retried
 	startGap     = 30 * time.Second  // between a start that Apple refused, or an end, and the next start
-	startTries   = 3                 // after so many refused starts, only news of the device brings another one soon
+	startTries   = 3                 // after this many refused starts, another one is sent soon only if the device registers again
 	healEvery    = 30 * time.Minute  // when a refused start is retried without news
 	cardLife     = 8 * time.Hour     // life of an activity on a lock screen: an accepted start is not repeated sooner
 	urgentHourly = 15                // pushes of priority 10 per device and hour; phones show no more

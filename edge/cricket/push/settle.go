@@ -13,7 +13,7 @@ import (
 
 // How failures are handled.
 const (
-	updateLife   = 10 * time.Second // an update is retried quickly for so long, then slowly
+	updateLife   = 10 * time.Second // an update is retried quickly for this long, then slowly
 	slowRetry    = 30 * time.Second
 	longestRetry = time.Minute
 	crowded      = 5 * time.Second // wait after a 429 for one token; doubles

@@ -15,7 +15,7 @@ import (
 // Limits of a connection.
 const (
 	dialWithin    = 10 * time.Second
-	patienceUsual = 2 * time.Second        // a connection on which nobody got a stream for so long is given up
+	patienceUsual = 2 * time.Second        // a connection that has given no push a stream for this long is replaced
 	lookEvery     = 5 * time.Millisecond   // interval for checking for room while requests wait
 	dialGap       = 100 * time.Millisecond // between two attempts to dial
 )
@@ -28,7 +28,7 @@ type pool struct {
 	dial  func(ctx context.Context, host string) (*http.ClientConn, error)
 	plain http.RoundTripper // replaces all this, for a caller with its own transport
 
-	patience time.Duration // how long a connection may give nobody a stream
+	patience time.Duration // how long a connection may give no push a stream
 
 	mu    sync.Mutex
 	hosts map[string]*hostConn

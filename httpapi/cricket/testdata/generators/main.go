@@ -1,4 +1,4 @@
-// A program over the generated client: it asks a node for its matches, and for one that it does not have.
+// A program that uses the generated client: it requests a node's matches, and one that does not exist.
 package main
 
 import (
