@@ -14,11 +14,12 @@ func (s *script) copied() Snapshot {
 	return c
 }
 
-// A snapshot that falls behind the accepted one counts when it comes twice.
+// A snapshot that falls behind the accepted one is accepted when it comes twice; one that lacks something is not accepted in
+// five readings.
 func TestDoubtedSnapshots(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault  func(s *script, before Snapshot) Snapshot
-		second bool // the second reading of the same is taken in
+		second bool // it is accepted when it is read again
 	}{
 		"late reply": {func(_ *script, before Snapshot) Snapshot { return before }, true},
 		"lower score": {func(s *script, _ Snapshot) Snapshot {
@@ -39,7 +40,7 @@ func TestDoubtedSnapshots(t *testing.T) {
 			c.Balls = slices.Delete(c.Balls, 1, 2)
 			return c
 		}, false},
-		"its run as well": {func(s *script, _ Snapshot) Snapshot {
+		"a ball and its runs vanished": {func(s *script, _ Snapshot) Snapshot {
 			c := s.copied()
 			c.Innings[0].Runs -= c.Balls[3].Total()
 			c.Innings[0].Overs, c.Innings[0].UpdatedAt = "0.3", s.now
@@ -58,28 +59,28 @@ func TestDoubtedSnapshots(t *testing.T) {
 			shown := s.poll().Display
 			s.snap = tc.fault(s, before)
 			if out := s.poll(); !out.Kept {
-				t.Fatalf("taken in at once: %+v", out.Display.Innings)
+				t.Fatalf("accepted at the first reading: %+v", out.Display.Innings)
 			}
 			if second := s.poll(); second.Kept == tc.second {
-				t.Errorf("the second reading: kept %v", second.Kept)
+				t.Errorf("second reading: Kept is %v", second.Kept)
 			}
 			s.polls(3)
 			if !tc.second && s.state.Doubts == 0 {
-				t.Error("taken in after five readings")
+				t.Error("accepted within five readings")
 			}
 			s.snap = truth
 			s.snap.Innings = slices.Clone(truth.Innings)
 			s.snap.Innings[0].UpdatedAt = s.now
 			out := s.poll()
 			if out.Kept || len(out.Display.Innings) != 1 || out.Display.Innings[0] != shown.Innings[0] {
-				t.Errorf("kept %v, the truth shows %+v, want %+v", out.Kept, out.Display.Innings, shown.Innings)
+				t.Errorf("the correct snapshot: Kept is %v, the display has %+v, want %+v", out.Kept, out.Display.Innings, shown.Innings)
 			}
 			want(t, s.keys(EventWicket, EventCorrection), "w:1:1!")
 		})
 	}
 }
 
-// A feed that keeps leaving something out is believed in the end, and from then on in every snapshot.
+// A feed that keeps leaving something out is accepted after some readings, and from then on at every reading.
 func TestMissingForGood(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault func(*Snapshot)
@@ -97,14 +98,15 @@ func TestMissingForGood(t *testing.T) {
 			tc.fault(&s.snap)
 			for i := range tc.polls + 5 {
 				if out := s.poll(); out.Kept != (i < tc.polls-1) {
-					t.Fatalf("reading %d: kept %v", i+1, out.Kept)
+					t.Fatalf("reading %d: Kept is %v", i+1, out.Kept)
 				}
 			}
 		})
 	}
 }
 
-// Balls that are asked for no longer are no doubt, and once they are asked for again they go on where they were.
+// A snapshot without balls is accepted while the poller does not ask for them. When it asks again, the balls go on where they
+// stopped, and a snapshot without them is doubted.
 func TestBallsNotAskedFor(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -115,7 +117,7 @@ func TestBallsNotAskedFor(t *testing.T) {
 	s.snap.Balls, s.snap.NoBalls = nil, true
 	for range 3 {
 		if out := s.poll(); out.Kept || out.Display.Innings[0].Runs != 8 {
-			t.Fatalf("kept %v, shows %+v", out.Kept, out.Display.Innings)
+			t.Fatalf("Kept is %v, the display has %+v", out.Kept, out.Display.Innings)
 		}
 	}
 	if s.state.PreviousBallID != newest {
@@ -123,16 +125,16 @@ func TestBallsNotAskedFor(t *testing.T) {
 	}
 	s.snap.Balls, s.snap.NoBalls = balls, false
 	if out := s.poll(); out.Kept || len(out.Display.LastBalls) != 6 {
-		t.Errorf("kept %v, shows %+v", out.Kept, out.Display.LastBalls)
+		t.Errorf("Kept is %v, the display has %+v", out.Kept, out.Display.LastBalls)
 	}
 	s.snap.Balls = nil
 	if out := s.poll(); !out.Kept {
-		t.Error("balls that were asked for and are not there are taken in")
+		t.Error("a snapshot that lacks the balls asked for is accepted")
 	}
 }
 
-// A feed that stamps its score lines with every answer does not make old events new.
-func TestStampsAnew(t *testing.T) {
+// A feed that puts a new time stamp on its score lines in every answer does not make old events new.
+func TestNewStamps(t *testing.T) {
 	s := newScript(t, 1)
 	s.innings(teamA)
 	s.bowl("1 1 1 1 1 W")
@@ -159,7 +161,7 @@ func TestStampsAnew(t *testing.T) {
 	}
 }
 
-// A new status counts when two snapshots have it.
+// A new status counts when two snapshots in a row have it; a match with a score never goes back to not started.
 func TestFlappingStatus(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -167,21 +169,21 @@ func TestFlappingStatus(t *testing.T) {
 	for _, word := range []Status{"Int.", "Finished", "Aban.", "Weather Watch", "NS", "Innings Break"} {
 		s.snap.Status = word
 		if d := s.poll().Display; d.Phase != PhaseLive || d.Status != "1st Innings" {
-			t.Errorf("%s shown at once as %s, %q", word, d.Phase, d.Status)
+			t.Errorf("first %s: the display is %s, %q", word, d.Phase, d.Status)
 		}
 		s.snap.Status = "1st Innings"
 		if d := s.poll().Display; d.Phase != PhaseLive || d.Status != "1st Innings" {
-			t.Errorf("after %s: %s, %q", word, d.Phase, d.Status)
+			t.Errorf("after %s: the display is %s, %q", word, d.Phase, d.Status)
 		}
 	}
 	s.snap.Status = "Int."
 	s.poll()
 	if d := s.poll().Display; d.Phase != PhaseInterrupted {
-		t.Errorf("an interruption of two readings is %s", d.Phase)
+		t.Errorf("after two readings of an interruption the phase is %s", d.Phase)
 	}
 	s.snap.Status = "NS"
 	s.polls(5)
 	if d := s.poll().Display; d.Phase != PhaseInterrupted || s.state.Status != ActiveLive {
-		t.Errorf("a match with a score is %s and %s", d.Phase, s.state.Status)
+		t.Errorf("a match with a score that is said not to have started: phase %s, status %s", d.Phase, s.state.Status)
 	}
 }

@@ -19,7 +19,7 @@ func TestOptionalAlerts(t *testing.T) {
 	want(t, s.keys(EventMaiden), "md:1:2")
 }
 
-// Whoever has the next milestone, or is out, has no news in the one before.
+// The fifty of a batter who is out by then does not alert; nor does the six that made a fifty.
 func TestOvertakenMilestones(t *testing.T) {
 	t.Run("fifty, and out", func(t *testing.T) {
 		s := newScript(t, 20)
@@ -71,8 +71,8 @@ func TestMerges(t *testing.T) {
 	})
 }
 
-// An abandoned match announces nothing until that is confirmed, half an hour later.
-func TestAbandonedTellsNothing(t *testing.T) {
+// The last wicket of an abandoned match does not alert, and after half an hour the match is finished.
+func TestAbandonedMatchDoesNotAlert(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 .")
@@ -82,11 +82,11 @@ func TestAbandonedTellsNothing(t *testing.T) {
 	want(t, s.keys(EventWicket), "w:1:1-abandoned")
 	s.polls(int(31 * time.Minute / (2500 * time.Millisecond)))
 	if s.state.FinishedAt.IsZero() {
-		t.Error("abandoned for half an hour, and still open")
+		t.Error("abandoned for half an hour, but not finished")
 	}
 }
 
-// A result that has no room in the hour waits for it: it is the one alert that is never dropped.
+// A result that exceeds the hourly limit is not dropped: it waits until the limit allows it.
 func TestResultFindsRoom(t *testing.T) {
 	s := newScript(t, 1)
 	s.innings(teamA)
@@ -101,7 +101,7 @@ func TestResultFindsRoom(t *testing.T) {
 	s.polls(8)
 	want(t, s.keys(EventResult))
 	if s.state.Result == "" || s.state.Quiet() {
-		t.Errorf("while it waits the display says %q", s.state.Result)
+		t.Errorf("while it waits: result %q, quiet %v", s.state.Result, s.state.Quiet())
 	}
 	s.polls(30)
 	want(t, s.keys(EventResult), "result!")

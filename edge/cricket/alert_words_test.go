@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// alerts returns the texts announced to phones.
+// alerts returns the texts of the alerts.
 func (s *script) alerts() (texts []string) {
-	for _, e := range s.told {
+	for _, e := range s.confirmed {
 		if e.Alert {
 			texts = append(texts, e.Text)
 		}
@@ -16,7 +16,7 @@ func (s *script) alerts() (texts []string) {
 	return texts
 }
 
-// Players of a match who share a last name are named in full in alerts, display and card; others are not.
+// Players of a match who share a last name appear with their full names in alerts, display and card; others do not.
 func TestSharedLastName(t *testing.T) {
 	s := newScript(t, 20)
 	s.snap.Players[101], s.snap.Players[211] = Name{"BKG Mendis", "Mendis"}, Name{"Kamindu Mendis", "Mendis"}
@@ -25,7 +25,7 @@ func TestSharedLastName(t *testing.T) {
 	s.play("2 1")
 	d := s.shown()
 	if d.Batters[0].Name != "BKG Mendis" || d.Batters[1].Name != "Ali" || d.Bowler.Name != "Kamindu Mendis" {
-		t.Errorf("shown are %+v and %+v", d.Batters, d.Bowler)
+		t.Errorf("the display has %+v and %+v", d.Batters, d.Bowler)
 	}
 	s.play("1 W")
 	want(t, s.alerts(), "ALP v BET is under way. ALP batting.", "WICKET! BKG Mendis b Kamindu Mendis 3 (3) · ALP 4/1 (0.4)")
@@ -34,7 +34,7 @@ func TestSharedLastName(t *testing.T) {
 		t.Errorf("the card is %+v", c)
 	}
 	if s.snap.Players[101].Last != "Mendis" {
-		t.Error("the reading was changed")
+		t.Error("the snapshot's own names were changed")
 	}
 }
 
@@ -64,13 +64,13 @@ func TestWordsOfWickets(t *testing.T) {
 			s.bowl(tc.balls)
 			s.polls(4)
 			if got := s.alerts(); got[len(got)-1] != tc.want {
-				t.Errorf("told %q, want %q", got[len(got)-1], tc.want)
+				t.Errorf("alert %q, want %q", got[len(got)-1], tc.want)
 			}
 		})
 	}
 }
 
-// What the feed's rarer words say of a wicket is said, and no bowler gets it.
+// The alert names a rare dismissal in words, and no bowler is credited with it.
 func TestRareDismissals(t *testing.T) {
 	for outcome, want := range map[string]string{
 		"Handled the Ball": "handled the ball", "Hit the Ball Twice": "hit the ball twice", "Timed Out": "timed out",
@@ -82,15 +82,16 @@ func TestRareDismissals(t *testing.T) {
 		s.snap.Balls[1].Outcome = outcome
 		s.polls(4)
 		if got := s.alerts(); got[len(got)-1] != "WICKET! P102 "+want+" 0 (1) · ALP 1/1 (0.2)" {
-			t.Errorf("%s: told %q", outcome, got[len(got)-1])
+			t.Errorf("%s: alert %q", outcome, got[len(got)-1])
 		}
 		if d := dismissalOf(outcome, 211, 0); d.credited() || rowDismissal(&BattingRow{HowOut: outcome, BowlerID: 211}) != d {
-			t.Errorf("%s is the bowler's", outcome)
+			t.Errorf("%s is credited to the bowler", outcome)
 		}
 	}
 }
 
-// Penalty runs between innings are in the score before a ball is bowled: the openers are still no news, and the announced target changes.
+// Penalty runs between innings are in the score before a ball is bowled: the openers are not reported as new batters, and the
+// announced target is corrected.
 func TestPenaltyBetweenInnings(t *testing.T) {
 	s := newScript(t, 2)
 	s.innings(teamA)
@@ -108,7 +109,7 @@ func TestPenaltyBetweenInnings(t *testing.T) {
 	want(t, []string{s.rows["inn:1"].Text}, "ALP 9/0 (2). BET need 10")
 }
 
-// After a jump of the feed the target of an innings that is well under way is no news; that of one just begun is.
+// After a jump of the feed the target of an innings that has just begun alerts; that of one well under way does not.
 func TestOldTarget(t *testing.T) {
 	const over = ". 1 . . 1 . "
 	for name, tc := range map[string]struct {
@@ -144,8 +145,7 @@ func TestOldTarget(t *testing.T) {
 	}
 }
 
-// The banner of a super over: its wicket, and its target once it is known, before that there is one; no boundary hides
-// the target.
+// The banner of a super over shows first that there is one, then its wicket, then its target; no boundary hides these.
 func TestBannerOfASuperOver(t *testing.T) {
 	s := newScript(t, 1)
 	s.second("1 1 1 1 1 1", "2 2 2 . . .")
@@ -172,8 +172,9 @@ func TestBannerOfASuperOver(t *testing.T) {
 	banner("inn:3")
 }
 
-// A ball bowled outweighs the feed's status: play continues at once, and a super over is play.
-func TestPlayGoesOnAtOnce(t *testing.T) {
+// A new ball ends a break at once, even one for a super over; a corrected score does not end an interruption: the status must
+// come twice.
+func TestPlayResumesAtOnce(t *testing.T) {
 	s := newScript(t, 1)
 	s.second("1 1 1 1 1 1", "2 2 2 . . .")
 	s.snap.Status = "Innings Break"
@@ -181,21 +182,21 @@ func TestPlayGoesOnAtOnce(t *testing.T) {
 	s.innings(teamB)
 	s.snap.Status = "Super Over"
 	if d := s.poll().Display; d.Phase != PhaseInningsBreak {
-		t.Errorf("before a ball it is %s", d.Phase)
+		t.Errorf("before the first ball the phase is %s", d.Phase)
 	}
 	s.snap.Status = "3rd Innings"
 	s.bowl("4")
 	if d := s.shown(); d.Phase != PhaseLive || d.Status != "3rd Innings" {
-		t.Errorf("with a ball it is %s, %q", d.Phase, d.Status)
+		t.Errorf("with a ball: phase %s, status %q", d.Phase, d.Status)
 	}
 	s.snap.Status = "Int."
 	s.polls(3)
 	s.snap.Status = "3rd Innings"
-	s.snap.Innings[2].Runs++ // a scorer's correction is no ball
+	s.snap.Innings[2].Runs++ // a correction, not a ball
 	if d := s.poll().Display; d.Phase != PhaseInterrupted {
-		t.Errorf("with a score that was corrected it is %s", d.Phase)
+		t.Errorf("with a corrected score the phase is %s", d.Phase)
 	}
 	if d := s.poll().Display; d.Phase != PhaseLive {
-		t.Errorf("by the second word it is %s", d.Phase)
+		t.Errorf("after the second reading of the status the phase is %s", d.Phase)
 	}
 }

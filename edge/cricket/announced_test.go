@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// toldWicket plays a wicket that is announced.
-func toldWicket(t *testing.T) *script {
+// announcedWicket plays until a wicket has been announced.
+func announcedWicket(t *testing.T) *script {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 1")
@@ -18,10 +18,10 @@ func toldWicket(t *testing.T) *script {
 	return s
 }
 
-// texts returns the texts announced for some types.
+// texts returns the texts of the confirmed events of some types.
 func (s *script) texts(types ...EventType) []string {
 	out := []string{}
-	for _, e := range s.told {
+	for _, e := range s.confirmed {
 		if slices.Contains(types, e.Type) {
 			out = append(out, e.Text)
 		}
@@ -45,10 +45,10 @@ func (s *script) undo() {
 
 func TestCorrections(t *testing.T) {
 	t.Run("not out after a review", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		s.undo()
 		s.polls(2)
-		want(t, s.keys(EventCorrection)) // a review of the review: held as an event is
+		want(t, s.keys(EventCorrection)) // the review may be reviewed: a correction is held as an event is
 		s.polls(2)
 		want(t, s.keys(EventCorrection), "corr:w:1:1!")
 		want(t, s.texts(EventCorrection), "Correction: P101 not out (review)")
@@ -56,7 +56,7 @@ func TestCorrections(t *testing.T) {
 		want(t, s.keys(EventCorrection), "corr:w:1:1!")
 	})
 	t.Run("taken back for a moment", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		with := s.snap
 		with.Balls, with.Batting, with.Innings = slices.Clone(with.Balls), slices.Clone(with.Batting), slices.Clone(with.Innings)
 		s.undo()
@@ -67,7 +67,7 @@ func TestCorrections(t *testing.T) {
 		want(t, s.keys(EventCorrection))
 	})
 	t.Run("another batter", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		b := &s.snap.Balls[len(s.snap.Balls)-1]
 		row := *s.row(1, b.BatterID)
 		other := s.row(1, s.pair[1])
@@ -80,13 +80,13 @@ func TestCorrections(t *testing.T) {
 		want(t, s.texts(EventCorrection), "Correction: it was P102, not P101")
 	})
 	t.Run("a wicket falls later under the used key", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		s.undo()
 		s.polls(4)
 		s.play("1 . W")
 		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "w:1:1!")
 		if got := s.texts(EventWicket)[1]; !strings.HasPrefix(got, "WICKET! P102 b P211") {
-			t.Errorf("the wicket that fell is told as %q", got)
+			t.Errorf("the wicket that fell is announced as %q", got)
 		}
 		s.undo()
 		s.polls(4)
@@ -126,7 +126,7 @@ func TestCorrections(t *testing.T) {
 		s.undo()
 		s.polls(4)
 		if s.known["w:1:1"] {
-			t.Error("the row of a wicket that was not is still there")
+			t.Error("the row of the withdrawn wicket is still there")
 		}
 		s.play(". W")
 		want(t, s.keys(EventWicket, EventCorrection), "w:1:1-stale", "w:1:1!")
@@ -165,9 +165,9 @@ func TestCorrections(t *testing.T) {
 	})
 }
 
-// A correction yields to a more important alert of its tick, and is announced with the next.
-func TestCorrectionWaitsItsTurn(t *testing.T) {
-	s := toldWicket(t)
+// A break that begins while a correction is held does not drop the correction.
+func TestCorrectionDuringABreak(t *testing.T) {
+	s := announcedWicket(t)
 	b := &s.snap.Balls[len(s.snap.Balls)-1]
 	row := s.row(1, b.BatterID)
 	row.Out, row.FoWOvers = false, ""
@@ -205,20 +205,20 @@ func TestResultIsCorrected(t *testing.T) {
 		s.polls(4)
 		want(t, s.texts(EventCorrection), "Correction: Alphas awarded the match")
 		if s.state.Result != "Alphas awarded the match" {
-			t.Errorf("the display keeps %q", s.state.Result)
+			t.Errorf("the result is still %q", s.state.Result)
 		}
 	})
-	t.Run("a winner that the scores deny", func(t *testing.T) {
+	t.Run("a winner that contradicts the scores", func(t *testing.T) {
 		s := finished(t)
 		s.snap.Winner, s.snap.Note = teamA, "Alphas won by 2 runs"
 		s.polls(100)
 		want(t, s.keys(EventCorrection))
 		if s.state.Result != "Betas won by 10 wickets" {
-			t.Errorf("the display has %q", s.state.Result)
+			t.Errorf("the result is %q", s.state.Result)
 		}
 	})
 	t.Run("a margin that the scores leave open", func(t *testing.T) {
-		s := newScript(t, 20) // overs that nobody says are fewer
+		s := newScript(t, 20) // the overs were reduced, and the feed does not say so
 		s.innings(teamA)
 		s.play("1 1 1 1 1 1")
 		s.innings(teamB)
@@ -232,7 +232,7 @@ func TestResultIsCorrected(t *testing.T) {
 		s.polls(60)
 		want(t, s.texts(EventCorrection), "Correction: Alphas won by 3 runs")
 		if s.state.Result != "Alphas won by 3 runs" {
-			t.Errorf("the display keeps %q", s.state.Result)
+			t.Errorf("the result is still %q", s.state.Result)
 		}
 	})
 	t.Run("without a margin", func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestResultIsCorrected(t *testing.T) {
 			s.polls(4)
 			want(t, s.texts(EventCorrection), "Correction: "+text)
 			if got := s.rows[resultKey].Text; got != text {
-				t.Errorf("its row is %q", got)
+				t.Errorf("the row is %q", got)
 			}
 		}
 	})
@@ -254,7 +254,7 @@ func TestResultIsCorrected(t *testing.T) {
 		s.polls(10)
 		want(t, s.keys(EventResult, EventCorrection), "result!")
 	})
-	t.Run("named after all", func(t *testing.T) {
+	t.Run("the winner is named late", func(t *testing.T) {
 		s := newScript(t, 1)
 		s.innings(teamA)
 		s.play("2 2 2 2 2 2")
@@ -263,7 +263,7 @@ func TestResultIsCorrected(t *testing.T) {
 		s.snap.Status = "Finished"
 		s.polls(80)
 		if got := s.texts(EventResult); len(got) != 1 || strings.Contains(got[0], "won") {
-			t.Errorf("without a winner it is told as %q", got)
+			t.Errorf("without a winner it is announced as %q", got)
 		}
 		s.snap.Winner, s.snap.Note = teamA, "Alphas won by 6 runs"
 		s.polls(4)
@@ -271,7 +271,7 @@ func TestResultIsCorrected(t *testing.T) {
 	})
 }
 
-// The scores show who can have won; while they leave it open the result waits.
+// The verdict says whether the scores confirm the winner, contradict it or leave it open.
 func TestVerdict(t *testing.T) {
 	limited := func(second Innings, winner int64, note string) *Snapshot {
 		return &Snapshot{
@@ -341,7 +341,7 @@ func TestCorrectionsFindRoom(t *testing.T) {
 		}
 	}
 	t.Run("beyond the news", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		full(s, firstAlerts)
 		s.undo()
 		s.polls(4)
@@ -351,7 +351,7 @@ func TestCorrectionsFindRoom(t *testing.T) {
 		want(t, s.keys(EventWicket), "w:1:1!", "w:1:1!", "w:1:2-budget")
 	})
 	t.Run("late", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		full(s, mostAlerts)
 		s.undo()
 		s.polls(12)
@@ -360,7 +360,7 @@ func TestCorrectionsFindRoom(t *testing.T) {
 		want(t, s.keys(EventCorrection), "corr:w:1:1!")
 	})
 	t.Run("not at all", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		with := s.snap
 		with.Balls, with.Batting, with.Innings = slices.Clone(with.Balls), slices.Clone(with.Batting), slices.Clone(with.Innings)
 		full(s, mostAlerts)
@@ -379,7 +379,7 @@ func TestCorrectionsFindRoom(t *testing.T) {
 		s.play("1 1 . . . .")
 		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 3 runs"
 		s.polls(8)
-		full(s, mostAlerts-1) // the last is for what ends the match
+		full(s, mostAlerts-1) // the last place is for the result or its correction
 		s.snap.Status, s.snap.Winner, s.snap.Note = "2nd Innings", 0, ""
 		b := &s.snap.Balls[2]
 		row := s.row(1, b.BatterID)
@@ -412,7 +412,7 @@ func TestCorrectionsFindRoom(t *testing.T) {
 			s.polls(100)
 		}
 		if s.state.Status != ActiveEnded {
-			t.Error("it goes on when it has been told")
+			t.Errorf("after the correction the match is %s", s.state.Status)
 		}
 	})
 }
@@ -421,12 +421,12 @@ func TestCorrectionsFindRoom(t *testing.T) {
 // correction.
 func TestFactsAreCorrected(t *testing.T) {
 	t.Run("how it fell", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		b := &s.snap.Balls[len(s.snap.Balls)-1]
 		b.Outcome = "LBW OUT"
 		s.polls(4)
 		if got := s.texts(EventCorrection); len(got) != 1 || !strings.HasPrefix(got[0], "Correction: P101 lbw b P211 1 ") {
-			t.Errorf("told %q", got)
+			t.Errorf("corrections %q", got)
 		}
 	})
 	t.Run("the score of an innings", func(t *testing.T) {
@@ -440,7 +440,7 @@ func TestFactsAreCorrected(t *testing.T) {
 		s.polls(4)
 		want(t, s.texts(EventInningsEnd, EventCorrection), "ALP 6/0 (1). BET need 7", "Correction: ALP 9/0 (1). BET need 10")
 	})
-	t.Run("a target that was none", func(t *testing.T) {
+	t.Run("a target that is taken back", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("1 1 1")
@@ -458,7 +458,7 @@ func TestFactsAreCorrected(t *testing.T) {
 		s.polls(4)
 		want(t, s.keys(EventTargetRevised), "dls:0:18!", "dls:0:10!", "dls:0:18!")
 	})
-	t.Run("a wicket that fell as another", func(t *testing.T) {
+	t.Run("the first of two wickets is taken back", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("W W")
@@ -473,7 +473,7 @@ func TestFactsAreCorrected(t *testing.T) {
 	})
 }
 
-// A boundary that the feed takes back is not counted; one that it changes is counted as changed.
+// The row of a boundary that the feed takes back is deleted; a six that becomes a four is recorded as a four.
 func TestBoundariesAreRevised(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -487,16 +487,16 @@ func TestBoundariesAreRevised(t *testing.T) {
 	s.row(1, four.BatterID).Runs -= 3
 	s.polls(6)
 	if s.known[ballKey(four.ID)] {
-		t.Error("the row of a four that was none is still there")
+		t.Error("the row of the withdrawn four is still there")
 	}
 	want(t, s.keys(EventFour, EventSix, EventCorrection), ballKey(four.ID), ballKey(six.ID))
 	if row := s.rows[ballKey(six.ID)]; row.Type != EventFour || row.Text != "FOUR! P102 · ALP 8/0 (0.3)" {
-		t.Errorf("a six that was a four is %+v", row)
+		t.Errorf("the row of the six that became a four is %+v", row)
 	}
 	s.play(strings.Repeat("1 ", 2*lastBalls+6))
 	for _, f := range s.state.Announced.facts() {
 		if strings.HasPrefix(f.key, "b:") {
-			t.Errorf("%+v is kept of an old ball", f)
+			t.Errorf("%+v is still kept for an old ball", f)
 		}
 	}
 }

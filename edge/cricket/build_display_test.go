@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown is the display of the next poll.
+// shown returns the display of the next poll.
 func (s *script) shown() Display {
 	s.fill()
 	return s.poll().Display
@@ -25,15 +25,15 @@ func TestDisplayOfAChase(t *testing.T) {
 	}
 	s.snap.Note = "Target 30 runs"
 	if d = s.shown(); d.Target != 30 || d.Required != 25 {
-		t.Errorf("by the note: %d, %d", d.Target, d.Required)
+		t.Errorf("with a target in the note: target %d, required %d", d.Target, d.Required)
 	}
 	s.snap.RevTarget, s.snap.RevOvers = 20, "2.0"
 	if d = s.shown(); d.Target != 20 || d.BallsLeft != 9 || d.RequiredRate != "10.00" {
-		t.Errorf("revised: %d, %d, %s", d.Target, d.BallsLeft, d.RequiredRate)
+		t.Errorf("with a revised target: target %d, %d balls left, required rate %s", d.Target, d.BallsLeft, d.RequiredRate)
 	}
 }
 
-// The equation of a finished chase describes its end until there is a result: it does not ask for runs from balls that will not be bowled.
+// Until there is a result, the equation of a finished chase says how it ended, not what is needed.
 func TestEquationAfterAChase(t *testing.T) {
 	for then, want := range map[string]string{
 		"1 2 . 1 . .": "1 run short", "1 2 . 1 1 .": "scores level", "1 2 . 1 2": "target reached", "1 2 . .": "need 3 from 2",
@@ -52,7 +52,7 @@ func TestEquationAfterAChase(t *testing.T) {
 	}
 }
 
-// After an innings of limited overs the equation is what the next one needs, by the revised target if rain changed it.
+// After an innings of limited overs the equation says what the next innings needs, by the revised target if there is one.
 func TestEquationBetweenInnings(t *testing.T) {
 	s := newScript(t, 1)
 	s.innings(teamA)
@@ -122,7 +122,7 @@ func TestDisplayOfASuperOver(t *testing.T) {
 	}
 }
 
-// A team's view has that team first; nothing else differs.
+// For a team, the display has that team first and is otherwise the same.
 func TestDisplayFor(t *testing.T) {
 	s := newScript(t, 20)
 	s.second("6 1", "4 1")
@@ -146,7 +146,7 @@ func TestDisplayFor(t *testing.T) {
 	}
 }
 
-// The banner shows the most telling event of the last balls, and lets it go.
+// The banner shows the most important event of the last balls, and drops it after some balls.
 func TestBanner(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -178,18 +178,18 @@ func TestBanner(t *testing.T) {
 	for range 2 {
 		at(".")
 	}
-	banner("wicket w:1:1") // the last overs' rather than what the over was
+	banner("wicket w:1:1") // an event of the last overs takes precedence over the summary of the over
 	for range 5 {
 		at(".")
 	}
 	banner("over_end ov:1:2")
-	s.row(1, s.pair[0]).Runs = 94 // until something more telling happens
+	s.row(1, s.pair[0]).Runs = 94 // shown until something more important happens
 	banner("batsman_on_90s ")
 	at("4")
 	banner("four b:1051")
 }
 
-// Without balls in the snapshot, old events are not in the banner.
+// Without balls in the snapshot, the banner does not show old events.
 func TestBannerOfTheScore(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

@@ -17,7 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// finalReading is what the feed says of a recorded match once it is finished.
+// finalReading returns the feed's snapshot of a recorded match after its end.
 func finalReading(t *testing.T, id string, balls bool) *cricket.Snapshot {
 	t.Helper()
 	m, err := replay.Load(id)
@@ -41,8 +41,8 @@ func finalReading(t *testing.T, id string, balls bool) *cricket.Snapshot {
 	return &r.Snapshots[0]
 }
 
-// Detection in the last snapshot finds the whole match of the independent count: every type of event, wickets by
-// kind, innings ends by cause, and the result.
+// Detection in the last snapshot finds as many events of each type as the independent count, and the same wickets by kind and
+// innings ends by cause.
 func TestDetectAgainstCount(t *testing.T) {
 	all := readExpected(t)
 	sums := map[cricket.EventType]int{}
@@ -91,7 +91,7 @@ func TestDetectAgainstCount(t *testing.T) {
 	}
 }
 
-// fact is what both ways of looking must have in common.
+// fact holds what detection with and without balls must agree on.
 type fact struct {
 	Key, Subject, Detail string
 	Type                 cricket.EventType
@@ -110,7 +110,7 @@ func facts(all []cricket.Candidate) []fact {
 			if c.Type == cricket.EventBowlerOnFire {
 				f.Subject = ""
 			}
-			if strings.HasPrefix(c.Key, "m") { // with how many runs is known from the balls alone
+			if strings.HasPrefix(c.Key, "m") { // the exact runs are known only from the balls
 				f.Subject, _, _ = strings.Cut(f.Subject, "+")
 			}
 			out = append(out, f)
@@ -121,8 +121,7 @@ func facts(all []cricket.Candidate) []fact {
 	return out
 }
 
-// Without balls the same wickets by the same batters, milestones, innings ends by the same causes and results are found
-// under the same keys, and as many fours, sixes and maidens.
+// Detection without balls finds the same facts under the same keys, and as many fours, sixes and maidens.
 func TestDetectWithoutBalls(t *testing.T) {
 	for _, info := range replay.List() {
 		with := cricket.Detect(nil, finalReading(t, info.ID, true))
@@ -148,7 +147,8 @@ func count(all []cricket.Candidate, kind cricket.EventType) int {
 	return n
 }
 
-// No key occurs twice in one snapshot, and every event to be announced has one.
+// No key occurs twice in one snapshot, and every event but the nineties has one. Every text is complete, and every event has a
+// time.
 func TestDetectKeys(t *testing.T) {
 	for _, info := range replay.List() {
 		for _, balls := range []bool{true, false} {

@@ -8,8 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mutilated draws a scripted match with anything about it changed: numbers that do not follow, rows of innings that
-// are not there, words nobody knows.
+// mutilated draws changes to a scripted match: inconsistent numbers, rows of innings that do not exist, unknown words.
 func mutilated(t *rapid.T, s *script) Snapshot {
 	snap := s.snap
 	snap.Innings = append([]Innings(nil), snap.Innings...)
@@ -68,14 +67,15 @@ func mutilated(t *rapid.T, s *script) Snapshot {
 			snap.Players, snap.Teams[0] = nil, Team{}
 		}
 	}
-	// This much a snapshot is: score lines by number, each once, and balls by innings.
+	// Every snapshot has its score lines sorted by number, each once, and its balls sorted by innings.
 	slices.SortStableFunc(snap.Innings, func(a, b Innings) int { return a.No - b.No })
 	snap.Innings = slices.CompactFunc(snap.Innings, func(a, b Innings) bool { return a.No == b.No })
 	slices.SortStableFunc(snap.Balls, func(a, b Ball) int { return a.Innings - b.Innings })
 	return snap
 }
 
-// Whatever sequence of snapshots a feed sends, detection, display and memory do not panic, are repeatable, and report no key twice.
+// Whatever snapshots a feed sends, detection, display, card and memory do not panic; detection finds the same number of events
+// twice and no key twice.
 func TestDetectAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScript(t, 3)

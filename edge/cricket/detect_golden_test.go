@@ -13,13 +13,14 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 )
 
-var updateTexts = flag.Bool("update-texts", false, "write the golden files of the events' texts anew")
+var updateTexts = flag.Bool("update-texts", false, "rewrite the golden files of the events' texts")
 
-// shownOfMany is how many events of a type that is all too frequent a golden file has.
-const shownOfMany = 4
+// maxFrequent is how many events of each frequent type a golden file has.
+const maxFrequent = 4
 
-// Texts of real matches, checked by a person: a T20 with a hat-trick, a final that a super over did not settle, a four-day
-// match, one that rain shortened, and the final without balls. With -short, only those shorter than a day.
+// The texts of real matches are as the golden files have them, which a person has checked: a T20 with a hat-trick, a final that
+// a super over did not settle, a four-day match, a match shortened by rain, and the final without balls. With -short, only the
+// T20 and the shortened match.
 func TestTexts(t *testing.T) {
 	for _, tc := range []struct {
 		name, id string
@@ -46,7 +47,7 @@ func texts(events []cricket.Event) string {
 		n[e.Type]++
 		switch e.Type {
 		case cricket.EventFour, cricket.EventSix, cricket.EventOverEnd, cricket.EventMaiden, cricket.EventNewBatsman:
-			if n[e.Type] > shownOfMany {
+			if n[e.Type] > maxFrequent {
 				continue
 			}
 		default:

@@ -9,7 +9,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// scorePolls polls n times without balls: the rows alone.
+// scorePolls polls n times with rows but without balls.
 func (s *script) scorePolls(n int) {
 	s.fill()
 	balls := s.snap.Balls
@@ -24,10 +24,10 @@ func (s *script) ballPolls(n int) {
 	s.polls(n)
 }
 
-// tellings counts the confirmed events of each type.
-func (s *script) tellings(types ...EventType) []int {
+// counts returns the number of confirmed events of each type.
+func (s *script) counts(types ...EventType) []int {
 	out := make([]int, len(types))
-	for _, e := range s.told {
+	for _, e := range s.confirmed {
 		if i := slices.Index(types, e.Type); i >= 0 {
 			out[i]++
 		}
@@ -36,13 +36,13 @@ func (s *script) tellings(types ...EventType) []int {
 }
 
 // However snapshots with and without balls alternate, every four, six and maiden is reported once.
-func TestBoundariesAreToldOnce(t *testing.T) {
+func TestBoundariesAreReportedOnce(t *testing.T) {
 	kinds := []EventType{EventFour, EventSix, EventMaiden}
 	for _, tc := range []struct {
 		name string
 		play func(s *script)
 		want []int
-		keys []string // of the boundaries; nil: not looked at
+		keys []string // of the boundaries; nil: not compared
 	}{
 		{"score alone", func(s *script) {
 			s.bowl("4 6 .")
@@ -93,8 +93,8 @@ func TestBoundariesAreToldOnce(t *testing.T) {
 			s.innings(teamA)
 			s.ballPolls(3)
 			tc.play(s)
-			if got := s.tellings(kinds...); !slices.Equal(got, tc.want) {
-				t.Errorf("told %v of %v, want %v: %v", got, kinds, tc.want, s.keys(kinds...))
+			if got := s.counts(kinds...); !slices.Equal(got, tc.want) {
+				t.Errorf("%v events of %v, want %v: %v", got, kinds, tc.want, s.keys(kinds...))
 			}
 			if tc.keys != nil {
 				want(t, s.keys(EventFour, EventSix), tc.keys...)
@@ -103,7 +103,7 @@ func TestBoundariesAreToldOnce(t *testing.T) {
 	}
 }
 
-// Two sixes of a batter between two snapshots in one over are worth a word where balls are not known.
+// Without balls, two sixes of a batter between two snapshots of one over are reported as consecutive.
 func TestSixesWithoutBalls(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -119,8 +119,8 @@ func TestSixesWithoutBalls(t *testing.T) {
 	want(t, s.keys(EventConsecutiveSixes), "csr:1:101:3!")
 }
 
-// A hat-trick over two spells is found although the snapshot has only the latest balls, and stays reported when
-// none has it; in a super over it does not count.
+// A hat-trick over two spells is found although the snapshot has only the latest balls, and it is still detected when the
+// snapshot no longer has them.
 func TestHatTrickOfSpells(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -139,7 +139,7 @@ func TestHatTrickOfSpells(t *testing.T) {
 	all := Detect(&s.state, &s.snap)
 	i := slices.IndexFunc(all, func(c Candidate) bool { return c.Type == EventHatTrick })
 	if i < 0 || all[i].Subject != "211" {
-		t.Fatal("two balls are not enough to find it")
+		t.Fatal("the hat-trick is not found with the last two balls")
 	}
 	key := all[i].Key
 	for name, balls := range map[string][]Ball{"the last ball": s.snap.Balls[1:], "no ball": nil} {
@@ -147,25 +147,26 @@ func TestHatTrickOfSpells(t *testing.T) {
 		later := s.snap
 		later.Balls = balls
 		if !slices.ContainsFunc(Detect(&next, &later), func(c Candidate) bool { return c.Key == key && c.Subject == "211" }) {
-			t.Errorf("%s makes it forgotten", name)
+			t.Errorf("with %s the hat-trick is no longer found", name)
 		}
 	}
 }
 
+// Wickets in the match and in its super over make no hat-trick.
 func TestNoHatTrickWithASuperOver(t *testing.T) {
 	s := newScript(t, 1)
 	s.second("1 1 1 1 1 1", "1 1 1 1 2 W") // the bowler's last ball
 	s.innings(teamB)
 	s.bowl("W W")
 	if got := s.look(true, EventHatTrick); len(got) != 0 {
-		t.Errorf("told %v", got)
+		t.Errorf("hat-tricks %v", got)
 	}
 	if got := s.look(true, EventWicket); len(got) != 3 {
 		t.Errorf("wickets %v", got)
 	}
 }
 
-// Balls that are missing between two wickets may have been anything.
+// Wickets with missing balls between them make no hat-trick.
 func TestNoHatTrickOverAGap(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -173,11 +174,12 @@ func TestNoHatTrickOverAGap(t *testing.T) {
 	s.fill()
 	s.snap.Balls = slices.Delete(s.snap.Balls, 2, 4)
 	if got := s.look(true, EventHatTrick); len(got) != 0 {
-		t.Errorf("told %v", got)
+		t.Errorf("hat-tricks %v", got)
 	}
 }
 
-// Rain stops play, and play resumes; an interruption seen once does not count; at the same overs of another innings it is a new one.
+// An interruption is reported once it has lasted half a minute, and so is the resumption after it. At the same overs of another
+// innings it is a new interruption.
 func TestInterruptions(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -188,7 +190,7 @@ func TestInterruptions(t *testing.T) {
 	s.polls(16)
 	want(t, s.keys(EventInterrupted, EventResumed))
 	s.snap.Status = "Delayed"
-	s.polls(14 + 120) // one that is over within five minutes was none
+	s.polls(14 + 120) // longer than five minutes: a shorter one is corrected
 	s.snap.Status = "1st Innings"
 	s.polls(14)
 	want(t, s.keys(EventInterrupted, EventResumed), "int:0.3!", "int:0.3:resumed")
@@ -203,7 +205,7 @@ func TestInterruptions(t *testing.T) {
 	}
 }
 
-// The day advances after stumps; without memory it follows from the dates.
+// The day advances after stumps; without memory it is computed from the dates.
 func TestDays(t *testing.T) {
 	s := newScript(t, 0)
 	s.snap.Type = "Test/5day"
@@ -230,11 +232,11 @@ func TestDays(t *testing.T) {
 	}
 	s.snap.Innings[0].UpdatedAt = s.snap.StartsAt.Add(50 * time.Hour)
 	if got := (&Memory{}).day(&s.snap); got != 3 {
-		t.Errorf("two days after the start is day %d", got)
+		t.Errorf("two days after the start it is day %d, want 3", got)
 	}
 }
 
-// A match that is not played is announced as such and ends.
+// A match that is postponed or cancelled is announced so and ends.
 func TestNotPlayed(t *testing.T) {
 	for status, key := range map[Status]string{"Postp.": "st:postp!", "Cancl": "st:cancl!", "Cancl.": "st:cancl!"} {
 		s := newScript(t, 20)
@@ -261,7 +263,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// What a match remembers comes back from the store as it went, and stays small.
+// The memory of a match is the same after a round trip through store attributes, and takes at most a kilobyte.
 func TestMemoryIsStored(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -287,7 +289,7 @@ func TestMemoryIsStored(t *testing.T) {
 	}
 }
 
-// Of a team's milestones only the hundreds may be an alert.
+// Of a team's milestones only the hundreds alert, if the option is on.
 func TestTeamHundredsMayAlert(t *testing.T) {
 	s := newScript(t, 20)
 	s.options.Alerts = map[EventType]bool{EventTeamMilestone: true}

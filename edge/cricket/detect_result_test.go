@@ -2,8 +2,8 @@ package cricket
 
 import "testing"
 
-// A win that something else than the scores decided is another end than one by a margin, whatever the feed calls it; words
-// without a margin leave it open.
+// The subject of an end has the winner and the margin, or in place of the margin what else decided the match. Words without
+// either leave it open.
 func TestEndSubject(t *testing.T) {
 	for text, want := range map[string]string{
 		"England won by 12 runs":               "result/7+12r",

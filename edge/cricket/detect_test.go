@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// fill brings the rows of a scripted match up with its balls: boundaries, and the bowlers' figures.
+// fill computes from the balls of a scripted match the boundaries of its batting rows, and its bowling rows.
 func (s *script) fill() {
 	s.snap.Bowling = nil
 	for i := range s.snap.Batting {
@@ -66,7 +66,7 @@ func TestDetectOfPlay(t *testing.T) {
 		play  func(s *script)
 		types []EventType
 		want  []string
-		rows  []string // without balls; nil: the same
+		rows  []string // without balls; nil: the same as with balls
 	}{
 		{"start", 20, func(s *script) { s.innings(teamA); s.bowl(".") }, []EventType{EventMatchStart},
 			[]string{"start ALP v BET is under way. ALP batting."}, nil},
@@ -81,7 +81,7 @@ func TestDetectOfPlay(t *testing.T) {
 			[]string{"4:1:101:1 FOUR! P101 · ALP 15/0 (0.4)", "4:1:102:1 FOUR! P102 · ALP 15/0 (0.4)", "6:1:102:1 SIX! P102 · ALP 15/0 (0.4)"}},
 		{"three sixes, a wide between", 20, func(s *script) { s.innings(teamA); s.bowl("6 6 1wd 6 6 6 6") },
 			[]EventType{EventConsecutiveSixes}, []string{"cs:101:1003 Three sixes in a row! P101 · ALP 19/0 (0.3)"}, []string{}},
-		{"sixes that a dot parts", 20, func(s *script) { s.innings(teamA); s.bowl("6 6 . 6 6") },
+		{"sixes separated by a dot", 20, func(s *script) { s.innings(teamA); s.bowl("6 6 . 6 6") },
 			[]EventType{EventConsecutiveSixes}, []string{}, nil},
 		{"fifty and nineties", 20, func(s *script) { s.innings(teamA); s.bowl(strings.Repeat("6 . ", 15) + "2") },
 			[]EventType{EventFifty, EventNineties, EventHundred}, []string{"m50:1:101 FIFTY! P101 54 (17)", " P101 92*"},
@@ -245,7 +245,7 @@ func TestDetectOfWords(t *testing.T) {
 
 func (s *script) multiDay() { s.snap.Overs, s.snap.Type = 0, "Test/5day" }
 
-// second plays a first innings and begins the second.
+// second bowls a first innings and the given balls of a second.
 func (s *script) second(first string, then ...string) {
 	s.innings(teamA)
 	s.bowl(first)
@@ -333,7 +333,7 @@ func TestInningsEnds(t *testing.T) {
 	}
 }
 
-// Who plays may be without a name or a code, or have a long one.
+// Players and teams may lack a name or a code, or have a long name.
 func TestTextsWithoutNames(t *testing.T) {
 	s := newScript(t, 20)
 	s.snap.Players = map[int64]Name{101: {Full: "A Player with a name that no phone has room for", Last: ""}}
@@ -347,7 +347,7 @@ func TestTextsWithoutNames(t *testing.T) {
 		"nb:1:103 New batter comes in · Alphas 5/1 (0.3)")
 }
 
-// A wicket known only from the score has no batter yet.
+// A wicket known only from the score is reported without a batter.
 func TestNamelessWicket(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -360,7 +360,7 @@ func TestNamelessWicket(t *testing.T) {
 	}
 }
 
-// Every type of the catalogue has the priority, the alert, the option and the cooldown that it has there.
+// Every type has the priority, alert, option, cooldown and permanence of the catalogue, and its name on the wire.
 func TestCatalogue(t *testing.T) {
 	const minute = time.Minute
 	for kind, want := range map[EventType]rule{
@@ -399,7 +399,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestSidesKeepTheirNames keeps the known names of sides that the feed leaves out for longer than a snapshot is doubted.
+// Teams keep their names when the feed leaves them out for longer than a snapshot is doubted; a new name replaces the old one.
 func TestSidesKeepTheirNames(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -410,13 +410,13 @@ func TestSidesKeepTheirNames(t *testing.T) {
 	s.play("W")
 	s.polls(3)
 	if got := s.texts(EventWicket); len(got) != 1 || !strings.Contains(got[0], "· ALP 2/1") {
-		t.Errorf("told without the side: %q", got)
+		t.Errorf("announced without the team: %q", got)
 	}
 	s.snap.Teams = named
 	s.snap.Teams[0].Code = "NEW"
 	s.play("W")
 	s.polls(3)
 	if got := s.texts(EventWicket); len(got) != 2 || !strings.Contains(got[1], "· NEW 2/2") {
-		t.Errorf("a new name does not count: %q", got)
+		t.Errorf("announced without the new name: %q", got)
 	}
 }

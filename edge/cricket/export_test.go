@@ -2,15 +2,15 @@ package cricket
 
 import "time"
 
-// MustLast reports whether an event of a type must stay true of the record.
+// MustLast reports whether an event of the type is one that stays true once it has happened.
 func MustLast(t EventType) bool { return ruleOf(t).lasting }
 
-// StepInFull is Step that looks at the whole match with all its words, whatever was recorded.
+// StepInFull is Step, but detects the whole match and makes all texts, whatever is recorded already.
 func StepInFull(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 	return step(prev, s, o, now, false)
 }
 
-// Detect returns everything that has happened in a match as the snapshot has it.
+// Detect returns all events that the snapshot shows.
 func Detect(prev *State, s *Snapshot) []Candidate {
 	if prev == nil {
 		prev = &State{}

@@ -10,12 +10,13 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 )
 
-var faultSeeds = flag.Int("cricket.faults", 1, "how many seeds of feed faults each recorded match is played with")
+var faultSeeds = flag.Int("cricket.faults", 1, "number of seeds of feed faults to play each recorded match with")
 
 // maxRow is the largest size of a row of active-matches, in bytes.
 const maxRow = 5 * 1024
 
-// Every recorded match with and without feed faults: the row stays small at every tick, and every announcement is true or was corrected.
+// In every recorded match, with and without feed faults, the row stays small at every tick, and every announcement is true or
+// was corrected.
 func TestEveryMatchUnderFaults(t *testing.T) {
 	for _, info := range replay.List() {
 		t.Run(info.ID, func(t *testing.T) {
@@ -25,9 +26,9 @@ func TestEveryMatchUnderFaults(t *testing.T) {
 			biggest := clean.biggest
 			for seed := range uint64(*faultSeeds) {
 				t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
-					lied := follow(t, info.ID, seed+1, true)
-					honest(t, &clean, &lied)
-					biggest = max(biggest, lied.biggest)
+					faulty := follow(t, info.ID, seed+1, true)
+					compare(t, &clean, &faulty)
+					biggest = max(biggest, faulty.biggest)
 				})
 			}
 			if biggest > maxRow {

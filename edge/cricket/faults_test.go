@@ -16,20 +16,19 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// told is what a phone and the record have at the end of a match.
-type told struct {
-	state    cricket.State
-	display  cricket.Display
-	rows     map[string]cricket.Event // cricket-events
-	alerts   []cricket.Event          // in order
-	subjects map[string]string        // of the alerts, as they were told
-	biggest  int                      // bytes of the row of active-matches
-	ticks    int
+// followed is what phones and the record have at the end of a match.
+type followed struct {
+	state   cricket.State
+	display cricket.Display
+	rows    map[string]cricket.Event // cricket-events
+	alerts  []cricket.Event          // in order
+	biggest int                      // largest size of the row of active-matches, in bytes
+	ticks   int
 }
 
-// follow polls a recorded match every two and a half seconds, through feed faults if there is a seed for them, until it is
-// over for us too. It holds what must be true of every tick.
-func follow(t *testing.T, id string, seed uint64, balls bool) told {
+// follow polls a recorded match until the rules have ended it, through feed faults unless the seed is 0. It polls every two and
+// a half seconds; without faults it skips quiet times, up to four minutes each. take checks every tick.
+func follow(t *testing.T, id string, seed uint64, balls bool) followed {
 	t.Helper()
 	m, err := replay.Load(id)
 	if err != nil {
@@ -44,7 +43,7 @@ func follow(t *testing.T, id string, seed uint64, balls bool) told {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := told{rows: map[string]cricket.Event{}, subjects: map[string]string{}}
+	p := followed{rows: map[string]cricket.Event{}}
 	deadline := m.End().Add(45 * time.Minute)
 	owed := true
 	for p.state.Status != cricket.ActiveEnded {
@@ -69,12 +68,12 @@ func follow(t *testing.T, id string, seed uint64, balls bool) told {
 	return p
 }
 
-func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
+func (p *followed) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
 	t.Helper()
 	out := cricket.Step(p.state, s, cricket.Options{}, now)
 	if p.ticks++; p.ticks%7 == 0 {
 		if full := cricket.StepInFull(p.state, s, cricket.Options{}, now); !reflect.DeepEqual(full, out) {
-			t.Errorf("a step that leaves out what is no news comes to something else (-full +brief):\n%s", cmp.Diff(full, out))
+			t.Errorf("a step that detects only what is new has another outcome than a full one (-full +step):\n%s", cmp.Diff(full, out))
 		}
 	}
 	p.state = out.State
@@ -87,7 +86,7 @@ func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
 	for _, e := range out.Revised {
 		row, is := p.rows[e.Key]
 		if !is {
-			t.Errorf("%s is revised, and was not recorded", e.Key)
+			t.Errorf("%s is revised, but was not recorded", e.Key)
 		}
 		e.At, e.Alert, e.Dropped, e.Owed = row.At, row.Alert, row.Dropped, row.Owed
 		p.rows[e.Key] = e
@@ -111,14 +110,14 @@ func (p *told) take(t *testing.T, s *cricket.Snapshot, now time.Time) {
 		t.Fatal(err)
 	}
 	p.biggest = max(p.biggest, attr.Size(item))
-	p.state = cricket.State{} // every tick may be the first of another process
+	p.state = cricket.State{} // the next tick may be the first of another process
 	if err := attr.Unmarshal(item, &p.state); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// hours checks the limits of alerts in a running hour: twelve of news, and fifteen with those owed.
-func (p *told) hours(t *testing.T) {
+// hours checks the limits of alerts within any hour: twelve of news, and fifteen with those owed.
+func (p *followed) hours(t *testing.T) {
 	t.Helper()
 	for i := range p.alerts {
 		all, news := 0, 0
@@ -133,23 +132,23 @@ func (p *told) hours(t *testing.T) {
 	}
 }
 
-// unstamped leaves out the times: a ball that was revised has another stamp in the end.
-func unstamped(p cmp.Path) bool {
+// isStamp reports whether a path is one of the time stamps, which are different when a ball was revised.
+func isStamp(p cmp.Path) bool {
 	name := p.Last().String()
 	return name == ".UpdatedAt" || name == ".At"
 }
 
-// honest compares the announcements under feed faults with those of a clean match.
-func honest(t *testing.T, clean, lied *told) {
+// compare checks the display, alerts and rows of a match under feed faults against those of the same match without faults.
+func compare(t *testing.T, clean, faulty *followed) {
 	t.Helper()
-	if diff := cmp.Diff(clean.display, lied.display, cmp.FilterPath(unstamped, cmp.Ignore())); diff != "" {
-		t.Errorf("display (-clean +lied):\n%s", diff)
+	if diff := cmp.Diff(clean.display, faulty.display, cmp.FilterPath(isStamp, cmp.Ignore())); diff != "" {
+		t.Errorf("display (-clean +faulty):\n%s", diff)
 	}
-	lied.hours(t)
+	faulty.hours(t)
 	seen := map[string]int{}
-	for i, e := range lied.alerts {
+	for i, e := range faulty.alerts {
 		if seen[e.Key]++; seen[e.Key] > 1 && !e.Owed {
-			t.Errorf("%s was told %d times", e.Key, seen[e.Key])
+			t.Errorf("%s was announced %d times", e.Key, seen[e.Key])
 		}
 		if e.Type == cricket.EventCorrection {
 			continue
@@ -157,21 +156,21 @@ func honest(t *testing.T, clean, lied *told) {
 		if row, is := clean.rows[e.Key]; is && row.Type == e.Type && (row.Type != cricket.EventWicket || core(row.Text) == core(e.Text)) {
 			continue
 		}
-		if !corrected(lied, &lied.alerts[i]) {
-			t.Errorf("%s was told as %q and never corrected; it is %q", e.Key, e.Text, clean.rows[e.Key].Text)
+		if !corrected(faulty, &faulty.alerts[i]) {
+			t.Errorf("%s was announced as %q and never corrected; it is %q", e.Key, e.Text, clean.rows[e.Key].Text)
 		}
 	}
 	for key, row := range clean.rows {
-		if _, is := lied.rows[key]; !is && cricket.MustLast(row.Type) {
+		if _, is := faulty.rows[key]; !is && cricket.MustLast(row.Type) {
 			t.Errorf("%s (%q) is missing", key, row.Text)
 		}
 	}
-	if last := lied.rows["result"]; !last.Alert {
-		t.Errorf("the result was not told: %+v", last)
+	if last := faulty.rows["result"]; !last.Alert {
+		t.Errorf("the result was not announced: %+v", last)
 	}
 }
 
-// core returns the text up to the score.
+// core returns the second word of a text, which is the batter's name in that of a wicket.
 func core(text string) string {
 	text, _, _ = strings.Cut(text, " · ")
 	if words := strings.Fields(text); len(words) > 1 {
@@ -180,7 +179,7 @@ func core(text string) string {
 	return text
 }
 
-func corrected(p *told, e *cricket.Event) bool {
+func corrected(p *followed, e *cricket.Event) bool {
 	for _, row := range p.rows {
 		if row.Type == cricket.EventCorrection && row.Detail == e.Key && row.At.After(e.At) {
 			return true
@@ -200,9 +199,9 @@ func TestUnderFaults(t *testing.T) {
 		for seed := range seeds {
 			t.Run(fmt.Sprintf("%s/%d", id, seed+1), func(t *testing.T) {
 				t.Parallel()
-				lied := follow(t, id, seed+1, true)
-				honest(t, &clean, &lied)
-				t.Logf("%d alerts clean, %d lied, row of %d and %d bytes", len(clean.alerts), len(lied.alerts), clean.biggest, lied.biggest)
+				faulty := follow(t, id, seed+1, true)
+				compare(t, &clean, &faulty)
+				t.Logf("%d alerts clean, %d faulty, row of %d and %d bytes", len(clean.alerts), len(faulty.alerts), clean.biggest, faulty.biggest)
 			})
 		}
 	}

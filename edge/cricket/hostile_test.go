@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hostile is a snapshot in which anything may stand.
+// hostile draws a snapshot with arbitrary changes to base.
 func hostile(t *rapid.T, base *Snapshot) *Snapshot {
 	number := rapid.OneOf(
 		rapid.IntRange(-3, 12), rapid.SampledFrom([]int{0, 1, 2, 6, 50, 99, 10000, -1, math.MaxInt, math.MinInt, 1 << 40}),
@@ -72,7 +72,8 @@ func hostile(t *rapid.T, base *Snapshot) *Snapshot {
 	return &s
 }
 
-// Whatever a feed sends: no panic, no key twice, at most one alert per tick and twelve per hour, and the final result is announced.
+// Whatever a feed sends, nothing panics, no key is recorded twice, there is at most one alert in a tick and twelve in an hour, and
+// the final result is recorded.
 func TestHostileSnapshots(t *testing.T) {
 	script := newScript(t, 2)
 	script.innings(teamA)
@@ -88,25 +89,25 @@ func TestHostileSnapshots(t *testing.T) {
 		step := func(s *Snapshot) {
 			out := Step(st, s, Options{}, now)
 			if full := step(st, s, Options{}, now, false); !reflect.DeepEqual(full, out) {
-				t.Fatalf("a step that leaves out what is no news comes to something else (-full +brief):\n%s", cmp.Diff(full, out))
+				t.Fatalf("a step that detects only what is new has another outcome than a full one (-full +step):\n%s", cmp.Diff(full, out))
 			}
 			st = out.State
 			for _, key := range out.Cleared {
 				delete(rows, key)
 			}
-			told := 0
+			inTick := 0
 			for _, e := range out.Events {
 				if rows[e.Key] || e.Key == "" {
 					t.Fatalf("%q is recorded twice", e.Key)
 				}
 				rows[e.Key] = true
 				if e.Alert {
-					told++
+					inTick++
 					alerts = append(alerts, now)
 				}
 			}
-			if told > 1 {
-				t.Fatalf("%d alerts in one tick", told)
+			if inTick > 1 {
+				t.Fatalf("%d alerts in one tick", inTick)
 			}
 			if len(st.Pending) > 3*maxHeld {
 				t.Fatalf("%d events are held", len(st.Pending))
@@ -130,7 +131,7 @@ func TestHostileSnapshots(t *testing.T) {
 		end := base
 		end.Status, end.Winner, end.Note = "Finished", teamA, "Alphas won by 14 runs (DLS)"
 		end.Innings = slices.Clone(end.Innings)
-		for range 100 { // minutes: the hour of a full budget, three of an open verdict, fifteen that a match stays
+		for range 100 { // minutes: an hour until the limit allows an alert, three for an open verdict, fifteen until the match ends
 			for i := range end.Innings {
 				end.Innings[i].UpdatedAt = now
 			}
@@ -138,7 +139,7 @@ func TestHostileSnapshots(t *testing.T) {
 			now = now.Add(time.Minute)
 		}
 		if st.Status != ActiveEnded || !rows[resultKey] && !st.Seen.Has(resultKey) {
-			t.Fatalf("in the end the match is %s, its result recorded %v; pending %+v, doubts %d", st.Status, rows[resultKey], st.Pending, st.Doubts)
+			t.Fatalf("at the end: status %s, result recorded %v, pending %+v, doubts %d", st.Status, rows[resultKey], st.Pending, st.Doubts)
 		}
 	})
 }

@@ -19,18 +19,18 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 )
 
-// played is what the rules make of a recorded match.
+// played is the outcome of the rules for a recorded match.
 type played struct {
 	state  cricket.State
 	events []cricket.Event
 	last   cricket.Outcome
 }
 
-// plays are the recorded matches, each played by the first test that wants it. Nobody changes what was played.
+// plays holds the recorded matches that were played, each by the first test that needed it. Tests must not change them.
 var plays sync.Map
 
-// play takes a recorded match through feed, client and rules, with a poll at every change of the feed and one
-// five seconds after it.
+// play runs a recorded match through feed, client and rules, with a poll at every change of the feed and another five seconds
+// later.
 func play(t *testing.T, id string, balls bool) played {
 	t.Helper()
 	once, _ := plays.LoadOrStore(fmt.Sprint(id, balls), sync.OnceValue(func() played { return playOnce(t, id, balls) }))
@@ -63,7 +63,7 @@ func playOnce(t *testing.T, id string, balls bool) played {
 	}
 	for at, more := m.Start(), true; more; at, more = m.NextChange(at) {
 		if gap := at.Sub(now.Now()); gap > 0 {
-			for gap > 4*time.Minute { // the poller looks in now and then
+			for gap > 4*time.Minute { // the poller does not pause for longer
 				_ = clock.Sleep(t.Context(), now, 4*time.Minute)
 				poll()
 				gap = at.Sub(now.Now())
@@ -74,14 +74,14 @@ func playOnce(t *testing.T, id string, balls bool) played {
 		_ = clock.Sleep(t.Context(), now, 5*time.Second)
 		poll()
 	}
-	for range 4 { // until the match is over for us too
+	for range 4 { // until the rules have ended the match
 		_ = clock.Sleep(t.Context(), now, 4*time.Minute)
 		poll()
 	}
 	return p
 }
 
-// expected is what an independent count over the records says of a match (internal/tools/count).
+// expected is the result of an independent count over the record of a match (internal/tools/count).
 type expected struct {
 	Innings []struct {
 		Team    string
@@ -92,7 +92,7 @@ type expected struct {
 	Winner  string
 	Events  map[cricket.EventType]int
 	Wickets map[string]int // by kind
-	Ends    []string       // causes of the innings' ends
+	Ends    []string       // causes of the ends of innings
 }
 
 func readExpected(t *testing.T) map[string]expected {
@@ -108,7 +108,7 @@ func readExpected(t *testing.T) map[string]expected {
 	return all
 }
 
-// countedAs is the name under which the count has an event; not ok where nothing in a record tells of it.
+// countedAs returns the type under which the count has an event, and false for the types that it does not count.
 func countedAs(t cricket.EventType) (cricket.EventType, bool) {
 	switch t {
 	case cricket.EventResult, cricket.EventWicket, cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes, cricket.EventMaiden,
@@ -121,7 +121,7 @@ func countedAs(t cricket.EventType) (cricket.EventType, bool) {
 	}
 }
 
-// agree holds what the rules made of a match against the count.
+// agree compares the outcome of a match with the count.
 func agree(t *testing.T, p played, want expected) {
 	t.Helper()
 	got := map[cricket.EventType]int{}
@@ -154,8 +154,8 @@ func agree(t *testing.T, p played, want expected) {
 	}
 }
 
-// A hat-trick and five-ball overs; without -short also a tie on boundaries and a forfeited innings. The rest is in the long
-// run.
+// The rules agree with the count in a match with a hat-trick and one with five-ball overs; without -short also in one tied and
+// won on boundaries and one with a forfeited innings. The long tests play all matches.
 func TestRecordedMatches(t *testing.T) {
 	want := readExpected(t)
 	matches := []string{"1192877", "1252718", "1144530", "1244270"} // one of each format
@@ -170,7 +170,7 @@ func TestRecordedMatches(t *testing.T) {
 	}
 }
 
-// Without balls the score lines and rows alone give the same wickets, milestones, innings ends and result.
+// Without balls the rules agree with the count too.
 func TestRecordedMatchWithoutBalls(t *testing.T) {
 	id := "1144530"
 	if testing.Short() {

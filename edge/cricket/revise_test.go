@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// runs adds runs to a ball, its row and the score, as a scorer does who corrects it.
+// runs adds runs to a ball, its batting row and the score, as when a scorer corrects the ball.
 func (s *script) runs(b *Ball, more int) {
 	b.Runs += more
 	in := &s.snap.Innings[b.Innings-1]
@@ -15,7 +15,7 @@ func (s *script) runs(b *Ball, more int) {
 	s.row(b.Innings, b.BatterID).Runs += more
 }
 
-// without polls a feed for a while that lacks some balls, and the same with them.
+// without polls the feed without some of the balls until it is accepted so, then with all of them.
 func (s *script) without(balls ...int) {
 	all := s.snap.Balls
 	s.snap.Balls = slices.Clone(all)
@@ -27,9 +27,10 @@ func (s *script) without(balls ...int) {
 	s.polls(6)
 }
 
-// What a ball made, and the feed revises, is in the record as it is in the end, and nobody hears of it.
-func TestRowsSayWhatIsSo(t *testing.T) {
-	t.Run("an over that was no maiden", func(t *testing.T) {
+// When the feed revises a ball, the record of the events that came of it is revised too. Phones get a correction only of what
+// they were alerted to.
+func TestRecordIsRevised(t *testing.T) {
+	t.Run("a maiden gets a run", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play(". . . . . .")
@@ -46,7 +47,7 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		}
 		want(t, s.keys(EventOverEnd, EventMaiden, EventCorrection), "md:1:1", "ov:1:1")
 	})
-	t.Run("a batter who did not come in, a bowler on no hat-trick", func(t *testing.T) {
+	t.Run("a new batter and a bowler on a hat-trick are taken back", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("W W")
@@ -67,19 +68,19 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		s.polls(6)
 		for _, key := range []string{"oht:211:1006", "nb:1:104"} {
 			if row, is := s.rows[key]; is {
-				t.Errorf("it is still there: %+v", row)
+				t.Errorf("the row is still there: %+v", row)
 			}
 		}
 		want(t, s.keys(EventCorrection), "corr:w:1:2!")
 	})
-	t.Run("phones were told", func(t *testing.T) {
+	t.Run("phones were alerted", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.options.Alerts = map[EventType]bool{EventSix: true, EventFour: true, EventOnHatTrick: true}
 		s.innings(teamA)
 		s.play("1")
 		s.ball("6")
 		s.polls(4)
-		s.runs(&s.snap.Balls[0], 1) // the score in its words: no alert
+		s.runs(&s.snap.Balls[0], 1) // changes only the score in the text: no alert
 		s.polls(4)
 		six := &s.snap.Balls[1]
 		if got := s.rows[ballKey(six.ID)].Text; got != "SIX! P102 · ALP 8/0 (0.2)" {
@@ -91,11 +92,11 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		s.polls(4)
 		want(t, s.texts(EventCorrection), "Correction: FOUR! P102 · ALP 6/0 (0.2)")
 		if row := s.rows[ballKey(six.ID)]; row.Type != EventFour {
-			t.Errorf("its row is %+v", row)
+			t.Errorf("the row is %+v", row)
 		}
 	})
 	t.Run("another batter was out", func(t *testing.T) {
-		s := toldWicket(t)
+		s := announcedWicket(t)
 		b := &s.snap.Balls[len(s.snap.Balls)-1]
 		mine, other := s.row(1, b.BatterID), s.row(1, s.pair[1])
 		other.Out, other.BowlerID, other.FoWOvers, other.FoWRuns = true, mine.BowlerID, mine.FoWOvers, mine.FoWRuns
@@ -103,11 +104,11 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		b.OutID, b.Outcome = s.pair[1], "Run Out"
 		s.polls(4)
 		if row := s.rows["w:1:1"]; !strings.HasPrefix(row.Text, "WICKET! P102 run out") || row.Detail != "run_out" {
-			t.Errorf("its row is %+v", row)
+			t.Errorf("the row is %+v", row)
 		}
 	})
-	t.Run("penalty runs change no score before them", func(t *testing.T) {
-		s := toldWicket(t)
+	t.Run("penalty runs do not change earlier scores", func(t *testing.T) {
+		s := announcedWicket(t)
 		before := s.rows["w:1:1"].Text
 		in := &s.snap.Innings[0]
 		in.Runs, in.Penalty, in.UpdatedAt = in.Runs+5, 5, s.now
@@ -176,7 +177,7 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		s.without(3)
 		want(t, s.keys(), keys...)
 	})
-	t.Run("what rows told too early, and what is not so", func(t *testing.T) {
+	t.Run("a six and a maiden of the rows are taken back", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("1 6 . . . .")
@@ -195,11 +196,11 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		want(t, s.keys(EventFour, EventSix, EventMaiden, EventCorrection), "b:1006", "6:1:102:1", "mdr:1:211:1", "b:1021")
 		for _, key := range []string{"6:1:102:1", "mdr:1:211:1"} {
 			if row, is := s.rows[key]; is {
-				t.Errorf("it is still there: %+v", row)
+				t.Errorf("the row is still there: %+v", row)
 			}
 		}
 	})
-	t.Run("what rows told early", func(t *testing.T) {
+	t.Run("a four of the rows gets its ball", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("6 6 6")
@@ -209,19 +210,19 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		s.polls(doubtPolls + inconsistentPolls + 4)
 		fire, four := batterFireKey(1, 101), rowFourKey(1, 101, 1)
 		if got := s.rows[fire].Text; got != "P101 23 (5)" {
-			t.Fatalf("without a ball it is %q", got)
+			t.Fatalf("without the ball the row is %q", got)
 		}
 		s.snap.Balls = slices.Insert(s.snap.Balls, 3, late)
 		s.polls(6)
 		if got := s.rows[fire].Text; got != "P101 22 (4)" {
-			t.Errorf("with the ball it is %q", got)
+			t.Errorf("with the ball the row is %q", got)
 		}
 		if got := s.rows[four]; got.Text != "FOUR! P101 · ALP 22/0 (0.4)" || got.BallID != late.ID {
 			t.Errorf("the four is %+v", got)
 		}
 		want(t, s.keys(EventFour, EventCorrection), four)
 	})
-	t.Run("what is old stays", func(t *testing.T) {
+	t.Run("an old boundary stays", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("4 " + strings.Repeat("1 ", 2*lastBalls+6))
@@ -230,13 +231,13 @@ func TestRowsSayWhatIsSo(t *testing.T) {
 		first.Four = false
 		s.polls(6)
 		if _, is := s.rows[ballKey(first.ID)]; !is {
-			t.Error("a four of an over long gone is taken back")
+			t.Error("the row of an old four was deleted")
 		}
 	})
 }
 
-// The match is not over, and has no best player.
-func TestBestPlayerOfNoEnd(t *testing.T) {
+// The player of the match is taken back when the match goes on.
+func TestBestPlayerIsTakenBack(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 1")
@@ -248,12 +249,12 @@ func TestBestPlayerOfNoEnd(t *testing.T) {
 	s.snap.Status, s.snap.Player = "1st Innings", 0
 	s.polls(8)
 	if row, is := s.rows[bestKey]; is {
-		t.Errorf("it is still there: %+v", row)
+		t.Errorf("the row is still there: %+v", row)
 	}
 }
 
-// A target that was so until another took its place stays in the record, though phones heard of the other as a correction.
-func TestTargetThatWasSo(t *testing.T) {
+// A target that another one replaces stays in the record, even if phones get the new target as a correction.
+func TestReplacedTargetStays(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 1")

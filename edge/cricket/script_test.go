@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// script plays a made-up limited-overs match for the rules: balls are written as on a scoresheet ("1 . 4 W 2wd 6"),
-// and the feed is polled every 2.5 seconds.
+// script plays an invented match for the rules: balls are written as on a scoresheet ("1 . 4 W 2wd 6"), and the feed is polled
+// every 2.5 seconds.
 type script struct {
-	t       *testing.T
-	snap    Snapshot
-	state   State
-	known   map[string]bool
-	rows    map[string]Event // cricket-events
-	options Options
-	now     time.Time
-	told    []Event // everything that became sure
-	id      int64
-	legal   int
-	pair    [2]int64 // striker first
-	next    int64    // next batter in
+	t         *testing.T
+	snap      Snapshot
+	state     State
+	known     map[string]bool
+	rows      map[string]Event // cricket-events
+	options   Options
+	now       time.Time
+	confirmed []Event // in order, also those without an alert
+	id        int64
+	legal     int
+	pair      [2]int64 // striker first
+	next      int64    // next batter in
 }
 
 const (
@@ -90,7 +90,7 @@ func (s *script) ball(mark string) {
 	s.score(in, &b)
 }
 
-// score takes a ball into the rows.
+// score adds a ball to the score and the batting rows.
 func (s *script) score(in *Innings, b *Ball) {
 	in.Runs += b.Total()
 	in.UpdatedAt = s.now
@@ -131,7 +131,7 @@ func (s *script) row(innings int, player int64) *BattingRow {
 	return nil
 }
 
-// poll takes the present snapshot in and moves on by one poll.
+// poll steps with the present snapshot and moves the time on by 2.5 seconds.
 func (s *script) poll() Outcome {
 	snap := s.snap
 	snap.ReadAt = s.now
@@ -144,7 +144,7 @@ func (s *script) poll() Outcome {
 	for _, e := range out.Revised {
 		row, is := s.rows[e.Key]
 		if !is {
-			s.t.Errorf("event %s is revised, and was not recorded", e.Key)
+			s.t.Errorf("event %s is revised, but was not recorded", e.Key)
 		}
 		e.At, e.Alert, e.Dropped, e.Owed = row.At, row.Alert, row.Dropped, row.Owed
 		s.rows[e.Key] = e
@@ -155,10 +155,10 @@ func (s *script) poll() Outcome {
 			alerts++
 		}
 		if s.known[e.Key] {
-			s.t.Errorf("event %s told twice", e.Key)
+			s.t.Errorf("event %s is recorded twice", e.Key)
 		}
 		s.known[e.Key], s.rows[e.Key] = true, e
-		s.told = append(s.told, e)
+		s.confirmed = append(s.confirmed, e)
 	}
 	if alerts > 1 {
 		s.t.Errorf("%d alerts in one tick", alerts)
@@ -174,7 +174,7 @@ func (s *script) polls(n int) {
 	}
 }
 
-// play bowls balls one at a time, 40 seconds apart, with the polls between.
+// play bowls balls one at a time, 40 seconds apart, and polls between them.
 func (s *script) play(balls string) {
 	for mark := range strings.FieldsSeq(balls) {
 		s.ball(mark)
@@ -182,10 +182,11 @@ func (s *script) play(balls string) {
 	}
 }
 
-// keys of what was told, alerts marked by an exclamation mark and drops by the rule.
+// keys returns the keys of the confirmed events of some types, or of all: those of alerts with "!", those of dropped alerts with
+// "-" and the rule that dropped them.
 func (s *script) keys(types ...EventType) []string {
 	out := []string{}
-	for _, e := range s.told {
+	for _, e := range s.confirmed {
 		if len(types) > 0 && !slices.Contains(types, e.Type) {
 			continue
 		}

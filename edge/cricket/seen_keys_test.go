@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/corpus"
 )
 
-// drawKey makes keys as events have them, and as a hostile feed's words could make them.
+// drawKey draws keys as events have them, and as the words of a hostile feed could make them.
 func drawKey() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) string { return ballKey(rapid.Int64Range(0, 1<<40).Draw(t, "ball")) }),
@@ -30,8 +30,8 @@ func drawKey() *rapid.Generator[string] {
 	)
 }
 
-// The packed set is the set.
-func TestEmittedIsASet(t *testing.T) {
+// SeenKeys has exactly the keys that were added, and equal sets are packed the same.
+func TestSeenKeysAreASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		keys := rapid.SliceOfN(drawKey(), 0, 60).Draw(t, "keys")
 		model := map[string]bool{}
@@ -52,11 +52,11 @@ func TestEmittedIsASet(t *testing.T) {
 		got := e.Keys()
 		for _, k := range got {
 			if !model[k] {
-				t.Fatalf("%q was never put in", k)
+				t.Fatalf("%q was never added", k)
 			}
 		}
 		if len(got) != len(model) {
-			t.Fatalf("%d keys of %d", len(got), len(model))
+			t.Fatalf("%d keys, want %d", len(got), len(model))
 		}
 		shuffled := slices.Clone(got)
 		slices.Reverse(shuffled)
@@ -67,14 +67,14 @@ func TestEmittedIsASet(t *testing.T) {
 			gone := e.unpack()
 			gone.remove(got[0])
 			if gone.pack().Has(got[0]) {
-				t.Fatalf("%q is still there", got[0])
+				t.Fatalf("%q was removed and is still there", got[0])
 			}
 		}
 	})
 }
 
-// Four innings of ninety overs with everything that happens in them: the keys of a Test.
-func TestEmittedIsSmall(t *testing.T) {
+// The keys of a long Test, four innings of 110 overs, take at most 1,600 bytes.
+func TestSeenKeysAreSmall(t *testing.T) {
 	ks := keySet{}
 	id := int64(11_917_190)
 	for innings := 1; innings <= 4; innings++ {
@@ -104,11 +104,11 @@ func TestEmittedIsSmall(t *testing.T) {
 		t.Errorf("%d keys take %d bytes", len(keys), len(packed))
 	}
 	if !slices.Equal(packed.Keys(), keys) {
-		t.Error("unpacked they are others")
+		t.Error("unpacking gives other keys")
 	}
 }
 
-// What is damaged is read as far as it goes.
+// Damaged bytes are read as far as possible: nothing panics, and packing what was read adds no keys.
 func FuzzEmitted(f *testing.F) {
 	f.Add([]byte(SeenKeys(nil).With("b:1003", "b:1006", "w:1:1", "w:1:2", "w:1:3", "st:Postp.")))
 	f.Add([]byte{0, 255, 255, 255, 255, 15})
@@ -117,7 +117,7 @@ func FuzzEmitted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		keys := SeenKeys(raw).Keys()
 		if again := SeenKeys(nil).With(keys...).Keys(); len(again) > len(keys) {
-			t.Errorf("%q packed again is %q", keys, again)
+			t.Errorf("%q packed again gives %q", keys, again)
 		}
 		Announced(raw).facts()
 	})

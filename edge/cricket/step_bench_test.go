@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// The work of one tick that changes something, at the end of a Test, a final of one day and a T20.
+// BenchmarkStep is one step of the rules at the end of a Test, a one-day final and a T20.
 func BenchmarkStep(b *testing.B) {
 	for _, id := range []string{"1086066", "1144530", "1192877"} {
 		b.Run(id, func(b *testing.B) {
@@ -51,7 +51,7 @@ func BenchmarkStep(b *testing.B) {
 	}
 }
 
-// The transaction of a tick that changes the note alone, at the end of the same matches.
+// BenchmarkTick is the whole tick, with its transaction, when only the note changes, at the end of the same matches.
 func BenchmarkTick(b *testing.B) {
 	for _, id := range []string{"1086066", "1144530", "1192877"} {
 		b.Run(id, func(b *testing.B) {
@@ -81,7 +81,7 @@ func BenchmarkTick(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			for range 60 { // until all that is held is recorded
+			for range 60 { // until all held events are recorded
 				tick(6 * time.Second)
 			}
 			b.ReportAllocs()

@@ -10,7 +10,7 @@ import (
 func want(t *testing.T, got []string, want ...string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("told %v\nwant %v", got, want)
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }
 
@@ -19,15 +19,15 @@ func TestEventsOfAnInnings(t *testing.T) {
 	s.innings(teamA)
 	s.play("1 . 4 W 6 2wd")
 	want(t, s.keys(), "start!", "b:1009", "w:1:1!", "nb:1:103", "b:1015")
-	if got := s.told[2].Text; got != "WICKET! P102 b P211 4 (3) · ALP 5/1 (0.4)" {
+	if got := s.confirmed[2].Text; got != "WICKET! P102 b P211 4 (3) · ALP 5/1 (0.4)" {
 		t.Errorf("wicket text %q", got)
 	}
-	if got := s.told[2].Detail; got != "bowled" {
-		t.Errorf("kind of wicket %q", got)
+	if got := s.confirmed[2].Detail; got != "bowled" {
+		t.Errorf("kind of dismissal %q", got)
 	}
 }
 
-// One ball in seven is corrected within seconds: nothing is told before it has stood for five.
+// The feed corrects one ball in seven within seconds: a wicket is not announced before it has stood for five.
 func TestHold(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(s *script)
@@ -36,7 +36,7 @@ func TestHold(t *testing.T) {
 		"stands":         {func(*script) {}, []string{"w:1:1!"}},
 		"becomes a wide": {func(s *script) { s.revise("Wide") }, []string{}},
 		"is deleted":     {func(s *script) { s.remove() }, []string{}},
-		"other way to be out": {func(s *script) {
+		"another dismissal": {func(s *script) {
 			s.snap.Balls[len(s.snap.Balls)-1].Outcome = "LBW OUT"
 		}, []string{"w:1:1!"}},
 	} {
@@ -47,7 +47,7 @@ func TestHold(t *testing.T) {
 			s.ball("W")
 			s.polls(2)
 			if got := s.keys(EventWicket); len(got) != 0 {
-				t.Fatalf("told %v within 5 s", got)
+				t.Fatalf("announced %v within 5 s", got)
 			}
 			tc.change(s)
 			s.polls(8)
@@ -56,7 +56,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// What is held is a fact and not a key: who is out instead is held anew, from when the feed named them.
+// An event is held for its fact and not for its key: when the feed names another batter, the hold begins again.
 func TestHoldOfAnotherFact(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -99,15 +99,15 @@ func (s *script) remove() {
 }
 
 func TestAlertRules(t *testing.T) {
-	t.Run("wicket that ends the innings is told with it", func(t *testing.T) {
+	t.Run("a wicket that ends the innings is merged into its end", func(t *testing.T) {
 		s := newScript(t, 2)
 		s.innings(teamA)
 		s.play(". . . . . . . . . . 1")
 		s.ball("W")
 		s.polls(4)
 		want(t, s.keys(EventWicket, EventInningsEnd), "w:1:1-merged", "inn:1!")
-		if text := s.told[len(s.told)-1].Text; !strings.HasPrefix(text, "WICKET!") || !strings.Contains(text, "BET need 2") {
-			t.Errorf("innings end says %q", text)
+		if text := s.confirmed[len(s.confirmed)-1].Text; !strings.HasPrefix(text, "WICKET!") || !strings.Contains(text, "BET need 2") {
+			t.Errorf("the end of the innings is announced as %q", text)
 		}
 	})
 	t.Run("two wickets in one tick", func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestAlertRules(t *testing.T) {
 		s.polls(4)
 		want(t, s.keys(EventWicket), "w:1:1-merged", "w:1:2!")
 	})
-	t.Run("old balls are no news", func(t *testing.T) {
+	t.Run("old balls do not alert", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play(". .")
@@ -144,13 +144,13 @@ func TestAlertRules(t *testing.T) {
 		s.polls(4)
 		want(t, s.keys(EventWicket, EventFour), "w:1:1-baseline", "b:1012")
 	})
-	t.Run("fours and sixes never alert", func(t *testing.T) {
+	t.Run("fours and sixes do not alert by default", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("4 6 4 6")
 		want(t, s.keys(EventFour, EventSix), "b:1003", "b:1006", "b:1009", "b:1012")
 	})
-	t.Run("budget of the running hour", func(t *testing.T) {
+	t.Run("hourly limit", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play(strings.Repeat(". W ", 9) + "1")
@@ -168,13 +168,13 @@ func TestMilestonesAreCrossedOnce(t *testing.T) {
 	want(t, s.keys(EventFifty, EventHundred), "m50:1:101!", "m100:1:101!")
 }
 
-// Until score and balls agree, events of the balls wait; when they never do, the balls count after six polls.
+// While score and balls disagree, events of the balls wait; if they go on to disagree, the balls count after six polls.
 func TestInconsistentSnapshot(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 1")
 	s.ball("W")
-	s.snap.Innings[0].Runs += 4 // the score is a ball ahead
+	s.snap.Innings[0].Runs += 4 // the score is ahead of the balls
 	s.polls(4)
 	want(t, s.keys(EventWicket))
 	s.ball(".")
@@ -209,7 +209,7 @@ func TestResultGate(t *testing.T) {
 		s.polls(3)
 		want(t, s.keys(EventResult), "result!")
 	})
-	t.Run("wrong winner for ever", func(t *testing.T) {
+	t.Run("the winner stays wrong", func(t *testing.T) {
 		s := chase(t)
 		s.snap.Status, s.snap.Winner = "Finished", teamB
 		s.polls(70)
@@ -217,7 +217,7 @@ func TestResultGate(t *testing.T) {
 		s.polls(5)
 		want(t, s.keys(EventResult), "result!")
 		if got := s.state.Result; strings.Contains(got, "won") {
-			t.Errorf("result names a winner that the scores deny: %q", got)
+			t.Errorf("the result names a winner that contradicts the scores: %q", got)
 		}
 	})
 	t.Run("the feed goes on after the result", func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestResultGate(t *testing.T) {
 		s.snap.Status, s.snap.Winner, s.snap.Note = "2nd Innings", 0, ""
 		s.polls(400)
 		if s.state.Status != ActiveLive || s.state.Result != "" {
-			t.Fatalf("a match that goes on is %s with the result %q", s.state.Status, s.state.Result)
+			t.Fatalf("the match goes on, but is %s with the result %q", s.state.Status, s.state.Result)
 		}
 		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamA, "Alphas won by 4 runs (DLS)"
 		s.polls(4)
@@ -240,7 +240,7 @@ func TestResultGate(t *testing.T) {
 		s.snap.Note = "Alphas won by 4 runs (DLS)"
 		s.polls(1)
 		if s.state.Result != "Alphas won by 4 runs (DLS)" {
-			t.Errorf("the display keeps %q", s.state.Result)
+			t.Errorf("the result is still %q", s.state.Result)
 		}
 		want(t, s.keys(EventResult), "result!")
 	})
@@ -270,7 +270,7 @@ func TestResultGate(t *testing.T) {
 	})
 }
 
-// A wicket that no ball shows has the number of its fall, also when a ball's wicket follows it.
+// A wicket that no ball shows is numbered by its fall, and so is the wicket of a ball after it.
 func TestSilentWicket(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
@@ -285,7 +285,7 @@ func TestSilentWicket(t *testing.T) {
 	s.play(". W")
 	want(t, s.keys(EventWicket), "w:1:1!", "w:1:2!", "w:1:3!")
 	var details []string
-	for _, e := range s.told {
+	for _, e := range s.confirmed {
 		if e.Type == EventWicket {
 			details = append(details, e.Detail)
 		}
@@ -293,7 +293,7 @@ func TestSilentWicket(t *testing.T) {
 	want(t, details, "bowled", "retired_out", "bowled")
 }
 
-// A match whose play is not coming is let go.
+// A match that has not begun twelve hours after its start is ended.
 func TestNeverBegun(t *testing.T) {
 	s := newScript(t, 20)
 	s.snap.Status = "Delayed"

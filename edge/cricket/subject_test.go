@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// What a chase needs is in the row of the innings before it as it is so in the end: phones hear of a revised target by itself.
+// The row of an innings gets what the chase needs by the revised target, and keeps it after the match. Phones get the revised
+// target as an event of its own, not as a correction.
 func TestNeedOfARevisedTarget(t *testing.T) {
 	s := newScript(t, 1)
 	s.innings(teamA)
@@ -29,13 +30,13 @@ func TestNeedOfARevisedTarget(t *testing.T) {
 	want(t, s.keys(EventInningsEnd, EventTargetRevised, EventCorrection)[:2], "inn:1!", "dls:5:0.4!")
 	for _, text := range s.texts(EventCorrection) {
 		if strings.Contains(text, "need") {
-			t.Errorf("told %q", text)
+			t.Errorf("correction %q", text)
 		}
 	}
 }
 
-// A feed that calls a match finished in its break does not keep what the chase needs from phones.
-func TestNeedInABreakCalledTheEnd(t *testing.T) {
+// When the feed calls the match finished in its innings break, phones still get what the chase needs.
+func TestNeedAfterABreakCalledFinished(t *testing.T) {
 	s := newScript(t, 1)
 	s.innings(teamA)
 	s.bowl("1 1 1 1 1 1")
@@ -46,9 +47,9 @@ func TestNeedInABreakCalledTheEnd(t *testing.T) {
 	want(t, s.texts(EventInningsEnd, EventCorrection), "ALP 6/0 (1). BET need 7")
 }
 
-// The rain rule is in the words of a target and of a result: a note that names another one than was taken for it corrects both,
-// and one that names none says nothing.
-func TestRuleThatIsNamedLate(t *testing.T) {
+// Targets and results name the rain rule: a note that names another rule than was assumed corrects both, and a note that names
+// none changes nothing.
+func TestRainRuleNamedLate(t *testing.T) {
 	t.Run("target", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
@@ -63,10 +64,10 @@ func TestRuleThatIsNamedLate(t *testing.T) {
 		s.polls(4)
 		want(t, s.texts(EventTargetRevised, EventCorrection), "Revised target: 149 off 18 (DLS)", "Correction: Revised target: 149 off 18 (VJD)")
 		if got := s.rows["dls:149:18"].Text; got != "Revised target: 149 off 18 (VJD)" {
-			t.Errorf("its row is %q", got)
+			t.Errorf("the row is %q", got)
 		}
 	})
-	t.Run("of a target that nobody was told", func(t *testing.T) {
+	t.Run("target without an alert", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("1 1")
@@ -80,7 +81,7 @@ func TestRuleThatIsNamedLate(t *testing.T) {
 		s.polls(4)
 		want(t, s.keys(EventTargetRevised, EventCorrection), "dls:149:18-budget")
 		if got := s.rows["dls:149:18"].Text; got != "Revised target: 149 off 18 (VJD)" {
-			t.Errorf("its row is %q", got)
+			t.Errorf("the row is %q", got)
 		}
 	})
 	t.Run("result", func(t *testing.T) {
@@ -98,17 +99,17 @@ func TestRuleThatIsNamedLate(t *testing.T) {
 		s.polls(4)
 		want(t, s.texts(EventResult), "Betas won by 10 wickets (DLS)")
 		if got := s.texts(EventCorrection); len(got) == 0 || got[len(got)-1] != "Correction: Betas won by 10 wickets (VJD)" {
-			t.Errorf("told %q", got)
+			t.Errorf("corrections %q", got)
 		}
 		if got := s.rows[resultKey].Text; got != "Betas won by 10 wickets (VJD)" {
-			t.Errorf("its row is %q", got)
+			t.Errorf("the row is %q", got)
 		}
 	})
 }
 
-// Line-ups name the fielders: a snapshot without them is left alone for a while, as one without balls is, and a name that comes
-// later still is told.
-func TestFielderWhoIsNamedLate(t *testing.T) {
+// Line-ups name the fielders: a snapshot without them is doubted for a while, as one without balls is. When the name comes
+// after the announcement, the wicket is corrected.
+func TestFielderNamedLate(t *testing.T) {
 	caught := func(s *script) {
 		s.ball("W")
 		b := &s.snap.Balls[len(s.snap.Balls)-1]
@@ -132,12 +133,12 @@ func TestFielderWhoIsNamedLate(t *testing.T) {
 		delete(s.snap.Players, 207)
 		s.polls(doubtPolls)
 		if s.state.Doubts > 0 {
-			t.Error("line-ups that are gone for good are waited for")
+			t.Error("snapshots without line-ups are still doubted")
 		}
 		s.polls(8)
 		want(t, s.keys(EventCorrection))
 	})
-	t.Run("later", func(t *testing.T) {
+	t.Run("the name comes later", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("1 1")
@@ -152,9 +153,9 @@ func TestFielderWhoIsNamedLate(t *testing.T) {
 	})
 }
 
-// A wicket that only the score shows is one of somebody once a row says whose, and no other by a snapshot that does not.
-func TestWicketThatIsNamedLate(t *testing.T) {
-	for name, full := range map[string]bool{"told": false, "not told": true} {
+// A wicket that only the score shows gets its batter once a row names one, and keeps the batter when a later snapshot does not.
+func TestWicketNamedLate(t *testing.T) {
+	for name, full := range map[string]bool{"alerted": false, "not alerted": true} {
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t, 20)
 			s.innings(teamA)
@@ -173,7 +174,7 @@ func TestWicketThatIsNamedLate(t *testing.T) {
 			row.Out, row.HowOut, row.FoWOvers, row.FoWRuns = false, "", "", 0
 			s.polls(4)
 			if got := s.rows["w:1:1"]; got.Text != "WICKET! P102 retired out 1 (1) · ALP 2/1 (0.2)" || got.Detail != "retired_out" {
-				t.Errorf("its row is %+v", got)
+				t.Errorf("the row is %+v", got)
 			}
 			if full {
 				want(t, s.keys(EventWicket, EventCorrection), "w:1:1-budget")
@@ -184,16 +185,17 @@ func TestWicketThatIsNamedLate(t *testing.T) {
 	}
 }
 
-// With how many runs a batter was out is in the words of the wicket.
-func TestRunsOfABatterWhoIsOut(t *testing.T) {
-	s := toldWicket(t)
+// A wicket is corrected when the runs of the batter change.
+func TestRunsOfABatterOut(t *testing.T) {
+	s := announcedWicket(t)
 	s.runs(&s.snap.Balls[0], 1)
 	s.polls(4)
 	want(t, s.texts(EventCorrection), "Correction: P101 b P211 2 (2) · ALP 3/1 (0.3)")
 }
 
-// The lead is in the words of an innings' end, of a follow-on the deficit, of a declaration the score.
-func TestLeadThatIsRevised(t *testing.T) {
+// When a score is revised, so are the lead in the row of an innings' end, the deficit in that of a follow-on and the score in
+// that of a declaration.
+func TestLeadIsRevised(t *testing.T) {
 	s := newScript(t, 0)
 	s.snap.Type = "Test/5day"
 	s.innings(teamA)
@@ -221,7 +223,7 @@ func TestLeadThatIsRevised(t *testing.T) {
 	}
 }
 
-// What the winner of the toss chose may come later than who won it; a snapshot without a toss says nothing of it.
+// The row of the toss gets the choice when the feed has it, and another winner; a snapshot without a toss does not change it.
 func TestTossIsRevised(t *testing.T) {
 	s := newScript(t, 20)
 	row := func(want string) {
@@ -242,7 +244,7 @@ func TestTossIsRevised(t *testing.T) {
 	want(t, s.keys(EventCorrection))
 }
 
-// A wicket that no ball shows, of a batter who retires between two, has the score it fell at, however late it is told.
+// A wicket that no ball shows, of a batter who retired between two balls, is announced with the score at which it fell.
 func TestScoreOfASilentWicket(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An innings of several days that was forfeited need not have a score line.
+// In a match of several days, a missing score line is a forfeited innings; in limited overs it is not.
 func TestForfeitedWithoutLine(t *testing.T) {
 	s := newScript(t, 0)
 	s.snap.Type = "4day"
@@ -21,18 +21,18 @@ func TestForfeitedWithoutLine(t *testing.T) {
 	s.play("6 1")
 	want(t, s.keys(EventInningsEnd), "inn:1!", "inn:2-merged")
 	if got := s.texts(EventInningsEnd); got[1] != "BET forfeit the innings" {
-		t.Errorf("told as %q", got)
+		t.Errorf("announced as %q", got)
 	}
 	if d := s.poll().Display; len(d.Innings) != 2 || d.Innings[1].No != 3 || d.Innings[1].Runs != 7 {
-		t.Errorf("shown as %+v", d.Innings)
+		t.Errorf("the display has %+v", d.Innings)
 	}
 	s.snap.Overs = 20
 	if got := s.snap.sanitize().Innings; len(got) != 1 {
-		t.Errorf("in limited overs nobody forfeits, and the lines are %+v", got)
+		t.Errorf("in limited overs the score lines are %+v, want one", got)
 	}
 }
 
-// The end of the innings that decides the match is told by the result; a wicket that falls with it is told first.
+// The end of the deciding innings is merged into the result; after a wicket or in a tie it is announced before the result.
 func TestDecidingInningsEnd(t *testing.T) {
 	for name, tc := range map[string]struct {
 		second string
@@ -58,16 +58,16 @@ func TestDecidingInningsEnd(t *testing.T) {
 	}
 }
 
-// A chase that the score has won is the result, of that type and under that key, before the feed has a word for it.
+// When the score reaches the target, the result is announced before the feed calls the match finished, and not again after.
 func TestTargetReachedIsTheResult(t *testing.T) {
 	s := newScript(t, 1)
 	s.innings(teamA)
 	s.play("1 1 1 1 1 1")
 	s.innings(teamB)
 	s.play("4 4")
-	i := len(s.told) - 1
-	if e := s.told[i]; e.Type != EventResult || e.Key != resultKey || e.Detail != "target_reached" || e.Text != "Betas won by 10 wickets" || !e.Alert {
-		t.Errorf("told as %+v", e)
+	i := len(s.confirmed) - 1
+	if e := s.confirmed[i]; e.Type != EventResult || e.Key != resultKey || e.Detail != "target_reached" || e.Text != "Betas won by 10 wickets" || !e.Alert {
+		t.Errorf("announced as %+v", e)
 	}
 	if !s.state.FinishedAt.IsZero() {
 		t.Error("finished before the feed says so")
@@ -80,7 +80,8 @@ func TestTargetReachedIsTheResult(t *testing.T) {
 	want(t, s.keys(EventResult, EventCorrection), "result!")
 }
 
-// Overs that were fewer for both sides need no rain rule; a target that the scores do not make does.
+// The result names a rain rule if the target is not the one that the scores give, or if the note names a rule; fewer overs for
+// both sides are not enough.
 func TestRainRuleIsNamed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		target     int
@@ -102,7 +103,7 @@ func TestRainRuleIsNamed(t *testing.T) {
 			s.snap.Status, s.snap.Winner = "Finished", teamB
 			s.polls(4)
 			if got := s.texts(EventResult); len(got) != 1 || got[0] != tc.want {
-				t.Errorf("told as %q, want %q", got, tc.want)
+				t.Errorf("announced as %q, want %q", got, tc.want)
 			}
 			revised := []string{"Match reduced to 1 overs a side"}
 			if tc.target == 5 {
@@ -113,7 +114,7 @@ func TestRainRuleIsNamed(t *testing.T) {
 	}
 }
 
-// A chase that was close is so no more by another target, and nothing is said of it; by the same it was not so.
+// A close chase is corrected when the score was wrong, but not when the target was revised.
 func TestCloseChase(t *testing.T) {
 	chase := func(t *testing.T) *script {
 		s := newScript(t, 5)
@@ -124,13 +125,13 @@ func TestCloseChase(t *testing.T) {
 		want(t, s.keys(EventChaseClose), "close!")
 		return s
 	}
-	t.Run("revised", func(t *testing.T) {
+	t.Run("revised target", func(t *testing.T) {
 		s := chase(t)
 		s.snap.RevTarget, s.snap.RevOvers = 80, "4.0"
 		s.polls(8)
 		want(t, s.keys(EventTargetRevised, EventCorrection), "dls:80:4!")
 	})
-	t.Run("the feed's mistake", func(t *testing.T) {
+	t.Run("wrong score", func(t *testing.T) {
 		s := chase(t)
 		in := &s.snap.Innings[1]
 		in.Runs, in.UpdatedAt = 0, s.now
@@ -141,26 +142,26 @@ func TestCloseChase(t *testing.T) {
 	})
 }
 
-// "Delayed" of a match that has a score is an interruption; a break, or the close of play, is told once it has stood for
-// half a minute.
+// "Delayed" in a match with a score is an interruption. Interruptions, breaks and the close of play are reported once they have
+// lasted half a minute.
 func TestStatusHold(t *testing.T) {
 	for status, key := range map[Status]string{"Delayed": "int:0.3!", "Int.": "int:0.3!", "Lunch": "brk:1:lunch", "Stump Day 1": "stumps:1!"} {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("1 . .")
-		said := len(s.told)
+		before := len(s.confirmed)
 		s.snap.Status = status
 		s.polls(12) // 27.5 s
-		if len(s.told) != said {
-			t.Errorf("%s: told %v within half a minute", status, s.keys()[said:])
+		if len(s.confirmed) != before {
+			t.Errorf("%s: reported %v within half a minute", status, s.keys()[before:])
 		}
 		s.polls(2)
-		want(t, s.keys()[said:], key)
+		want(t, s.keys()[before:], key)
 	}
 }
 
-// A row with more fours than anybody can hit is not a row: the rules count them one by one.
-func TestRowsThatNobodyPlayed(t *testing.T) {
+// A row with impossibly many fours or maidens is left out: the rules go through them one by one.
+func TestImpossibleRows(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 . W")
@@ -173,9 +174,9 @@ func TestRowsThatNobodyPlayed(t *testing.T) {
 	}
 }
 
-// An interruption that is over soon after it was told was none, and that is said in the banner; of one that has lasted
-// nothing is.
-func TestInterruptionThatWasNone(t *testing.T) {
+// An interruption that ends soon after its announcement is corrected, without an alert, and its row is deleted; one that has
+// lasted is not. A delay does not end an interruption.
+func TestShortInterruption(t *testing.T) {
 	for _, tc := range []struct {
 		polls int
 		next  Status
@@ -192,27 +193,27 @@ func TestInterruptionThatWasNone(t *testing.T) {
 		want(t, s.keys(EventInterrupted), "int:0.3!")
 		s.snap.Status = tc.next
 		s.polls(4)
-		said := []string{}
+		corrections := []string{}
 		if tc.want != "" {
-			said = append(said, tc.want)
+			corrections = append(corrections, tc.want)
 		}
-		want(t, s.texts(EventCorrection), said...)
+		want(t, s.texts(EventCorrection), corrections...)
 		s.snap.Status = "1st Innings"
 		s.polls(16)
 		s.snap.Status = "Int."
 		lasted := tc.polls == 200
 		if _, stands := s.rows["int:0.3"]; stands != lasted {
-			t.Errorf("its row is there: %v", stands)
+			t.Errorf("the row is there: %v", stands)
 		}
 		s.polls(16)
 		again := []string{"int:0.3!"}
 		if !lasted {
-			again = append(again, "int:0.3-cooldown") // phones are told once of a word that flaps
+			again = append(again, "int:0.3-cooldown") // a flapping status alerts once
 		}
 		want(t, s.keys(EventInterrupted), again...)
-		for _, e := range s.told {
+		for _, e := range s.confirmed {
 			if e.Type == EventCorrection && (e.Alert && e.Detail != "inn:1" || e.Detail != "int:0.3" && e.Detail != "inn:1") {
-				t.Errorf("corrected by %+v", e)
+				t.Errorf("correction %+v", e)
 			}
 		}
 	}
