@@ -33,7 +33,7 @@ func swiftName(t reflect.Type) string {
 }
 
 // swiftFields writes a Go struct as the app has to declare it: "name: Type?", property by property. A property is optional
-// exactly where the node may leave it out.
+// exactly if the node may leave it out.
 func swiftFields(t reflect.Type, into map[string][]string) string {
 	switch {
 	case t == reflect.TypeFor[SwiftDate]():
@@ -167,7 +167,7 @@ func TestExamplePayloads(t *testing.T) {
 	}
 }
 
-// The page names the marks that balls have.
+// The page lists the marks that balls have.
 func TestMarksInTheDocument(t *testing.T) {
 	text, err := os.ReadFile(contentDoc)
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-var updateContent = flag.Bool("update-content", false, "write the golden files of pushes anew")
+var updateContent = flag.Bool("update-content", false, "rewrite the golden files of pushes")
 
-// contentCase is a golden file: a display and the push that is made of it.
+// contentCase is a golden file: a display and the push made from it.
 type contentCase struct {
 	Event        ActivityEvent   `json:"event"`
 	DismissAfter int             `json:"dismissAfter,omitempty"` // seconds
@@ -44,7 +44,7 @@ func (c *contentCase) encode() ([]byte, error) {
 	return p.Encode(0)
 }
 
-// The title of an alert counts the wickets that its words do.
+// The title of an alert counts as many wickets as its text.
 func TestTitleOfSeveralWickets(t *testing.T) {
 	for text, want := range map[string]string{
 		"WICKET! P101 b P211 0 (2) · ALP 0/1 (0.2)":                            "Wicket",
@@ -103,30 +103,30 @@ func TestContentGolden(t *testing.T) {
 	}
 }
 
-// TestContentHash checks what counts as a change: everything a phone shows, but not its time.
+// TestContentHash: a run and a banner count as changes, the times alone do not.
 func TestContentHash(t *testing.T) {
 	d := cricket.Display{MatchID: "1", Teams: []cricket.TeamScore{{Code: "A", Runs: 1}, {Code: "B"}}, UpdatedAt: time.Unix(1e9, 0)}
 	first := NewContentState(&d).Hash()
 	d.UpdatedAt = d.UpdatedAt.Add(time.Second)
 	if NewContentState(&d).Hash() != first {
-		t.Error("time alone is no change")
+		t.Error("a later time alone counts as a change")
 	}
 	d.KeyEvent = &cricket.KeyEvent{Key: "w:1:1", Text: "WICKET!", At: time.Unix(1e9, 0)}
 	banner := NewContentState(&d).Hash()
 	if banner == first {
-		t.Error("a banner is a change")
+		t.Error("a banner does not count as a change")
 	}
 	if d.KeyEvent.At = d.KeyEvent.At.Add(time.Second); NewContentState(&d).Hash() != banner {
-		t.Error("the time of the banner's event alone is no change")
+		t.Error("another time of the banner's event alone counts as a change")
 	}
 	d.KeyEvent = nil
 	d.Teams[0].Runs++
 	if NewContentState(&d).Hash() == first {
-		t.Error("a run is a change")
+		t.Error("a run does not count as a change")
 	}
 }
 
-// TestContentFits builds displays with absurdly long texts: a push always fits.
+// TestContentFits: a push fits even if the display has absurdly long texts.
 func TestContentFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringN(0, 3000, -1)
@@ -159,7 +159,7 @@ func TestContentFits(t *testing.T) {
 			t.Fatalf("%d bytes", len(raw))
 		}
 		if !json.Valid(raw) {
-			t.Fatalf("no JSON: %s", raw)
+			t.Fatalf("invalid JSON: %s", raw)
 		}
 		if state.Hash() != before {
 			t.Fatal("encoding changed the state")
@@ -170,10 +170,10 @@ func TestContentFits(t *testing.T) {
 func TestEncodeRefuses(t *testing.T) {
 	p := ActivityPush{Event: ActivityStart}
 	if _, err := p.Encode(0); err == nil {
-		t.Error("a start without alert")
+		t.Error("a start without an alert was encoded")
 	}
 	if _, err := (&ActivityPush{Event: ActivityUpdate}).Encode(0); err == nil {
-		t.Error("an update without a state")
+		t.Error("an update without a state was encoded")
 	}
 	if raw, err := (&ActivityPush{Event: ActivityEnd}).Encode(0); err != nil || strings.Contains(string(raw), "content-state") {
 		t.Errorf("an end without a state: %s, %v", raw, err)
@@ -184,7 +184,7 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// TestPruningOrder prunes the state step by step: the score remains.
+// TestPruningOrder prunes the state step by step; the score always remains.
 func TestPruningOrder(t *testing.T) {
 	lead := 3
 	c := ContentState{

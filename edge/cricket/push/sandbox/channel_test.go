@@ -83,7 +83,7 @@ func TestBroadcastRefused(t *testing.T) {
 		status int
 		reason string
 	}{
-		{"id is no UUID", func(p *push) { p.header.Set("Apns-Request-Id", "x") }, 400, "BadMessageId"},
+		{"id is not a UUID", func(p *push) { p.header.Set("Apns-Request-Id", "x") }, 400, "BadMessageId"},
 		{"GET", func(p *push) { p.method, p.body = http.MethodGet, nil }, 405, "MethodNotAllowed"},
 		{"another app", func(p *push) { p.path = "/4/broadcasts/apps/com.other" }, 400, "TopicDisallowed"},
 		{"priority", func(p *push) { p.header.Set("Apns-Priority", "7") }, 400, "BadPriority"},

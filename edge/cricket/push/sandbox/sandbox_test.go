@@ -204,7 +204,7 @@ func TestValidation(t *testing.T) {
 		reason string
 	}{
 		{"as it should be", func(*rig, *push) {}, 200, ""},
-		{"id is no UUID", func(_ *rig, p *push) { p.header.Set("Apns-Id", "seven") }, 400, "BadMessageId"},
+		{"id is not a UUID", func(_ *rig, p *push) { p.header.Set("Apns-Id", "seven") }, 400, "BadMessageId"},
 		{"GET", func(_ *rig, p *push) { p.method, p.body = http.MethodGet, nil }, 405, "MethodNotAllowed"},
 		{"two topics", func(_ *rig, p *push) { p.header.Add("Apns-Topic", "x") }, 400, "DuplicateHeaders"},
 		{"no topic", func(_ *rig, p *push) { p.header.Del("Apns-Topic") }, 400, "MissingTopic"},
@@ -216,7 +216,7 @@ func TestValidation(t *testing.T) {
 		{"longest collapse id", func(_ *rig, p *push) { p.header.Set("Apns-Collapse-Id", strings.Repeat("x", 64)) }, 200, ""},
 		{"priority 7", func(_ *rig, p *push) { p.header.Set("Apns-Priority", "7") }, 400, "BadPriority"},
 		{"priority 1", func(_ *rig, p *push) { p.header.Set("Apns-Priority", "1") }, 200, ""},
-		{"expiration is no number", func(_ *rig, p *push) { p.header.Set("Apns-Expiration", "soon") }, 400, "BadExpirationDate"},
+		{"expiration is not a number", func(_ *rig, p *push) { p.header.Set("Apns-Expiration", "soon") }, 400, "BadExpirationDate"},
 		{"no push type", func(_ *rig, p *push) { p.header.Del("Apns-Push-Type") }, 400, "InvalidPushType"},
 		{"unknown push type", func(_ *rig, p *push) { p.header.Set("Apns-Push-Type", "x") }, 400, "InvalidPushType"},
 		{"other path", func(_ *rig, p *push) { p.path = "/4/broadcasts" }, 404, "BadPath"},
