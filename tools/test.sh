@@ -45,12 +45,12 @@ PACKAGES=${PACKAGES:-'./sync/replica/simulation ./sync/replica ./cmd/touchline .
 GOGC=${GOGC:-400}
 export GOGC
 
-# fast and long write the JSON events of go test.
+# fast and long write the JSON events of go test. -vet=off, because "make lint" runs vet with all its rules.
 fast() {
 	if [ -n "$RACE" ]; then cgo=1; else cgo=0; fi
 	# Programs built with -race sleep for a second before they exit, to catch races in goroutines that still run. Our tests
 	# wait for their goroutines, so they skip that second.
-	CGO_ENABLED=$cgo GORACE=${GORACE:-atexit_sleep_ms=0} "$GO" test -json -short $RACE -shuffle=on -p 4 -timeout 30m -tags "$TAGS" $PACKAGES
+	CGO_ENABLED=$cgo GORACE=${GORACE:-atexit_sleep_ms=0} "$GO" test -json -short $RACE -vet=off -shuffle=on -p 4 -timeout 30m -tags "$TAGS" $PACKAGES
 }
 
 # full lists the packages in which -short or the tag "long" changes something; rapid makes fewer checks with -short.
@@ -62,10 +62,10 @@ full() {
 
 long() {
 	status=0
-	"$GO" test -json -shuffle=on -p 3 -timeout 40m -tags "$TAGS,long" $(full) || status=1
+	"$GO" test -json -vet=off -shuffle=on -p 3 -timeout 40m -tags "$TAGS,long" $(full) || status=1
 	[ "$("$GO" env GOOS)" = linux ] || return $status
 	simulated=$("$GO" run ./internal/tools/simdisk bin/simdisk) || return 1
-	"$GO" test -json -shuffle=on -timeout 40m -tags "$TAGS,simdisk" $simulated -run '^TestSimulatedDisk' ./store/internal/crash || status=1
+	"$GO" test -json -vet=off -shuffle=on -timeout 40m -tags "$TAGS,simdisk" $simulated -run '^TestSimulatedDisk' ./store/internal/crash || status=1
 	return $status
 }
 

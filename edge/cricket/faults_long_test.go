@@ -10,21 +10,25 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 )
 
-var faultSeeds = flag.Int("cricket.faults", 1, "number of seeds of feed faults to play each recorded match with")
+var faultSeeds = flag.Int("cricket.faults", 0, "number of seeds of feed faults to play each recorded match with; 0: one seed for one match in four")
 
 // maxRow is the largest size of a row of active-matches, in bytes.
 const maxRow = 5 * 1024
 
-// In every recorded match, with and without feed faults, the row stays small at every tick, and every announcement is true or
-// was corrected.
+// In every recorded match, and in some with feed faults, the row stays small at every tick. Every announcement is true or was
+// corrected.
 func TestEveryMatchUnderFaults(t *testing.T) {
-	for _, info := range replay.List() {
+	for i, info := range replay.List() {
+		seeds := *faultSeeds
+		if seeds == 0 && i%4 == 0 {
+			seeds = 1
+		}
 		t.Run(info.ID, func(t *testing.T) {
 			t.Parallel()
 			clean := follow(t, info.ID, 0, true)
 			clean.hours(t)
 			biggest := clean.biggest
-			for seed := range uint64(*faultSeeds) {
+			for seed := range uint64(seeds) {
 				t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
 					faulty := follow(t, info.ID, seed+1, true)
 					compare(t, &clean, &faulty)

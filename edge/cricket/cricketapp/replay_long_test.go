@@ -40,12 +40,12 @@ func TestReplayOfEveryFormatWithoutBalls(t *testing.T) {
 	}
 }
 
-// A feed with faults and a node that is restarted. By default 16 T20s are played; TOUCHLINE_REPLAY_SEEDS sets a number of matches
+// A feed with faults and a node that is restarted. By default 8 T20s are played; TOUCHLINE_REPLAY_SEEDS sets a number of matches
 // of all formats, from seed TOUCHLINE_REPLAY_SEED0 on (make replay-seeds). Each format gets about the same time: 241 seeds are 8 of
 // each T20, 3 of each match of 50 overs, and one of each multi-day match. Seed and match determine a run.
 func TestReplayUnderFaults(t *testing.T) {
 	var matches []string
-	seeds, first, all := 16, uint64(1), false
+	seeds, first, all := 8, uint64(1), false
 	if text := os.Getenv("TOUCHLINE_REPLAY_SEEDS"); text != "" {
 		all = true
 		seeds = number(t, text)
