@@ -109,7 +109,7 @@ func (a *api) signedInAs(tx *store.Tx, r *request) (any, error) {
 }
 
 func (a *api) setCookie(r *request, value string, age int) {
-	http.SetCookie(r.Writer, &http.Cookie{ //nolint:gosec // Secure if the public URL is https
+	http.SetCookie(r.Writer, &http.Cookie{ //nolint:gosec // Secure if the node's links are https
 		Name: cookieName, Value: value, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: age,
 		Secure: strings.HasPrefix(a.link(r, "", nil), "https://"),
 	})

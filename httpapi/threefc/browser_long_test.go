@@ -46,12 +46,11 @@ func (n *node) start() {
 // A game is scored on a phone 360 pixels wide: a second tap confirms a third, a goal takes four taps and an own goal three. While the node is
 // stopped, goals wait, even across a reload, and one is undone. After its restart the others arrive. A goal is changed on its page. A goal
 // after the end is refused with the reason, and discarded. A goal refused for a reason that is then resolved is sent again. A public page
-// follows all of it.
+// follows all of it. Then an admin sees who has access, and deletes the game, the season and the league.
 func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	r := newRig(t)
 	r.now = time.Time{}
 	r.league()
-	_, code, _ := strings.Cut(r.want(201, "", "boss", "POST", "/v1/leagues/l/sign-in-codes", `{"email":"keeper@example.org"}`), `"code":"`)
 	n := &node{r: r, addr: "127.0.0.1:0"}
 	n.start()
 	defer func() { n.stop() }()
@@ -61,14 +60,21 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	if b == nil {
 		t.Skip("no Chromium")
 	}
-	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/3fc/-/games/g/score")) // which redirects to the sign-in page
-	chromium.Eval[bool](t, b, fmt.Sprintf(`(() => {
-		document.getElementById("code-email").value = "keeper@example.org";
-		document.getElementById("code").value = %q;
-		document.getElementById("code").form.requestSubmit();
-		return true;
-	})()`, code[:8]))
-	b.WaitFor(t, `location.pathname === "/3fc/-/games/g/score" && document.querySelector("[data-goal]") !== null`)
+	signIn := func(who, path string) {
+		t.Helper()
+		_, code, _ := strings.Cut(r.want(201, "", "boss", "POST", "/v1/leagues/l/sign-in-codes", fmt.Sprintf(`{"email":"%s@example.org"}`, who)), `"code":"`)
+		b.Do(t, chromedp.Navigate(base+"/3fc/-"+path)) // which redirects to the sign-in page
+		chromium.Eval[bool](t, b, fmt.Sprintf(`(() => {
+			document.getElementById("code-email").value = "%s@example.org";
+			document.getElementById("code").value = %q;
+			document.getElementById("code").form.requestSubmit();
+			return true;
+		})()`, who, code[:8]))
+		b.WaitFor(t, fmt.Sprintf(`location.pathname === "/3fc/-%s" && document.readyState === "complete"`, path))
+	}
+	b.Do(t, chromedp.EmulateViewport(360, 740))
+	signIn("keeper", "/games/g/score")
+	b.WaitFor(t, `document.querySelector("[data-goal]") !== null`)
 	narrow := func(what string) {
 		if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
 			t.Errorf("%s is %d pixels wide", what, wide)
@@ -226,6 +232,44 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 		b.Do(t, chromedp.Navigate(base+"/3fc/-"+path))
 		narrow(path)
 	}
+
+	tap(`[action$="/logout"] button`)
+	b.WaitFor(t, `location.pathname === "/3fc/-/"`)
+	signIn("boss", "/seasons/s/admin")
+	b.Do(t, chromedp.Navigate(base+"/3fc/-/leagues/l"))
+	shown := func(text string) string {
+		return fmt.Sprintf(`document.querySelector('[data-show="access"] output').textContent.includes(%q)`, text)
+	}
+	tap(`[data-show="access"] button`)
+	b.WaitFor(t, shown("keeper@example.org: scorekeeper"))
+	narrow("the page that shows who has access")
+	chromium.Shoot(t, b, "threefc-access")
+	chromium.Eval[bool](t, b, `document.addEventListener("touchline:refreshed", () => { globalThis.refreshed = true; }) ?? true`)
+	b.WaitFor(t, `globalThis.refreshed === true && `+shown("watcher@example.org: viewer")) // a refresh keeps the list
+	chromium.Eval[bool](t, b, `(document.getElementById("user").value = "zoe@example.org") !== ""`)
+	tap(`form[data-queue][action$="/access"] button`)
+	b.WaitFor(t, shown("zoe@example.org: scorekeeper"))
+
+	// Deletions, each on its own page.
+	deletes := func(path, to string) {
+		t.Helper()
+		b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/3fc/-"+path))
+		n.stop()
+		tap(`[data-method="DELETE"] button`)
+		b.WaitFor(t, `document.querySelector(".is-armed .confirm")?.getClientRects().length > 0`)
+		narrow(path + " before the second tap")
+		chromium.Shoot(t, b, "threefc-delete"+strings.ReplaceAll(path, "/", "-"))
+		tap(`[data-method="DELETE"] button`)
+		b.WaitFor(t, `document.querySelector('[data-method="DELETE"] output').textContent === "The node does not answer. Try again."`)
+		n.start()
+		tap(`[data-method="DELETE"] button`)
+		tap(`[data-method="DELETE"] button`)
+		b.WaitFor(t, fmt.Sprintf(`location.pathname === "/3fc/-%s" && document.readyState === "complete"`, to))
+	}
+	deletes("/games/g/results", "/seasons/s/admin")
+	deletes("/seasons/s/admin", "/leagues/l")
+	deletes("/leagues/l", "/")
+	b.WaitFor(t, `document.querySelector("main .none").textContent === "No leagues yet."`)
 }
 
 // board returns the number of goals and the start times of the thirds.

@@ -139,6 +139,33 @@ func TestPages(t *testing.T) {
 	r.page("-", "/seasons/s/london", 200, "Points", "page=london%2Fs")
 }
 
+// An admin sees who has access, and deletes a game, its season and its league, each on its page and only when nothing is left in it. The
+// page says what is deleted with it. Nobody else is offered any of this.
+func TestAccessAndDeletionOnPages(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	deletes := func(path, to string) string {
+		return fmt.Sprintf(`action="/3fc/v1%s" data-now data-method="DELETE" data-to="/3fc/-%s"`, path, to)
+	}
+	game, season, league := deletes("/games/g", "/seasons/s/admin"), deletes("/seasons/s", "/leagues/l"), deletes("/leagues/l", "/")
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	r.goal(ownGoal)
+	r.page("boss", "/games/g/results", 200, game, "data-confirm", "Tap again: its goals (1), teams and join code are deleted with it, and its match day if that has no other game.")
+	r.page("keeper", "/games/g/results", 200, "!Delete the game")
+	r.page("boss", "/seasons/s/admin", 200, "The season can be deleted when it has no match days.", "!Delete the season")
+	r.page("boss", "/leagues/l", 200, `action="/3fc/v1/leagues/l/access" data-now data-method="GET" data-show="access"`, "The league can be deleted when it has no seasons.", "!Delete the league")
+	r.want(204, "", "boss", "DELETE", "/v1/games/g", "{}")
+	r.page("boss", "/seasons/s/admin", 200, season, "data-confirm", "Tap again: the names and colours of its teams are deleted with it.", "!can be deleted when")
+	r.want(204, "", "boss", "DELETE", "/v1/seasons/s", "{}")
+	r.page("boss", "/leagues/l", 200, league, "data-confirm", "Tap again: its access list is deleted with it, and invitations to it no longer work.", "!can be deleted when")
+	for _, who := range []string{"-", "watcher", "keeper"} {
+		r.page(who, "/leagues/l", 200, "!Delete the league", "!Show who has access")
+	}
+	r.want(204, "", "boss", "DELETE", "/v1/leagues/l", "{}")
+	r.page("boss", "/leagues/l", 404)
+	r.page("boss", "/", 200, "No leagues yet.")
+}
+
 // refusing is a cloud that refused writes of games, by conflict id. It records the decisions.
 type refusing struct {
 	operator.Sync
@@ -324,6 +351,7 @@ func TestIDsInAddresses(t *testing.T) {
 	href := strings.ReplaceAll(seg, "+", "&#43;")
 	r.page("boss", "/", 200, `/leagues/`+href+`"`)
 	r.page("boss", "/leagues/"+seg, 200, `/seasons/`+href+`"`, `/seasons/`+href+`/admin"`, `/leagues/`+href+`/seasons"`, `/leagues/`+href+`/access"`)
+	r.page("boss", "/games/"+seg+"/results", 200, `/v1/games/`+href+`" data-now data-method="DELETE" data-to="/3fc/-/seasons/`+href+`/admin"`)
 	r.page("boss", "/seasons/"+seg, 200, `/games/`+href+`"`, `/seasons/`+href+`/london"`)
 	r.page("boss", "/seasons/"+seg+"/admin", 200, `/seasons/`+href+`/sessions"`, `/sessions/`+href+`/games"`, `/seasons/`+href+`/teams/red"`)
 	r.page("boss", "/games/"+seg, 200, `/games/`+href+`/teams"`, `/seasons/`+href+`"`)

@@ -57,10 +57,12 @@ document.addEventListener("submit", async (e) => {
   if (!form.matches("form[data-now]")) return;
   e.preventDefault();
   const out = form.querySelector("output");
-  const body = Object.fromEntries([...new FormData(form)].filter(([, v]) => v !== ""));
+  out.dataset.held = ""; // a refresh of the page keeps the answer
+  const { method = "POST" } = form.dataset;
+  const body = JSON.stringify(Object.fromEntries([...new FormData(form)].filter(([, v]) => v !== "")));
   form.dataset.nonce ??= ulid(); // sent again after a lost answer, it is the same request
   const answer = await fetch(form.getAttribute("action"), {
-    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", "Idempotency-Key": form.dataset.nonce },
+    method, body: method === "GET" ? null : body, headers: { "Content-Type": "application/json", "Idempotency-Key": form.dataset.nonce },
   }).catch(() => null);
   if (answer) delete form.dataset.nonce;
   const said = await answer?.json().catch(() => ({}));
@@ -71,7 +73,13 @@ document.addEventListener("submit", async (e) => {
     delete localStorage.threefcTo;
     return location.assign(to.startsWith(document.documentElement.dataset.scope) ? to : form.dataset.to);
   }
-  set(out, form.dataset.done ?? said[form.dataset.show] ?? "");
+  const shown = form.dataset.done ?? said[form.dataset.show] ?? "";
+  set(out, Array.isArray(shown) ? shown.map((a) => `${a.userId}: ${a.role}`).join("\n") : shown);
+});
+
+// The shown list of who has access is read again after a grant.
+document.addEventListener("touchline:sent", () => {
+  for (const form of all('[data-show="access"]:has(output:not(:empty))')) form.requestSubmit();
 });
 
 // The scorer's page.
