@@ -27,7 +27,7 @@ func (b *Book) roster(team string) []Player {
 // RosterQuery filters a list of players; empty fields match all.
 type RosterQuery struct {
 	Status, Ghost string // Ghost: "true" or "false"
-	Roles         bool   // include the roles of their users
+	Roles         bool   // include the roles and names of their users
 }
 
 // Roster lists a team's players to one of its members.
@@ -39,6 +39,8 @@ func (b *Book) Roster(team string, q RosterQuery) []Player {
 	for i := 0; q.Roles && i < len(all); i++ {
 		if all[i].Role = Member; all[i].UserID != nil {
 			all[i].Role = cmp.Or(membershipOf(b.get(memberKey(*all[i].UserID, team))).Role, Member)
+			u := userOf(b.get(userKey(*all[i].UserID)))
+			all[i].Account = cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), *all[i].UserID)
 		}
 	}
 	return all

@@ -108,8 +108,9 @@ type Player struct {
 	CreatedAt string   `json:"createdAt"`
 	UpdatedAt string   `json:"updatedAt"`
 
-	Role    Role `json:"role,omitempty"`          // of the user, if requested
-	Refused *int `json:"numberRefused,omitempty"` // number lost to a player added at another node
+	Role    Role   `json:"role,omitempty"`          // of the user, if requested
+	Account string `json:"-"`                       // with the role: the user's name, or their ID if this node has no profile of them
+	Refused *int   `json:"numberRefused,omitempty"` // number lost to a player added at another node
 }
 
 func playerOf(it attr.Item) Player {

@@ -234,6 +234,71 @@ func TestLineupSecondScorerAndSpectator(t *testing.T) {
 	}
 }
 
+// A manager links a user to a player by the ID, after a wrong one was refused and while the node is unreachable, changes the positions and
+// the status, and unlinks the user with a second tap.
+func TestLinkAndUnlinkAUser(t *testing.T) {
+	r := newRigWith(t, httpapi.Config{Auth: web.ByName{Silent: auth.Identity{Subject: "manager"}}})
+	r.now = time.Now().UTC()
+	team, _ := r.team("owner", "manager")
+	ghost := id(r.want(201, "", "owner", "POST", "/teams/"+team+"/players", `{"firstName":"Bench","playerNumber":77}`), "playerId")
+	newcomer := strings.Repeat("newcomer", 8) // the longest ID
+	r.want(200, "", newcomer, "PUT", "/users/"+newcomer, `{"firstName":"Nia","lastName":"Cole"}`)
+	url, gone := r.away()
+	pages, at := url+"/hacktracker/-", "/teams/"+team+"/players/"+ghost
+
+	b := chromium.Open(t)
+	if b == nil {
+		return
+	}
+	click := func(selector string) {
+		chromium.Eval[bool](t, b, fmt.Sprintf(`document.querySelector(%q).click() ?? true`, selector))
+	}
+	link := func(user string) {
+		chromium.Eval[bool](t, b, fmt.Sprintf(`document.querySelector("#user").value = %q, document.querySelector("#role-scorekeeper").click(), document.querySelector('[data-key="link"]').requestSubmit(), true`, user))
+	}
+	narrow := func(name string) {
+		t.Helper()
+		if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
+			t.Errorf("%s: the page is %d pixels wide", name, wide)
+		}
+		chromium.Shoot(t, b, "hacktracker-"+name)
+		b.Do(t, chromedp.EmulateViewport(360, 740))
+	}
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(pages+at))
+	b.WaitFor(t, `navigator.serviceWorker.controller !== null`)
+	link("nobody")
+	r.wantSoon(b, `.waits[data-state="refused"]`, "User not found")
+	narrow("link-refused")
+	click(`.waits [data-discard]`)
+	b.WaitFor(t, `document.querySelectorAll(".waits").length === 0`)
+	gone.Store(true)
+	link(newcomer)
+	r.wantSoon(b, `.waits[data-state="queued"]`, "Link Bench to a user")
+	gone.Store(false)
+	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
+	r.wantSoon(b, `[data-refresh="account"]`, "Linked to Nia Cole, scorekeeper.")
+	r.want(200, `"userId":"`+newcomer+`"`, "owner", "GET", at, "")
+	r.want(200, `"role":"scorekeeper"`, newcomer, "GET", "/teams/"+team, "")
+
+	chromium.Eval[bool](t, b, `document.querySelector("#position").value = "SS", document.querySelector("#position").form.requestSubmit(), true`)
+	r.wantSoon(b, `[data-refresh="positions"]`, "Positions: SS")
+	click(`[name="positions"]`)
+	r.wantSoon(b, `[data-refresh="positions"]`, "Positions: none")
+	click(`[name="status"][value="sub"]`)
+	b.WaitFor(t, `document.querySelector('[value="sub"]').getAttribute("aria-pressed") === "true"`)
+	click(`[data-refresh="account"] summary`)
+	narrow("linked")
+	click(`[data-refresh="account"] [data-queue] button`)
+	b.WaitFor(t, `document.querySelector('[data-key="link"]') !== null && document.querySelectorAll(".waits").length === 0`)
+	r.want(200, `"status":"sub","isGhost":true,"userId":null`, "owner", "GET", at, "")
+	narrow("unlinked")
+	b.Do(t, chromedp.Navigate(pages+"/teams/"+team+"/roster"))
+	narrow("roster")
+	b.Do(t, chromedp.Navigate(pages+"/"))
+	chromium.Eval[bool](t, b, `document.querySelectorAll("details").forEach((d) => { d.open = true }) ?? true`)
+	narrow("join")
+}
+
 // Every scene of the gallery fits every width without horizontal scrolling, a scorer's texts have enough contrast for sunlight, and the
 // browser reports nothing.
 func TestScenesInABrowser(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 
 // homePage shows a user's game in progress, their next game and their teams.
 type homePage struct {
-	Mount  string
-	Groups []page.Group
+	Mount, User string // User: the reader's ID, by which a manager links them
+	Groups      []page.Group
 }
 
 func (a *api) homePage(b *hacktracker.Book, r *call) any {
@@ -34,7 +34,7 @@ func (a *api) homePage(b *hacktracker.Book, r *call) any {
 			}
 		}
 	}
-	return homePage{a.mount, []page.Group{live, next, mine}}
+	return homePage{a.mount, r.user, []page.Group{live, next, mine}}
 }
 
 // tile links to a game and shows its outcome.
@@ -56,18 +56,16 @@ func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 
 // teamPage is the view of one of a team's tabs, or of one of its players.
 type teamPage struct {
-	Mount   string
-	Team    hacktracker.Team
-	Title   string
-	Tabs    page.Tabs
-	Line    string
-	CSV     string
-	Balls   []ball
-	Tables  []page.Table
-	Group   *page.Group
-	Roster  bool   // the reader may add players
-	NewGame bool   // the reader may schedule a game
-	Player  string // player whose number the reader may change, or empty
+	Mount  string
+	Team   hacktracker.Team
+	Title  string
+	Tabs   page.Tabs
+	Line   string
+	CSV    string
+	Balls  []ball
+	Tables []page.Table
+	Group  *page.Group
+	Player *hacktracker.Player // that the reader may change, or nil
 }
 
 func (a *api) teamPage(b *hacktracker.Book, r *call, here string) *teamPage {
@@ -116,17 +114,16 @@ func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
 	for _, g := range b.GamesOf(p.Team.ID) {
 		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &g))
 	}
-	p.NewGame = p.Team.Role != hacktracker.Member
 	return p
 }
 
 func (a *api) rosterPage(b *hacktracker.Book, r *call) any {
 	p := a.teamPage(b, r, "/roster")
 	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "No players yet."}
-	for _, one := range b.Roster(p.Team.ID, hacktracker.RosterQuery{}) {
-		line := append(slices.Clone(one.Positions), one.Status)
-		if one.Ghost {
-			line = append(line, "ghost: no account")
+	for _, one := range b.Roster(p.Team.ID, hacktracker.RosterQuery{Roles: true}) {
+		line := append(slices.Clone(one.Positions), one.Status, "ghost: no account")
+		if !one.Ghost {
+			line[len(line)-1] = fmt.Sprintf("linked to %s, %s", one.Account, one.Role)
 		}
 		if one.Refused != nil {
 			line = append(line, fmt.Sprintf("number %d was given to another player at the same time: choose a new one", *one.Refused))
@@ -135,20 +132,20 @@ func (a *api) rosterPage(b *hacktracker.Book, r *call) any {
 			Href: a.look.At("/teams/" + p.Team.ID + "/players/" + one.ID), Title: numbered(one.Number, one.Name()), Line: strings.Join(line, ", "),
 		})
 	}
-	p.Roster = p.manages()
 	return p
 }
 
-// manages reports whether the reader may change the roster.
-func (p *teamPage) manages() bool {
+// Manages reports whether the reader may change the roster.
+func (p *teamPage) Manages() bool {
 	return p.Team.Type == hacktracker.Managed && (p.Team.Role == hacktracker.Owner || p.Team.Role == hacktracker.Manager)
 }
 
 func (a *api) playerPage(b *hacktracker.Book, r *call) any {
 	p, stats := a.teamPage(b, r, "-"), b.PlayerStats(r.id("player"), r.id("team"))
 	p.Title = cmp.Or(stats.Name, "former player")
-	if p.manages() && stats.Name != "" {
-		p.Player = stats.PlayerID
+	roster := b.Roster(p.Team.ID, hacktracker.RosterQuery{Roles: true})
+	if i := slices.IndexFunc(roster, func(one hacktracker.Player) bool { return one.ID == stats.PlayerID }); i >= 0 && p.Manages() {
+		p.Player = &roster[i]
 	}
 	heads := append([]string{"Game"}, statHeads[1:]...)
 	line := page.Table{ID: "line", Title: "By game", Heads: heads, Rows: [][]string{statRow("All", len(stats.Games), &stats.Batting)}}

@@ -76,6 +76,36 @@ func TestGamePages(t *testing.T) {
 	r.page("owner", "/games/none", 404)
 }
 
+// A manager sees on the roster who is linked to which player. On the player's page they link a user by the ID on the user's own page,
+// and unlink them. Members and the page of the owner's player have no such forms.
+func TestLinkPages(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("owner", "manager", "player")
+	ghost := id(r.want(201, "", "owner", "POST", "/teams/"+team+"/players", `{"firstName":"Bench","positions":["SS","OF"]}`), "playerId")
+	roster, at := "/teams/"+team+"/roster", "/teams/"+team+"/players/"+ghost
+	r.page("newcomer", "/", 200, "Join a team", ">newcomer</p>")
+	r.want(200, "", "newcomer", "PUT", "/users/newcomer", `{"firstName":"Nia","lastName":"Cole"}`)
+	r.page("manager", roster, 200, "linked to Player User, owner", "linked to Player User, manager", "SS, OF, active, ghost: no account", "New player")
+	r.page("manager", at, 200, `action="/hacktracker`+at+`/link"`, `name="userId"`, "Positions: SS, OF", `value="active" aria-pressed="true"`)
+	r.want(200, "", "manager", "POST", at+"/link", `{"userId":"newcomer","role":"scorekeeper"}`)
+	r.page("player", roster, 200, "linked to Nia Cole, scorekeeper")
+	r.page("manager", at, 200, "Linked to <b>Nia Cole</b>, scorekeeper.", `action="/hacktracker`+at+`/unlink"`, "Unlink Nia Cole")
+	r.remove("USER#newcomer", "METADATA")
+	r.page("manager", roster, 200, "linked to newcomer, scorekeeper")
+
+	_, own, _ := strings.Cut(r.ask("owner", "GET", "/users/owner/players", "").Body.String(), `"playerId":"`)
+	own, _, _ = strings.Cut(own, `"`)
+	for who, player := range map[string]string{"player": players[1], "owner": own} {
+		path := "/teams/" + team + "/players/" + player
+		if strings.Contains(r.page(who, path, 200, "By game"), `link" data-queue`) {
+			t.Errorf("%s: %s has a form that links or unlinks", who, path)
+		}
+	}
+	if strings.Contains(r.page("player", roster, 200), "New player") {
+		t.Error("a player may add players")
+	}
+}
+
 // fixed returns the scenes of the gallery.
 func fixed(t *testing.T) []page.Scene {
 	t.Helper()
