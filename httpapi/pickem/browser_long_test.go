@@ -55,9 +55,7 @@ func TestPicksOnAPhoneWithTheNodeGoneOverTheLock(t *testing.T) {
 
 	b := chromium.Open(t)
 	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(server.URL+"/pickem/-/events/"+day+"-gala"))
-	if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
-		t.Errorf("the page is %d pixels wide", wide)
-	}
+	narrow(t, b)
 	press := func(text string) {
 		chromium.Eval[bool](t, b, fmt.Sprintf(`[...document.querySelectorAll(".pad__key")].find((k) => k.textContent.includes(%q)).click() ?? true`, text))
 	}
@@ -95,17 +93,15 @@ func TestPagesFollowTheStream(t *testing.T) {
 	}
 }
 
-// On a phone, an admin adds a title match to the card, marks who holds the title, and renames the event. Teams left empty in the form are not
-// added.
+// On a phone, an admin adds a title match to the card, marks who holds the title, renames the event, and adds matches from a file. Teams left
+// empty in the form are not added. A file with a mistake adds nothing: the page names the match. A second tap deletes an event.
 func TestAdminEditsTheCardOnAPhone(t *testing.T) {
 	r := newRigFor(t, auth.Identity{Subject: "boss", Admin: true})
 	r.card()
 	base, _ := web.Run(t, r.server)
 	b := chromium.Open(t)
 	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(base+"/pickem/-/admin/events/"+event))
-	if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
-		t.Errorf("the page is %d pixels wide", wide)
-	}
+	narrow(t, b)
 	const fill = `((action, all) => {
 		const form = [...document.forms].find((f) => f.getAttribute("action").endsWith(action) && f.className === "form");
 		for (const [name, value] of Object.entries(all)) {
@@ -120,12 +116,48 @@ func TestAdminEditsTheCardOnAPhone(t *testing.T) {
 	b.WaitFor(t, `document.body.textContent.includes("Gil (champion)") && !document.body.textContent.includes("Fay (champion)")`)
 	chromium.Eval[bool](t, b, fill+`("/events/`+event+`", {name: "Renamed"})`)
 	b.WaitFor(t, `document.querySelector("h1").textContent.includes("Renamed")`)
+	load := func(bytes string) {
+		chromium.Eval[bool](t, b, fmt.Sprintf(`(() => {
+			const input = document.querySelector("input[type=file]"), files = new DataTransfer();
+			files.items.add(new File([Uint8Array.from(%q, (c) => c.charCodeAt(0))], "card.csv"));
+			input.files = files.files;
+			input.closest("details").open = true;
+			input.form.querySelector("button").click();
+			return true;
+		})()`, bytes))
+	}
+	load("name,points,preshow,championships,teams\nLadder,5,,,Hal|Ida\nTables,five,,,Joe|Kim\n")
+	b.WaitFor(t, `document.querySelector(".waits__words")?.textContent.includes("match 2: points must be a whole number")`)
+	narrow(t, b)
+	chromium.Eval[bool](t, b, `document.querySelector("[data-discard]").click() ?? true`)
+	load("Caf\xe9,5,,,Hal|Ida\n")
+	b.WaitFor(t, `document.querySelector(".waiting__say").textContent.includes("card.csv is not UTF-8")`)
+	load("Ladder,5,,,Hal & Ivo|Ida\n")
+	b.WaitFor(t, `document.body.textContent.includes("Hal & Ivo")`)
 	card, err := func() (card pickem.Card, err error) {
 		err = r.service.Store.View(t.Context(), func(tx *store.Tx) error { card, err = r.service.Event(tx, event, ""); return err })
 		return card, err
 	}()
-	if err != nil || len(card.Matches) != 3 || len(card.Matches[2].Teams) != 2 || !card.StartsAt.Equal(start) {
+	if err != nil || len(card.Matches) != 4 || len(card.Matches[2].Teams) != 2 || !card.StartsAt.Equal(start) {
 		t.Errorf("%+v, %v", card, err)
+	}
+	r.want(201, "", "admin", "POST", "/admin/events", `{"date":"2024-03-09","startsAt":"2024-03-09T20:00:00Z","name":"Spare"}`)
+	b.Do(t, chromedp.Navigate(base+"/pickem/-/admin"))
+	const spare = `document.querySelector("[data-key='2024-03-09-spare'] `
+	if chromium.Eval[bool](t, b, spare+`button").checkVisibility()`) {
+		t.Error("an event is deleted at the first tap")
+	}
+	chromium.Eval[bool](t, b, spare+`summary").click() ?? true`)
+	narrow(t, b)
+	chromium.Eval[bool](t, b, spare+`button").click() ?? true`)
+	b.WaitFor(t, `!document.body.textContent.includes("Spare") && document.body.textContent.includes("Delete Renamed")`)
+}
+
+// narrow checks that nothing on a page is wider than a phone.
+func narrow(t *testing.T, b *chromium.Tab) {
+	t.Helper()
+	if wide := chromium.Eval[int](t, b, `document.documentElement.scrollWidth`); wide > 360 {
+		t.Errorf("the page is %d pixels wide", wide)
 	}
 }
 

@@ -44,8 +44,10 @@ func TestPages(t *testing.T) {
 	}
 	r.page("eve", "/admin", 403)
 	r.page("nobody", "/", 403)
-	r.page("admin", "/admin", 200, "Create the event", "Deactivate sam H", `action="/pickem/admin/users/sam" data-queue="PATCH"`)
-	r.page("admin", admin, 200, "Lock now", "Add the match", "Team 4, member 3", `name="teams.3.name"`, `name="preshow" type="checkbox"`, `name="matchIds[]" value="`+ids[1], "Remove Title from the card")
+	remove, save := `action="/pickem/admin/events/`+event+`" data-queue="DELETE"`, `href="/pickem/app/events/`+event+`/predictions.csv" download`
+	r.page("admin", "/admin", 200, "Create the event", "Deactivate sam H", `action="/pickem/admin/users/sam" data-queue="PATCH"`, remove, `href="/pickem/app/standings.csv" download`)
+	r.page("admin", admin, 200, "Lock now", "Add the match", "Team 4, member 3", `name="teams.3.name"`, `name="preshow" type="checkbox"`, `name="matchIds[]" value="`+ids[1], "Remove Title from the card",
+		`action="/pickem`+admin+`/card" data-queue="POST"`, `type="file"`)
 
 	r.want(200, "", "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
 	r.page("sam", at, 200, "✓ The C")
@@ -55,7 +57,7 @@ func TestPages(t *testing.T) {
 	if other := r.page("max", "/users/sam", 200, "sam H", "No picks yet."); strings.Contains(other, event) {
 		t.Error("another's page shows an open event")
 	}
-	if editor := r.page("admin", admin, 200); strings.Contains(editor, "Everybody") {
+	if editor := r.page("admin", admin, 200); strings.Contains(editor, "Everybody") || strings.Contains(editor, save) {
 		t.Error("an admin sees picks before the lock")
 	}
 	r.now = start.Add(-time.Hour)
@@ -63,9 +65,14 @@ func TestPages(t *testing.T) {
 		t.Error("a locked card takes picks")
 	}
 	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/state", `{"state":"broadcast"}`)
-	r.page("admin", admin, 200, "2 results missing", "No contest", `data-queue="PUT"`)
+	if editor := r.page("admin", admin, 200, "2 results missing", "No contest", `data-queue="PUT"`, save); strings.Contains(editor, `type="file"`) {
+		t.Error("a locked card takes matches from a file")
+	}
+	if list := r.page("admin", "/admin", 200); strings.Contains(list, remove) {
+		t.Error("a locked event can be deleted")
+	}
 	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/results", fmt.Sprintf(`{"results":{%q:1}}`, ids[0]))
-	r.page("max", at, 200, "1. sam H", "The C ✓", "The C won.")
+	r.page("max", at, 200, "1. sam H", "The C ✓", "The C won.", save)
 	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/results", fmt.Sprintf(`{"results":{%q:null}}`, ids[1]))
 	r.page("admin", admin, 200, "points as below", "✓ No contest", "Standings with this event", `1. sam H</th><td class="num">5</td><td class="num">–</td>`)
 	r.want(200, "", "admin", "POST", "/admin/events/"+event+"/score", "")
@@ -75,6 +82,7 @@ func TestPages(t *testing.T) {
 	r.page("max", "/users/sam", 200, "sam H", event)
 	r.page("max", "/users/nobody", 404)
 	r.page("max", "/standings?year=2023", 200, "Standings 2023", "No event of this year", `href="/pickem/-/standings?year=2024"`)
+	r.page("max", "/standings?year=2024", 200, `href="/pickem/app/standings.csv?year=2024" download`)
 	r.page("max", "/standings?year=x", 400)
 	r.page("sam", "/events/none", 404)
 }
@@ -154,6 +162,28 @@ func TestCSV(t *testing.T) {
 	if w := web.Ask(r.server.Handler(), "GET", "/pickem/app/standings.csv?year=x", "", headersOf("sam")...); w.Code != 400 {
 		t.Errorf("a bad year: %d", w.Code)
 	}
+}
+
+// A link of the pages downloads a file with the session's cookie, and a link on another site does not. Before the lock the file names nobody.
+func TestFilesBehindTheLinks(t *testing.T) {
+	r := newRig(t)
+	ids := r.card()
+	r.want(200, "", "sam", "PUT", "/app/events/"+event+"/predictions", fmt.Sprintf(`{"predictions":{%q:1}}`, ids[0]))
+	follow := func(path, site string, status int, want string) {
+		t.Helper()
+		w := web.Ask(r.server.Handler(), "GET", "/pickem/app/"+path, "", "Cookie", "touchline_token=max", "Sec-Fetch-Site", site, "Sec-Fetch-Mode", "navigate", "Accept", "text/html")
+		if w.Code != status || status == 200 && (w.Body.String() != want || !strings.HasPrefix(w.Header().Get("Content-Disposition"), "attachment")) {
+			t.Errorf("%s from %s: %d %v %s, want %d %s", path, site, w.Code, w.Header(), w.Body, status, want)
+		}
+	}
+	const picks, head = "events/" + event + "/predictions.csv", "Name,Points,Tag Team,Title\n"
+	follow(picks, "same-origin", 200, head)
+	follow("standings.csv", "same-origin", 200, "rank,userId,name,points,mcorrect,eplayed\n")
+	follow(picks, "cross-site", 401, "")
+	r.now = start.Add(-time.Hour)
+	follow(picks, "same-origin", 200, head)
+	r.want(200, "", "admin", "PUT", "/admin/events/"+event+"/state", `{"state":"broadcast"}`)
+	follow(picks, "same-origin", 200, head+"1. sam H,0,The C,–\n")
 }
 
 // Every scene of the gallery is rendered.

@@ -1,6 +1,6 @@
 // Makes a page work while its node is unreachable: with the service worker, the queue of writes, and the status line that shows how old
-// the page's content is and what waits. A form with data-queue sends its fields through the queue. A script of the application imports
-// queue for other writes.
+// the page's content is and what waits. A form with data-queue sends its fields, or the text of its file, through the queue. A script of
+// the application imports queue for other writes.
 import { Queue } from "./queue.js";
 
 const root = document.documentElement;
@@ -38,10 +38,11 @@ document.addEventListener("submit", async (e) => {
   if (!form.matches("form[data-queue]")) return;
   e.preventDefault();
   const until = Number(form.dataset.until) || 0;
+  const file = form.querySelector("input[type=file]")?.files[0];
   try {
     await queue.add({
-      path: form.getAttribute("action"), method: form.dataset.queue || "POST", body: fields(form, e.submitter), what: words(form, e.submitter),
-      until: until && until - nodeAhead,
+      path: form.getAttribute("action"), method: form.dataset.queue || "POST", what: words(form, e.submitter),
+      body: file ? await textOf(file) : fields(form, e.submitter), until: until && until - nodeAhead,
     });
     if (form.hasAttribute("data-clear")) form.reset();
     tell("");
@@ -76,6 +77,16 @@ function put(body, name, value) {
   path.forEach((key, i) => { at = at[key] ??= /^\d+$/.test(path[i + 1] ?? last) ? [] : {}; });
   if (list) (at[last] ??= []).push(value);
   else at[last] = value;
+}
+
+// Returns a file's text, without a byte order mark. Text in another encoding is refused: it would arrive with its letters replaced.
+async function textOf(file) {
+  const bytes = await file.arrayBuffer();
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${file.name} is not UTF-8: save it as CSV in UTF-8.`);
+  }
 }
 
 function words(form, submitter) {

@@ -7,8 +7,8 @@ const within = 15000; // ms until a request times out
 const steps = [1, 2, 4, 8, 16, 30]; // seconds between attempts
 const loose = 2 ** 50; // numbers from here on are writes only in this page's memory
 
-// Queue raises "change" when entries, trouble or signedOut change. An entry is {n, key, at, reader, method, path, body, what, until,
-// state, words, node, seq}; its state is queued, sending, taken or refused.
+// Queue raises "change" when entries, trouble or signedOut change. An entry is {n, key, at, reader, method, path, type, body, what,
+// until, state, words, node, seq}; its state is queued, sending, taken or refused.
 export class Queue extends EventTarget {
   entries = []; // in order, including other readers'
   trouble = ""; // why nothing can be stored: "denied", "full"
@@ -43,11 +43,13 @@ export class Queue extends EventTarget {
     this.#load();
   }
 
-  // add queues a write made now: {path, body, method, what, until, key}. what describes it; until is the time by this device's clock
-  // after which it must not be sent for the first time. It returns when the write is stored.
+  // add queues a write made now: {path, body, method, what, until, key}. body is sent as JSON, or as CSV if it is a string. what
+  // describes the write; until is the time by this device's clock after which it must not be sent for the first time. It returns when
+  // the write is stored.
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid() }) {
     await this.ready;
-    const entry = { key, at: Date.now(), reader: this.#reader, method, path, body: JSON.stringify(body), what, until, state: "queued", words: "" };
+    const [type, text] = typeof body === "string" ? ["text/csv", body] : ["application/json", JSON.stringify(body)];
+    const entry = { key, at: Date.now(), reader: this.#reader, method, path, type, body: text, what, until, state: "queued", words: "" };
     if (entry.body.length > mostBytes) throw new Error("This is too long to be sent: shorten it.");
     if (this.entries.length >= most) throw new Error(`${most} entries are waiting to be sent already: connect to the node before you add more.`);
     try {
@@ -233,7 +235,7 @@ async function send(e) {
     answer = await fetch(e.path, {
       method: e.method, body: e.body, redirect: "error", cache: "no-store", signal: AbortSignal.timeout(within),
       headers: {
-        "Content-Type": "application/json", "Idempotency-Key": e.key, Prefer: "wait=0",
+        "Content-Type": e.type ?? "application/json", "Idempotency-Key": e.key, Prefer: "wait=0",
         "Touchline-Occurred-Ago": ((Date.now() - e.at) / 1000).toFixed(1),
       },
     });
