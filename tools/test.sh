@@ -53,16 +53,16 @@ fast() {
 	CGO_ENABLED=$cgo GORACE=${GORACE:-atexit_sleep_ms=0} "$GO" test -json -short $RACE -vet=off -shuffle=on -p 4 -timeout 30m -tags "$TAGS" $PACKAGES
 }
 
-# full lists the packages in which -short or the tag "long" changes something; rapid makes fewer checks with -short.
+# full lists the packages in which -short or the tag "long" changes something, those that take longest first.
 full() {
 	echo ./edge/cricket/cricketapp ./edge/cricket ./sync/replica/simulation ./cmd/touchline ./internal/testrig/awsclients
-	grep -rlE --include='*_test.go' '^//go:build .*long|testing\.Short\(\)|pgregory\.net/rapid' cmd edge httpapi internal migrations store sync |
+	grep -rlE --include='*_test.go' '^//go:build .*long|testing\.Short\(\)' cmd edge httpapi internal migrations store sync |
 		sed 's|^|./|; s|/[^/]*$||' | sort -u
 }
 
 long() {
 	status=0
-	"$GO" test -json -vet=off -shuffle=on -p 3 -timeout 40m -tags "$TAGS,long" $(full) || status=1
+	"$GO" test -json -vet=off -shuffle=on -p 4 -timeout 40m -tags "$TAGS,long" $(full) || status=1
 	[ "$("$GO" env GOOS)" = linux ] || return $status
 	simulated=$("$GO" run ./internal/tools/simdisk bin/simdisk) || return 1
 	"$GO" test -json -vet=off -shuffle=on -timeout 40m -tags "$TAGS,simdisk" $simulated -run '^TestSimulatedDisk' ./store/internal/crash || status=1

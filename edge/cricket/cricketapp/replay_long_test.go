@@ -5,6 +5,7 @@ package cricketapp_test
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,10 +14,14 @@ import (
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
-// The replay of every recorded match without feed faults agrees with an independent count over its record.
-func TestReplayOfEveryMatch(t *testing.T) {
+// The replay of a recorded match without feed faults agrees with an independent count over its record. Of the matches of several days
+// only the shortest of each format are played; the tests of edge/cricket play them all.
+func TestReplayOfMatches(t *testing.T) {
 	want := readExpected(t)
 	for _, m := range cricketapp.Matches() {
+		if rounds(m.Type) == 1 && !slices.Contains(oneOfEachFormat(), m.ID) {
+			continue
+		}
 		t.Run(m.ID, func(t *testing.T) {
 			t.Parallel()
 			for _, problem := range againstCount(cleanRun(t, m.ID), want[m.ID]) {
