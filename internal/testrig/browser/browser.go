@@ -146,13 +146,14 @@ func (b *Tab) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // WaitFor waits until a JavaScript condition holds. If the page is left while the condition is evaluated, it is evaluated on the next
-// page.
+// page. A condition that throws does not hold: a page that is still loading lacks elements.
 func (b *Tab) WaitFor(t *testing.T, condition string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
 	defer cancel()
+	expression := "(() => { try { return " + condition + " } catch { return false } })()"
 	for {
-		_, err := chromedp.Run(ctx, chromedp.Poll[bool](condition, chromedp.WithPollingTimeout(110*time.Second)))
+		_, err := chromedp.Run(ctx, chromedp.Poll[bool](expression, chromedp.WithPollingTimeout(110*time.Second)))
 		if err == nil {
 			return
 		}
