@@ -192,15 +192,20 @@ func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 		return false, cli.Misuse(cmd, errors.New("cannot ask for confirmation without a terminal: use --yes"))
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s conflict %s? [y/N] ", verb, strings.Join(ids, ", ")) //nolint:errcheck // then nobody answers yes
-	line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if err != nil {
-		return false, nil //nolint:nilerr // no answer is a no
-	}
-	switch strings.ToLower(strings.TrimSpace(line)) {
-	case "y", "yes":
-		return true, nil
-	default:
-		return false, nil
+	answers := make(chan string, 1)
+	go func() { // after an interrupt it stays behind: reading a terminal cannot be cancelled
+		line, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+		if err != nil {
+			line = "" // no answer is a no
+		}
+		answers <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case <-cmd.Context().Done():
+		fmt.Fprintln(cmd.ErrOrStderr()) //nolint:errcheck // ends the line of the question
+		return false, fault.Wrap(cmd.Context().Err(), fault.Unavailable, "interrupted", "interrupted: nothing was decided")
+	case answer := <-answers:
+		return answer == "y" || answer == "yes", nil
 	}
 }
 
