@@ -57,7 +57,7 @@ func CreateCA(dataDir string, hosts []string, replace bool, now time.Time) (*CA,
 	certFile, keyFile := filepath.Join(dataDir, CAFile), filepath.Join(dataDir, caKey)
 	dir := filepath.Dir(keyFile)
 	if _, err := os.Stat(keyFile); !replace && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fault.New(fault.Conflict, "ca_exists", "there is a CA in %s already: --replace creates a new one, which has to be installed on every device", dir)
+		return nil, fault.New(fault.Conflict, "ca_exists", "there is a CA key in %s already: --replace creates a new CA, which has to be installed on every device", dir)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot create %s: %s", dir, err)
@@ -83,9 +83,10 @@ func CreateCA(dataDir string, hosts []string, replace bool, now time.Time) (*CA,
 	if err != nil {
 		return nil, err
 	}
-	err = secretfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+	// The key comes last: after a crash in between there is no CA yet, and the next call replaces the certificate.
+	err = secretfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 	if err == nil {
-		err = secretfile.Write(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+		err = secretfile.Write(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 	}
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "cannot_write", "cannot write the CA: %s", err)

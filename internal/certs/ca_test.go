@@ -67,6 +67,28 @@ func TestCAIsPrivateAndStays(t *testing.T) {
 	}
 }
 
+// A CA of which only the certificate was written is no CA, and is created again.
+func TestCreateCAAfterACrash(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, CAFile, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CreateCA(dir, nil, false, time.Now()); err == nil {
+		t.Fatal("created without a certificate")
+	}
+	if err := os.RemoveAll(filepath.Join(dir, CAFile)); err != nil {
+		t.Fatal(err)
+	}
+	newCA(t, dir, time.Now())
+	if err := os.Remove(filepath.Join(dir, caKey)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenCA(dir); !fault.Is(err, fault.NotFound) {
+		t.Fatal(err)
+	}
+	newCA(t, dir, time.Now())
+}
+
 // The CA certifies the local network and what it was created for; devices refuse everything else that it signs.
 func TestCAIsConstrained(t *testing.T) {
 	now := time.Now()
