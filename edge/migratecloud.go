@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/edge/node"
@@ -51,8 +52,10 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 	if !c.Cloud.Configured() {
 		return CloudReport{}, fault.New(fault.Invalid, "no_cloud", "no cloud is configured: set cloud.region, and cloud.endpoint if it is not AWS's")
 	}
-	for _, p := range c.Cloud.Problems(node.Schema(c.running()).Tables) {
-		return CloudReport{}, fault.New(fault.Invalid, "bad_config", "%s: %s", p.Key, p.Text)
+	for _, p := range c.Problems() { // serve reports the others
+		if p.Key == "log.format" || strings.HasPrefix(p.Key, "cloud.") {
+			return CloudReport{}, fault.New(fault.Invalid, "bad_config", "%s: %s", p.Key, p.Text)
+		}
 	}
 	client, err := c.Cloud.Client(ctx, log)
 	if err != nil {

@@ -52,6 +52,10 @@ func TestMigrateCloudRefuses(t *testing.T) {
 	if _, err := c.MigrateCloud(t.Context(), CloudMigration{}, nil, nil); !fault.Is(err, fault.Invalid) {
 		t.Errorf("no URL: %v", err)
 	}
+	c.Cloud.Endpoint, c.Log.Format = "http://127.0.0.1:1", "xml"
+	if _, err := c.MigrateCloud(t.Context(), CloudMigration{}, nil, nil); err == nil || !strings.Contains(err.Error(), "log.format: must be auto, text or json") {
+		t.Errorf("no format: %v", err)
+	}
 }
 
 // A table that never becomes ready is waited for until the limit, and the error names it.
