@@ -22,16 +22,12 @@ func startAlone(cmd *exec.Cmd) (*process.Process, func(ctx context.Context, netw
 	if err != nil {
 		return nil, nil, err
 	}
-	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", p.PID()))
-	if err == nil {
-		err = inside(ns, loopbackUp)
-	}
-	if err != nil {
+	if err := inside(p.PID(), loopbackUp); err != nil {
 		p.Kill()
 		return nil, nil, err
 	}
 	return p, func(ctx context.Context, network, addr string) (conn net.Conn, err error) {
-		dialErr := inside(ns, func() error {
+		dialErr := inside(p.PID(), func() error {
 			conn, err = new(net.Dialer).DialContext(ctx, network, addr) // for a numeric address, the socket is made on this thread
 			return err
 		})
@@ -39,9 +35,14 @@ func startAlone(cmd *exec.Cmd) (*process.Process, func(ctx context.Context, netw
 	}, nil
 }
 
-// inside calls f on a thread in the namespace. The thread ends with the goroutine, still locked, so that no other goroutine runs in the
-// namespace.
-func inside(ns *os.File, f func() error) error {
+// inside calls f on a thread in the namespace of a process. The thread ends with the goroutine, still locked, so that no other goroutine
+// runs in the namespace.
+func inside(pid int, f func() error) error {
+	ns, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", pid))
+	if err != nil {
+		return err
+	}
+	defer ns.Close() //nolint:errcheck // it was only read
 	done := make(chan error)
 	go func() {
 		runtime.LockOSThread()
