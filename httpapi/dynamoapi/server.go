@@ -200,7 +200,7 @@ func target(r *http.Request) (operation string, err error) {
 func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = []string{contentType}
-	if len(body) >= gzipFrom && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if len(body) >= gzipFrom && serve.AcceptsGzip(r) {
 		body = packed(body)
 		h["Content-Encoding"] = []string{"gzip"}
 	}

@@ -174,6 +174,10 @@ func TestGzip(t *testing.T) {
 	if err != nil || !strings.Contains(string(plain), text) {
 		t.Errorf("%v: %s", err, plain)
 	}
+	got = post(t, addr, getTarget, strings.NewReader(`{"TableName":"tab","Key":{"pk":{"S":"a"},"sk":{"S":"b"}}}`), "Accept-Encoding", "gzip;q=0")
+	if got.header.Get("Content-Encoding") != "" || !strings.Contains(got.body, text) {
+		t.Errorf("compressed, which the client refuses: %v", got.header)
+	}
 }
 
 // A body above 16 MB is refused, compressed or not, as is one shorter than announced.

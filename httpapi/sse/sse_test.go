@@ -3,8 +3,6 @@ package sse
 import (
 	"context"
 	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -186,17 +184,5 @@ func TestIdleBroadcaster(t *testing.T) {
 	loop.Wait()
 	if n := reads.Load(); n > 0 {
 		t.Errorf("%d records were read", n)
-	}
-}
-
-func TestAcceptsGzip(t *testing.T) {
-	for header, want := range map[string]bool{
-		"gzip": true, "deflate, GZIP;q=0.5": true, "br": false, "": false, "gzip;q=0": false, "gzip; q=0.000": false, "gzip;q=0.001": true, "xgzip": false,
-	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.Header.Set("Accept-Encoding", header)
-		if got := acceptsGzip(r); got != want {
-			t.Errorf("%q: %v", header, got)
-		}
 	}
 }

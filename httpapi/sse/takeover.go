@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/serve"
 )
 
 // maxTalk is how many bytes a client may send on its stream before it counts as gone.
@@ -30,7 +31,7 @@ func TakeOver(w gin.ResponseWriter, r *http.Request, wall clock.Clock, enc *Enco
 	if err != nil {
 		return nil, false
 	}
-	out = &Conn{to: conn, conn: conn, wall: wall, enc: enc, packed: acceptsGzip(r)}
+	out = &Conn{to: conn, conn: conn, wall: wall, enc: enc, packed: serve.AcceptsGzip(r)}
 	streamHead(h)
 	h.Set("Date", wall.Now().Format(http.TimeFormat))
 	h.Set("Transfer-Encoding", "chunked")
@@ -50,20 +51,6 @@ func TakeOver(w gin.ResponseWriter, r *http.Request, wall clock.Clock, enc *Enco
 	_ = conn.SetWriteDeadline(wall.Now().Add(writeWithin))
 	_, _ = io.WriteString(conn, head.String())
 	return out, true
-}
-
-// acceptsGzip reports whether Accept-Encoding names gzip and does not refuse it.
-func acceptsGzip(r *http.Request) bool {
-	for _, h := range r.Header.Values("Accept-Encoding") {
-		for coding := range strings.SplitSeq(h, ",") {
-			name, q, _ := strings.Cut(strings.TrimSpace(coding), ";")
-			q = strings.ReplaceAll(q, " ", "")
-			if strings.TrimSpace(strings.ToLower(name)) == "gzip" && q != "q=0" && !strings.HasPrefix(q, "q=0.000") {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // Watch waits until the client closes the connection, and then wakes the stream. Clients send nothing else on a stream.

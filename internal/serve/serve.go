@@ -1,4 +1,4 @@
-// Package serve runs HTTP servers with an orderly shutdown.
+// Package serve runs HTTP servers with an orderly shutdown, and reads headers for those that write their answers themselves.
 package serve
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -33,4 +34,18 @@ func Until(ctx context.Context, srv *http.Server, ln net.Listener, drain time.Du
 		return fmt.Errorf("serve: %w", context.Cause(serving))
 	}
 	return err
+}
+
+// AcceptsGzip reports whether Accept-Encoding names gzip and does not refuse it.
+func AcceptsGzip(r *http.Request) bool {
+	for _, h := range r.Header.Values("Accept-Encoding") {
+		for coding := range strings.SplitSeq(strings.ToLower(h), ",") {
+			name, q, _ := strings.Cut(coding, ";")
+			q = strings.TrimRight(strings.TrimSpace(q), "0.") // a weight of zero may be written q=0.000
+			if strings.TrimSpace(name) == "gzip" && q != "q=" {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -79,5 +80,18 @@ func TestBrokenListener(t *testing.T) {
 	srv := &http.Server{ReadHeaderTimeout: time.Minute}
 	if err := serve.Until(t.Context(), srv, ln, time.Minute, nil); err == nil || !strings.HasPrefix(err.Error(), "serve: accept") {
 		t.Error(err)
+	}
+}
+
+func TestAcceptsGzip(t *testing.T) {
+	for header, want := range map[string]bool{
+		"gzip": true, "deflate, GZIP;q=0.5": true, "br": false, "": false, "gzip;q=0": false, "gzip ; q=0.000": false, "gzip;Q=0.0": false,
+		"gzip;q=0, br": false, "gzip;q=0, gzip;q=1.0": true, "gzip;q=0.001": true, "xgzip": false,
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Accept-Encoding", header)
+		if got := serve.AcceptsGzip(r); got != want {
+			t.Errorf("%q: %v", header, got)
+		}
 	}
 }
