@@ -23,6 +23,7 @@ import (
 const (
 	defaultFile = "/etc/touchline/config.yaml"
 	envPrefix   = "TOUCHLINE_"
+	maxFile     = 1 << 20 // bytes of a configuration file
 )
 
 // loaded is a configuration with the source of each value.
@@ -73,7 +74,7 @@ func (c *loaded) fromFile(path string) error {
 	if !asked {
 		path = defaultFile
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := secretfile.ReadAny(path, maxFile)
 	if err != nil {
 		if !asked && os.IsNotExist(err) {
 			return nil

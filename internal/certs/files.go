@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/tls"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -14,7 +13,7 @@ import (
 
 const (
 	lookEvery = time.Second // how often the files are checked: another program renews them
-	maxPEM    = 256 << 10   // bytes of the key's file
+	maxPEM    = 256 << 10   // bytes of each file
 )
 
 // Files is a Source whose certificate and key an operator keeps in files.
@@ -39,7 +38,7 @@ func ReadPair(cert, key string) (*tls.Certificate, error) {
 
 // read returns the pair in the files, or shown if the files have not changed.
 func (f *Files) read(shown *tls.Certificate) (*tls.Certificate, error) {
-	chain, err := os.ReadFile(f.cert)
+	chain, err := secretfile.ReadAny(f.cert, maxPEM)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "bad_certificate", "cannot read the certificate: %s", err)
 	}

@@ -1,6 +1,7 @@
 package certs
 
 import (
+	"bytes"
 	"context"
 	"crypto/x509"
 	"encoding/pem"
@@ -126,6 +127,13 @@ func TestFilesRefused(t *testing.T) {
 		if _, err := ReadPair(pair[0], pair[1]); err == nil {
 			t.Error(pair, "was taken")
 		}
+	}
+	long := append(bytes.Repeat([]byte("#\n"), maxPEM/2), cert...)
+	if err := os.WriteFile(certFile, long, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadPair(certFile, keyFile); err == nil || !strings.Contains(err.Error(), "longer than") {
+		t.Error("a long certificate:", err)
 	}
 	if err := os.Chmod(keyFile, 0o644); err != nil {
 		t.Fatal(err)

@@ -52,4 +52,13 @@ func TestReadIsBounded(t *testing.T) {
 	if _, err := Read(filepath.Join(t.TempDir(), "none"), 5); !os.IsNotExist(err) {
 		t.Error(err)
 	}
+	if err := os.Chmod(name, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadAny(name, 5); err == nil || !strings.Contains(err.Error(), "longer than 5 bytes") {
+		t.Error(err)
+	}
+	if raw, err := ReadAny(name, 6); err != nil || string(raw) != "123456" {
+		t.Errorf("%q, %v", raw, err)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -296,6 +297,16 @@ func TestProblems(t *testing.T) {
 	}
 	if _, err := Load(file); err == nil || err.Error() != file+": line 1: rules: must be a list" {
 		t.Error(err)
+	}
+	if err := os.Truncate(file, 64<<20); err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := Load(file)
+	runtime.ReadMemStats(&after)
+	if read := after.TotalAlloc - before.TotalAlloc; err == nil || !strings.HasSuffix(err.Error(), "longer than 1048576 bytes") || read > 32<<20 {
+		t.Errorf("%v, after %d bytes", err, read)
 	}
 }
 

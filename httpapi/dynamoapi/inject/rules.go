@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
 	"github.com/touchline/touchline/internal/strictyaml"
 )
 
@@ -90,12 +91,12 @@ func (k Kind) operations() []string {
 
 // Load reads a file of rules. The error is a *fault.Error that lists all problems, by line and key.
 func Load(file string) (Rules, error) {
-	raw, err := os.ReadFile(file)
-	if err == nil && len(raw) > maxFile {
-		err = fmt.Errorf("it is longer than %d bytes", maxFile)
+	raw, err := secretfile.ReadAny(file, maxFile)
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		err = p.Err // the message below names the path
 	}
 	if err != nil {
-		return Rules{}, fault.Wrap(err, fault.Invalid, "no_rules", "cannot read the rules in %s", file)
+		return Rules{}, fault.Wrap(err, fault.Invalid, "no_rules", "cannot read the rules in %s: %s", file, err)
 	}
 	r, err := Parse(raw)
 	if f, ok := errors.AsType[*fault.Error](err); ok {
