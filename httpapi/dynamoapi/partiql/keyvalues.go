@@ -29,7 +29,9 @@ func (r *reading) limit(c *node) bool {
 		if !n.isConstant() {
 			return false
 		}
-		a.mustFit(n.constant(r.params))
+		if !r.anyType {
+			a.mustFit(n.constant(r.params))
+		}
 	}
 	if bounds != nil {
 		r.bound = c
