@@ -135,6 +135,9 @@ func TestFilesRefused(t *testing.T) {
 	if _, err := ReadPair(certFile, keyFile); err == nil || !strings.Contains(err.Error(), "longer than") {
 		t.Error("a long certificate:", err)
 	}
+	if err := os.WriteFile(certFile, cert, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chmod(keyFile, 0o644); err != nil {
 		t.Fatal(err)
 	}
