@@ -39,11 +39,11 @@ run: build ## build and start all applications, with a recorded match played liv
 	@exec $(BIN) demo $(ARGS)
 
 .PHONY: test
-test: need-go ## test every package, with the race detector if there is a C compiler (6 minutes on two cores)
+test: need-go ## test every package, with the race detector if there is a C compiler (6 to 12 minutes on two cores)
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh fast
 
 .PHONY: test-long
-test-long: need-go ## run the long tests: every recorded match, many seeds, fleets, other DynamoDB clients (12 minutes)
+test-long: need-go ## run the long tests: every recorded match, many seeds, fleets, other DynamoDB clients (15 minutes)
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh long
 
 .PHONY: test-all

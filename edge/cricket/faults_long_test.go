@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay"
 )
 
-var faultSeeds = flag.Int("cricket.faults", 0, "number of seeds of feed faults to play each recorded match with; 0: one seed for one match in four")
+var faultSeeds = flag.Int("cricket.faults", 0, "number of seeds of feed faults to play each recorded match with; 0: one seed for one match in eight")
 
 // maxRow is the largest size of a row of active-matches, in bytes.
 const maxRow = 5 * 1024
@@ -20,7 +20,7 @@ const maxRow = 5 * 1024
 func TestEveryMatchUnderFaults(t *testing.T) {
 	for i, info := range replay.List() {
 		seeds := *faultSeeds
-		if seeds == 0 && i%4 == 0 {
+		if seeds == 0 && i%8 == 0 {
 			seeds = 1
 		}
 		t.Run(info.ID, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 )
 
 // Without the race detector every run of the tests plays many seeds, others than TestSimulation's; make sim plays more.
-func TestSimulationOfManySeeds(t *testing.T) { playSeeds(t, 101, 40, 1) }
+func TestSimulationOfManySeeds(t *testing.T) { playSeeds(t, 101, 20, 1) }
 
 // The same seed gives the same history on one processor, on which all seeds are played. On several, and with the race detector, whose
 // scheduler shuffles goroutines that are ready at one instant, a few sometimes differ. So do those with a full disk: which commit reaches
