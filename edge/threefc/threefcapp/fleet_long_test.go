@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"mime/quotedprintable"
 	"net/http"
 	netmail "net/mail"
@@ -330,7 +331,8 @@ func TestPartitionWiped(t *testing.T) {
 	f.Quiet()
 }
 
-// The cost of a goal in the cloud, in write units, including its derived rows.
+// The cost of a goal in the cloud, in write units, including its derived rows. The test takes the least of three measurements, because
+// rows of the goal before may still arrive during one.
 func TestUnitsOfAGoal(t *testing.T) {
 	f := newFleet(t)
 	f.game(true)
@@ -344,13 +346,15 @@ func TestUnitsOfAGoal(t *testing.T) {
 	}
 	settles(1)
 	f.Cut("b") // its reads are not counted, but its exports would be
-	settled := f.Cloud.Units()
-	f.want("a", "POST", "/v1/games/g/goals", goal("red", "blue"), "Idempotency-Key", "k1")
-	settles(2)
-	if units := f.Cloud.Units() - settled; units > 18 {
-		t.Errorf("a goal costs %v write units", units)
-	} else {
-		t.Logf("a goal costs %v write units", units)
+	least := math.Inf(1)
+	for n := 2; n <= 4; n++ {
+		before := f.Cloud.Units()
+		f.want("a", "POST", "/v1/games/g/goals", goal("red", "blue"), "Idempotency-Key", fmt.Sprint("k", n))
+		settles(n)
+		least = min(least, f.Cloud.Units()-before)
+	}
+	if t.Logf("a goal costs %v write units", least); least > 18 {
+		t.Error("more than 18")
 	}
 }
 
