@@ -17,7 +17,7 @@ const maxRow = 5 * 1024
 
 // In every recorded match, and in some with feed faults, the row stays small at every tick. Every announcement is true or was
 // corrected.
-func TestEveryMatchUnderFaults(t *testing.T) {
+func TestEveryMatch(t *testing.T) {
 	for i, info := range replay.List() {
 		seeds := *faultSeeds
 		if seeds == 0 && i%8 == 0 {
