@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -17,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 )
 
-// cloudRig is a DynamoDB Local that processes can reach, and their environment.
+// cloudRig is a DynamoDB Local behind a proxy, and their environment.
 type cloudRig struct {
 	*ddblocal.Server
 	t    *testing.T
@@ -29,8 +28,7 @@ type cloudRig struct {
 func newCloudRig(t *testing.T) *cloudRig {
 	t.Helper()
 	r := &cloudRig{Server: ddblocal.Start(t), t: t, bin: binary(t), dir: t.TempDir()}
-	addr := strings.TrimSuffix(strings.TrimPrefix(r.URL, "http://"), "/")
-	r.door = faultproxy.Start(t, r.Client.Transport.(*http.Transport).DialContext, addr, 1)
+	r.door = faultproxy.Start(t, r.Addr, 1)
 	return r
 }
 

@@ -50,10 +50,9 @@ type cloudNode struct {
 // node returns a node that does not run yet.
 func (r *cloudRig) node(name string, seed uint64) *cloudNode {
 	r.t.Helper()
-	addr := strings.TrimSuffix(strings.TrimPrefix(r.URL, "http://"), "/")
 	n := &cloudNode{
 		t: r.t, name: name, rig: r, dir: filepath.Join(r.dir, name), web: "127.0.0.1:" + process.FreePort(r.t),
-		door: faultproxy.Start(r.t, r.Client.Transport.(*http.Transport).DialContext, addr, seed),
+		door: faultproxy.Start(r.t, r.Addr, seed),
 	}
 	n.api = bareClient("http://127.0.0.1:"+process.FreePort(r.t), &http.Client{Timeout: time.Minute, Transport: &http.Transport{}})
 	return n
@@ -284,7 +283,7 @@ func itemText(t *testing.T, it map[string]types.AttributeValue) string {
 
 // foreign returns a plain SDK client of the cloud itself: the original backend, or a console.
 func (r *cloudRig) foreign() *dynamodb.Client {
-	return bareClient(strings.TrimSuffix(r.URL, "/"), r.Client)
+	return bareClient(r.URL, r.Client)
 }
 
 func s(text string) types.AttributeValue { return &types.AttributeValueMemberS{Value: text} }

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -29,10 +27,9 @@ func behind(t *testing.T, n int, seed uint64, table store.TableSpec) ([]*Client,
 	t.Helper()
 	keys(t)
 	s := ddblocal.Start(t)
-	dial := s.Client.Transport.(*http.Transport).DialContext
 	clients, doors := make([]*Client, n), make([]*faultproxy.Proxy, n)
 	for i := range n {
-		doors[i] = faultproxy.Start(t, dial, strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/"), seed+uint64(i))
+		doors[i] = faultproxy.Start(t, s.Addr, seed+uint64(i))
 		clients[i] = client(t, doors[i].URL(), deadline(500*time.Millisecond))
 	}
 	define(t, client(t, doors[0].URL()), table)

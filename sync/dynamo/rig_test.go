@@ -72,9 +72,7 @@ func logTo(l *slog.Logger) func(*Config) { return func(c *Config) { c.Log = l } 
 func local(t testing.TB, options ...func(*Config)) *Client {
 	t.Helper()
 	keys(t)
-	s := ddblocal.Start(t)
-	dial := s.Client.Transport.(*http.Transport).DialContext
-	return client(t, s.URL, append([]func(*Config){func(c *Config) { c.Dial = dial }}, options...)...)
+	return client(t, ddblocal.Start(t).URL, options...)
 }
 
 func spec(name string) store.TableSpec {

@@ -7,10 +7,6 @@ import (
 	"flag"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,7 +37,7 @@ func endpoint(t testing.TB) awsclients.Endpoint {
 	t.Helper()
 	e := caller()
 	if *against == "local" {
-		e.URL = local(t)
+		e.URL = ddblocal.Start(t).URL
 	} else {
 		e.URL = ours(t, everything(e), nil)
 	}
@@ -101,22 +97,6 @@ func housekeep(ctx context.Context, t testing.TB, s *store.Store) {
 			_ = clock.Real().Wait(ctx, time.Now().Add(time.Minute), changed) // fails when ctx ends
 		}
 	}
-}
-
-// local returns the URL of a DynamoDB Local, which may be in a network of its own.
-func local(t testing.TB) string {
-	t.Helper()
-	s := ddblocal.Start(t)
-	to, err := url.Parse(strings.TrimSuffix(s.URL, "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httptest.NewServer(&httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to) },
-		Transport: s.Client.Transport,
-	})
-	t.Cleanup(proxy.Close)
-	return proxy.URL
 }
 
 // retryer does not retry, so that failures are visible. DynamoDB Local sometimes fails while an index is created.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/process"
@@ -22,8 +21,7 @@ const startLimit = time.Minute
 type Instance struct {
 	*process.Process
 
-	Addr string // for Dial only
-	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	Addr string // on loopback, host:port
 }
 
 // lacking is an error that says what the machine lacks.
@@ -38,7 +36,7 @@ func StartOnDisk(ctx context.Context, folder string) (*Instance, error) {
 // StartInMemory is StartOnDisk with the tables in memory.
 func StartInMemory(ctx context.Context) (*Instance, error) { return start(ctx, nil, "-inMemory") }
 
-// start runs Java with the given options, in a network namespace or on a random port, and waits until it accepts connections.
+// start runs Java with the given options, and waits until it accepts connections.
 func start(ctx context.Context, machine []string, tables ...string) (*Instance, error) {
 	java, err := exec.LookPath("java")
 	if err != nil {
@@ -48,26 +46,18 @@ func start(ctx context.Context, machine []string, tables ...string) (*Instance, 
 	if err != nil {
 		return nil, lacking{err}
 	}
-	var said bytes.Buffer
-	command := func(addr string) *exec.Cmd {
-		_, port, _ := net.SplitHostPort(addr)
-		//nolint:gosec,noctx // what runs is the java of this machine; it ends with the test, by Kill
-		cmd := exec.Command(java, slices.Concat(machine, []string{"-Djava.net.preferIPv4Stack=true", "-cp", filepath.Join(lib, "*"),
-			"software.amazon.dynamodb.services.local.main.ServerRunner"}, tables, []string{"-sharedDb", "-disableTelemetry", "-port", port})...)
-		cmd.Dir, cmd.Stdout, cmd.Stderr = lib, &said, &said
-		return cmd
+	port, err := process.Port(ctx)
+	if err != nil {
+		return nil, err
 	}
-	i := &Instance{Addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(8000))}
-	if i.Process, i.Dial, err = startAlone(command(i.Addr)); err != nil {
-		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		i.Addr, i.Dial = l.Addr().String(), new(net.Dialer).DialContext
-		_ = l.Close() // free the port for Java
-		if i.Process, err = process.Start(command(i.Addr), -1); err != nil {
-			return nil, err
-		}
+	var said bytes.Buffer
+	//nolint:gosec,noctx // what runs is the java of this machine; it ends with the test, by Kill
+	cmd := exec.Command(java, slices.Concat(machine, []string{"-Djava.net.preferIPv4Stack=true", "-cp", filepath.Join(lib, "*"),
+		"software.amazon.dynamodb.services.local.main.ServerRunner"}, tables, []string{"-sharedDb", "-disableTelemetry", "-port", port})...)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = lib, &said, &said
+	i := &Instance{Addr: "127.0.0.1:" + port}
+	if i.Process, err = process.Start(cmd, -1); err != nil {
+		return nil, err
 	}
 	if err := i.reach(ctx); err != nil {
 		i.Kill()
@@ -82,7 +72,7 @@ func (i *Instance) reach(ctx context.Context) error {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {
-		conn, err := i.Dial(ctx, "tcp", i.Addr)
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", i.Addr)
 		if err == nil {
 			return conn.Close()
 		}

@@ -17,8 +17,9 @@ var small = []string{"-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"}
 
 // Server is a DynamoDB Local with its tables in memory. Its methods may be called from any goroutine.
 type Server struct {
-	URL    string       // for Client only
-	Client *http.Client // reaches the server, even in its own namespace
+	Addr   string // host:port
+	URL    string // "http://127.0.0.1:20000"
+	Client *http.Client
 }
 
 // Start runs a DynamoDB Local until the test or its process ends. Without Java or Maven, or if Maven cannot download it, the test is
@@ -34,11 +35,8 @@ func Start(t testing.TB) *Server {
 	}
 	t.Cleanup(i.Kill)
 	s := &Server{
-		URL: "http://" + i.Addr + "/",
-		Client: &http.Client{
-			Transport: &http.Transport{DialContext: i.Dial, MaxIdleConnsPerHost: 8},
-			Timeout:   time.Minute,
-		},
+		Addr: i.Addr, URL: "http://" + i.Addr,
+		Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}, Timeout: time.Minute},
 	}
 	t.Cleanup(s.Client.CloseIdleConnections)
 	return s

@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// Dial connects to the server.
-type Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-
 // Proxy forwards to one server. Its methods may be called from any goroutine.
 type Proxy struct {
 	addr   string // of the proxy
@@ -39,7 +36,7 @@ type Proxy struct {
 const tick = 10 * time.Millisecond
 
 // Start listens on a loopback port until the test ends, and forwards to the server at an address.
-func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
+func Start(t testing.TB, to string, seed uint64) *Proxy {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +45,7 @@ func Start(t testing.TB, dial Dial, to string, seed uint64) *Proxy {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Proxy{
 		addr: l.Addr().String(), to: to, ctx: ctx, cancel: cancel,
-		behind: &http.Transport{DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 64},
+		behind: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 		rng:    rand.New(rand.NewPCG(seed, 0)), conns: map[net.Conn]bool{}, since: time.Now(),
 	}
 	p.server = &http.Server{

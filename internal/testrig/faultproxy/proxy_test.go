@@ -19,6 +19,7 @@ import (
 
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -43,7 +44,7 @@ func start(t *testing.T) *rig {
 		fmt.Fprintf(w, "%s%s", body, strings.Repeat(".", 2000))
 	}))
 	t.Cleanup(s.Close)
-	r.Proxy = faultproxy.Start(t, new(net.Dialer).DialContext, s.Listener.Addr().String(), 1)
+	r.Proxy = faultproxy.Start(t, s.Listener.Addr().String(), 1)
 	transport := &http.Transport{MaxIdleConnsPerHost: 4}
 	r.client = &http.Client{Transport: transport, Timeout: patience}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -293,7 +294,7 @@ func TestDraw(t *testing.T) {
 			t.Errorf("%v: %+v and %+v", f, a, b)
 		}
 	}
-	gone := faultproxy.Start(t, func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("gone") }, "x", 1)
+	gone := faultproxy.Start(t, "127.0.0.1:"+process.FreePort(t), 1)
 	client := &http.Client{Timeout: patience}
 	resp, err := client.Get(gone.URL())
 	if err == nil {

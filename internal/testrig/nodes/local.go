@@ -3,7 +3,6 @@ package nodes
 import (
 	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,9 +28,8 @@ func TwoLocal(t *testing.T, o Options) (f *Fleet, client *dynamo.Client) {
 	t.Helper()
 	f, client, s := local(t, o)
 	for _, name := range []string{"a", "b"} {
-		dial := s.Client.Transport.(*http.Transport).DialContext
-		f.doors[name] = faultproxy.Start(t, dial, strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/"), 0)
-		f.dynamo(name, eager(), f.client(f.doors[name].URL(), nil))
+		f.doors[name] = faultproxy.Start(t, s.Addr, 0)
+		f.dynamo(name, eager(), f.client(f.doors[name].URL()))
 	}
 	return f, client
 }
@@ -47,7 +45,7 @@ func local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client, s *ddbloca
 	}
 	s = ddblocal.Start(t)
 	f = begin(t, o)
-	client = f.client(s.URL, s.Client.Transport.(*http.Transport).DialContext)
+	client = f.client(s.URL)
 	for _, spec := range append(node.Schema([]*app.App{o.App()}).Tables, syncTable()) {
 		if spec.Policy == store.PolicyLocal {
 			continue
@@ -59,9 +57,9 @@ func local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client, s *ddbloca
 	return f, client, s
 }
 
-func (f *Fleet) client(url string, dial dynamo.Dial) *dynamo.Client {
+func (f *Fleet) client(url string) *dynamo.Client {
 	f.T.Helper()
-	client, err := dynamo.New(f.T.Context(), dynamo.Config{Endpoint: url, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute, Dial: dial})
+	client, err := dynamo.New(f.T.Context(), dynamo.Config{Endpoint: url, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute})
 	if err != nil {
 		f.T.Fatal(err)
 	}

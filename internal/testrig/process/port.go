@@ -1,6 +1,8 @@
 package process
 
 import (
+	"context"
+	"errors"
 	"net"
 	"os"
 	"strconv"
@@ -10,23 +12,27 @@ import (
 
 var portsGiven atomic.Int32 //nolint:gochecknoglobals // ports are the machine's
 
-// FreePort returns a port that nobody listens on and that nobody else will take, neither before the test does nor while a program that
-// returns to it is down. It lies below the range from which systems assign ports, is given to one test only, and tests of other packages
-// use other numbers.
+// FreePort is Port for a test.
 func FreePort(t testing.TB) string {
 	t.Helper()
+	port, err := Port(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// Port returns a port that nobody listens on and that nobody else will take, neither before the caller does nor while a program that
+// returns to it is down. It lies below the range from which systems assign ports, is given only once, and other processes use other
+// numbers.
+func Port(ctx context.Context) (string, error) {
 	const first, count, apart = 10_000, 20_000, 997 // processes running at once have adjacent ids
 	for range count {
 		port := strconv.Itoa(first + (apart*os.Getpid()+int(portsGiven.Add(1)))%count)
-		ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", ":"+port)
-		if err != nil {
-			continue // in use
+		ln, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":"+port)
+		if err == nil {
+			return port, ln.Close()
 		}
-		if err := ln.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return port
 	}
-	t.Fatal("no port is free")
-	return ""
+	return "", errors.New("no port is free")
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"net"
 	"net/rpc"
 	"os"
 	"time"
@@ -38,7 +37,7 @@ func child(ctx context.Context) error {
 
 // Ask sends requests as a client and counts them.
 func (c *Child) Ask(o Order, requests *int) (err error) {
-	*requests, err = o.carryOut(c.ctx, new(net.Dialer).DialContext)
+	*requests, err = o.carryOut(c.ctx)
 	return err
 }
 

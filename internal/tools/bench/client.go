@@ -31,7 +31,7 @@ const prepared = 512
 
 // carryOut sends prepared requests, one after the other on each of several persistent connections. Go's own client costs more than the
 // server it calls, so this one is as simple as the protocol allows.
-func (o Order) carryOut(ctx context.Context, dial measure.Dialer) (requests int, err error) {
+func (o Order) carryOut(ctx context.Context) (requests int, err error) {
 	ready := make([][]byte, prepared)
 	choose := newShuffle(o.Items)
 	for i := range ready {
@@ -42,7 +42,7 @@ func (o Order) carryOut(ctx context.Context, dial measure.Dialer) (requests int,
 	defer cancel()
 	conns := make([]*conn, o.Conns)
 	for i := range conns {
-		c, err := dial(ctx, "tcp", o.Addr)
+		c, err := new(net.Dialer).DialContext(ctx, "tcp", o.Addr)
 		if err != nil {
 			return 0, err
 		}

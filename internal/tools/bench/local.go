@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"os"
 	"strings"
 
@@ -26,7 +25,7 @@ func measureLocal(ctx context.Context, b *bench) error {
 		return ctx.Err()
 	}
 	defer local.Kill()
-	if err := measure.Fill(ctx, measure.NewClient(local.Addr, local.Dial, 1), b.size.small); err != nil {
+	if err := measure.Fill(ctx, measure.NewClient(local.Addr, 1), b.size.small); err != nil {
 		return err
 	}
 	return b.serve(ctx, -1, func(srv *remote, addr string) error {
@@ -60,12 +59,12 @@ func (b *bench) compareWith(ctx context.Context, local *ddblocal.Instance, addr 
 		theirs.Local = true
 		warm := theirs
 		warm.Millis *= 3 // time for Java to compile what it runs often
-		if _, err := warm.carryOut(ctx, local.Dial); err != nil {
+		if _, err := warm.carryOut(ctx); err != nil {
 			return err
 		}
 		got, err := measure.Interleave(ctx, webRounds(b),
-			measure.Side{Run: func() (int, error) { return ours.carryOut(ctx, new(net.Dialer).DialContext) }},
-			measure.Side{Run: func() (int, error) { return theirs.carryOut(ctx, local.Dial) }})
+			measure.Side{Run: func() (int, error) { return ours.carryOut(ctx) }},
+			measure.Side{Run: func() (int, error) { return theirs.carryOut(ctx) }})
 		if err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func inProcess(t *testing.T, name string, h http.Handler) *server {
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
 	return &server{
-		name: name, client: newClient(ln.Addr().String(), new(net.Dialer).DialContext),
+		name: name, client: newClient(ln.Addr().String()),
 		stop: func() { _ = srv.Close(); <-done },
 	}
 }

@@ -44,7 +44,7 @@ func startLocal(ctx context.Context, name, folder string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{name: name, slow: true, pid: local.PID(), stop: local.Kill, client: newClient(local.Addr, local.Dial)}
+	s := &server{name: name, slow: true, pid: local.PID(), stop: local.Kill, client: newClient(local.Addr)}
 	return s.answered(ctx, began)
 }
 

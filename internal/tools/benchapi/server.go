@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"regexp"
@@ -30,8 +29,8 @@ type server struct {
 	stop   func()
 }
 
-func newClient(addr string, dial measure.Dialer) *dynamodb.Client {
-	return measure.NewClient(addr, dial, 4*many)
+func newClient(addr string) *dynamodb.Client {
+	return measure.NewClient(addr, 4*many)
 }
 
 // answered waits until a server has answered a request, and records how long it took since began.
@@ -92,6 +91,6 @@ func serve(ctx context.Context, name string, cmd *exec.Cmd) (*server, error) {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		p.Await(startTimeout)
 	}
-	s := &server{name: name, pid: p.PID(), stop: stop, client: newClient(addr, new(net.Dialer).DialContext)}
+	s := &server{name: name, pid: p.PID(), stop: stop, client: newClient(addr)}
 	return s.answered(ctx, began)
 }

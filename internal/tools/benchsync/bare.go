@@ -15,7 +15,7 @@ import (
 
 // bare makes the application's own calls with the SDK's client, and returns the number of writes per second.
 func (b *bench) bare(ctx context.Context, table string, asked []write) (float64, error) {
-	db := measure.NewClient(b.server.Addr, b.server.Dial, 2*b.set.lanes)
+	db := measure.NewClient(b.server.Addr, 2*b.set.lanes)
 	b.Say("%s: making the items", table)
 	err := measure.Share(b.set.lanes, len(asked), func(i int) error {
 		w := asked[i]

@@ -47,7 +47,7 @@ func newBench(ctx context.Context, run *measure.Run, set settings, server *ddblo
 			return nil, err
 		}
 	}
-	c, err := dynamo.New(ctx, dynamo.Config{Endpoint: "http://" + server.Addr, Region: "local", Dial: server.Dial})
+	c, err := dynamo.New(ctx, dynamo.Config{Endpoint: "http://" + server.Addr, Region: "local"})
 	return &bench{Run: run, set: set, server: server, cloud: c}, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"time"
 
@@ -18,22 +17,19 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Dialer opens connections.
-type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
-
 // BatchItems is the number of items in a BatchWriteItem, DynamoDB's maximum.
 const BatchItems = 25
 
 // NewClient returns the SDK's client with its defaults, except that it does not retry, keeps the given number of connections, and has
 // fixed credentials.
-func NewClient(addr string, dial Dialer, connections int) *dynamodb.Client {
+func NewClient(addr string, connections int) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		Region: "us-east-1", BaseEndpoint: aws.String("http://" + addr),
 		Credentials: credentials.NewStaticCredentialsProvider("bench", "bench", ""),
 		Retryer:     aws.NopRetryer{},
 		HTTPClient: transport{awshttp.NewBuildableClient().WithTimeout(time.Minute).WithTransportOptions(
 			func(t *http.Transport) {
-				t.DialContext, t.Proxy = dial, nil
+				t.Proxy = nil
 				t.MaxIdleConns, t.MaxIdleConnsPerHost = connections, connections
 			})},
 	})

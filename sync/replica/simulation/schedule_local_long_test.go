@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -73,7 +72,7 @@ func (s *localStage) client() *dynamo.Client {
 	c, err := dynamo.New(context.Background(), dynamo.Config{
 		Endpoint: s.server.URL, Region: "eu-west-1", Prefix: s.prefix, Deadline: 10 * time.Second,
 		Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			c, err := s.server.Client.Transport.(*http.Transport).DialContext(ctx, network, addr)
+			c, err := new(net.Dialer).DialContext(ctx, network, addr)
 			if err != nil {
 				return nil, err
 			}
