@@ -2,8 +2,8 @@
 package fraction
 
 import (
-	"cmp"
-	"strconv"
+	"math/big"
+	"strings"
 )
 
 // Fraction is an average as an exact fraction. An average of nothing has denominator 0.
@@ -20,28 +20,15 @@ func (r Fraction) Plus(o Fraction) Fraction {
 	return Fraction{r.Num*o.Den + o.Num*r.Den, r.Den * o.Den}
 }
 
-// Compare orders fractions; undefined ones come first.
-func (r Fraction) Compare(o Fraction) int {
-	if !r.Known() || !o.Known() {
-		return cmp.Compare(r.Den, min(o.Den, 1))
-	}
-	return cmp.Compare(r.Num*o.Den, o.Num*r.Den)
-}
-
-// thousandths rounds half up, as scorebooks always have: 1 of 16 is .063.
-func (r Fraction) thousandths() int64 { return (2000*r.Num + r.Den) / (2 * r.Den) }
+// decimal rounds half up, as scorebooks always have: 1 of 16 is 0.063.
+func (r Fraction) decimal() string { return big.NewRat(r.Num, r.Den).FloatString(3) }
 
 // String formats an average as in scorebooks: .342, 1.020, and --- if undefined.
 func (r Fraction) String() string {
 	if !r.Known() {
 		return "---"
 	}
-	n := r.thousandths()
-	text := strconv.FormatInt(n%1000+1000, 10)[1:]
-	if n < 1000 {
-		return "." + text
-	}
-	return strconv.FormatInt(n/1000, 10) + "." + text
+	return strings.TrimPrefix(r.decimal(), "0")
 }
 
 // MarshalJSON implements json.Marshaler: a number with three decimals, or null.
@@ -49,6 +36,5 @@ func (r Fraction) MarshalJSON() ([]byte, error) {
 	if !r.Known() {
 		return []byte("null"), nil
 	}
-	n := r.thousandths()
-	return []byte(strconv.FormatInt(n/1000, 10) + "." + strconv.FormatInt(n%1000+1000, 10)[1:]), nil
+	return []byte(r.decimal()), nil
 }
