@@ -30,6 +30,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/pebble"
 	"github.com/touchline/touchline/internal/testrig/process"
 	"github.com/touchline/touchline/internal/testrig/route53"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 const (
@@ -64,7 +65,7 @@ func TestCertificateOfAPublicCA(t *testing.T) {
 	ca, looked := pebble.Start(t, 5*time.Minute), make(chan struct{}) // so short a life that it is renewed at each check
 	n := newACMENode(t, ca, looked)
 	n.start()
-	pebble.Eventually(t, "the node says that it has no certificate", func() bool {
+	web.Eventually(t, "the node says that it has no certificate", func() bool {
 		a := n.plainly("/readyz?verbose")
 		return a.status == http.StatusServiceUnavailable && strings.Contains(a.body, "there is no certificate yet")
 	})
@@ -72,7 +73,7 @@ func TestCertificateOfAPublicCA(t *testing.T) {
 		t.Error("it spoke TLS without a certificate")
 	}
 	close(looked)
-	pebble.Eventually(t, "the node is ready", func() bool {
+	web.Eventually(t, "the node is ready", func() bool {
 		a := n.plainly("/readyz?verbose")
 		return a.status == http.StatusOK && strings.Contains(a.body, "[+] certificate ok")
 	})
@@ -149,7 +150,7 @@ func (n *acmeNode) start() {
 			n.t.Log(n.log.String())
 		}
 	})
-	pebble.Eventually(n.t, "the node listens", func() bool {
+	web.Eventually(n.t, "the node listens", func() bool {
 		conn, err := net.Dial("tcp", n.https)
 		if err == nil {
 			conn.Close()
@@ -299,7 +300,7 @@ func (n *acmeNode) signsIn() {
 func (n *acmeNode) renews(first string) {
 	n.t.Helper()
 	lines := n.stream()
-	pebble.Eventually(n.t, "the stream has begun", func() bool { return lines.Load() > 0 })
+	web.Eventually(n.t, "the stream has begun", func() bool { return lines.Load() > 0 })
 	ctx, end := context.WithCancel(n.t.Context())
 	var asking sync.WaitGroup
 	var counts [2]atomic.Int32
@@ -314,12 +315,12 @@ func (n *acmeNode) renews(first string) {
 	if err := n.cmd.Process.Signal(syscall.SIGHUP); err != nil { // otherwise it checks every 10 minutes
 		n.t.Fatal(err)
 	}
-	pebble.Eventually(n.t, "a renewal", func() bool {
+	web.Eventually(n.t, "a renewal", func() bool {
 		return n.get("/livez").leaf.SerialNumber.String() != first
 	})
 	n.shows(2)
 	line, one, each := lines.Load(), counts[0].Load(), counts[1].Load()
-	pebble.Eventually(n.t, "the connections go on", func() bool {
+	web.Eventually(n.t, "the connections go on", func() bool {
 		return lines.Load() > line && counts[0].Load() > one && counts[1].Load() > each
 	})
 	end()

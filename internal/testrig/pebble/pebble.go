@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -23,7 +22,8 @@ import (
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/cache"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/process"
+	"github.com/touchline/touchline/internal/testrig/web"
 )
 
 const version = "v2.10.1"
@@ -41,9 +41,10 @@ type CA struct {
 func Start(t *testing.T, life time.Duration) *CA {
 	t.Helper()
 	dir, programs := t.TempDir(), programs(t)
-	c := &CA{management: free(t), dns: free(t), RootsFile: filepath.Join(dir, "roots.pem")}
+	free := func() string { return "127.0.0.1:" + process.FreePort(t) }
+	c := &CA{management: free(), dns: free(), RootsFile: filepath.Join(dir, "roots.pem")}
 	certFile, keyFile := c.keys(t, dir)
-	listen, resolver := free(t), free(t)
+	listen, resolver := free(), free()
 	config, err := json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": listen, "managementListenAddress": c.management, "certificate": certFile, "privateKey": keyFile, "httpPort": 1, "tlsPort": 1,
 		"retryAfter": map[string]int{"authz": 1, "order": 1}, "keyAlgorithm": "ecdsa",
@@ -59,7 +60,7 @@ func Start(t *testing.T, life time.Duration) *CA {
 	start(t, filepath.Join(programs, "pebble-challtestsrv"), "-dnsserver", resolver, "-management", c.dns, "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "")
 	start(t, filepath.Join(programs, "pebble"), "-config", configFile, "-dnsserver", resolver)
 	c.Directory = "https://" + listen + "/dir"
-	Eventually(t, "Pebble answers", func() bool {
+	web.Eventually(t, "Pebble answers", func() bool {
 		_, err := get(t, c.Directory, &tls.Config{RootCAs: c.Roots})
 		return err == nil
 	})
@@ -175,19 +176,6 @@ func programs(t *testing.T) (dir string) {
 	return dir
 }
 
-// free returns a free loopback port, for TCP and UDP.
-func free(t *testing.T) string {
-	t.Helper()
-	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return ln.Addr().String()
-}
-
 // start runs a program until the end of the test.
 func start(t *testing.T, program string, args ...string) {
 	t.Helper()
@@ -195,27 +183,14 @@ func start(t *testing.T, program string, args ...string) {
 	cmd := exec.Command(program, args...) //nolint:gosec,noctx // one of ours; the test ends it
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=0")
-	if err := cmd.Start(); err != nil {
+	p, err := process.Start(cmd, -1)
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		p.Kill()
 		if t.Failed() {
 			t.Logf("%s: %s", filepath.Base(program), cache.LastLines(out.String(), 30))
 		}
 	})
-}
-
-// Eventually waits for something that takes the CA a while.
-func Eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(hang.Limit(2 * time.Minute)); !ok(); {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-		if err := clock.Sleep(t.Context(), clock.Real(), 50*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
 }
