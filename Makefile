@@ -112,7 +112,7 @@ replay-seeds: need-go ## replay recorded matches with feed faults, SEEDS times (
 
 .PHONY: mutants
 mutants: need-go ## plant each mutant of docs/mutants.md alone and check that a test or up to SEEDS seeds (2000) of the simulation notice it
-	@$(GO) run ./internal/tools/mutants -tags '$(TAGS)' -seeds '$(SEEDS)' -doc docs/mutants.md $(ARGS)
+	@$(GO) run ./internal/tools/mutants -tags '$(TAGS)' -seeds '$(SEEDS)' $(ARGS)
 
 .PHONY: sim
 sim: need-go ## simulate nodes, a cloud and their faults, SEEDS times (2000), starting at seed SEED0 (1); SEEDS=1 replays one

@@ -1,8 +1,9 @@
 // Command mutants shows that the tests of synchronization and of cricket's rules would notice faults. It plants the mutants in folder
 // planted, one at a time, into the build of a test program (with go test -overlay: the tree is never changed, and no released program
-// contains a mutant), runs the tests that should catch it and the simulation, seed by seed, and reports what caught it:
+// contains a mutant), runs the tests that should catch it and the simulation, seed by seed, and prints a row for the table in
+// docs/mutants.md:
 //
-//	go run ./internal/tools/mutants [-only regexp] [-sim] [-seeds 300] [-doc docs/mutants.md]
+//	go run ./internal/tools/mutants [-only regexp] [-sim] [-seeds 300]
 //
 // A mutant is a file in planted. It starts with lines of a name and a value:
 //

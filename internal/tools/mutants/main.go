@@ -27,7 +27,6 @@ func main() {
 func command(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	only := flags.String("only", "", "a regular expression of the names of the mutants to plant")
-	doc := flags.String("doc", "", "the page whose table gets a row for each mutant planted")
 	seeds := flags.Int("seeds", 300, "maximum number of seeds of the simulation; 0: it is not run")
 	tags := flags.String("tags", "nomsgpack", "build tags")
 	alone := flags.Bool("sim", false, "run only the simulation, for every mutant: what does it notice by itself?")
@@ -39,7 +38,7 @@ func command(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	mutants, list, err := chosen(*only, root)
+	mutants, err := chosen(*only, root)
 	if err != nil {
 		return err
 	}
@@ -68,32 +67,28 @@ func command(ctx context.Context, args []string) error {
 			errs = errors.Join(errs, fmt.Errorf("%s: %w", mutants[i].name, err))
 			continue
 		}
-		fmt.Println(o.line())
-		if err := tellPage(*doc, &o, *alone, list); err != nil {
-			return err
-		}
+		fmt.Println(o.row())
 		outcomes = append(outcomes, o)
 	}
 	return errors.Join(errs, missed(outcomes))
 }
 
-// chosen returns the mutants to plant and the names of all. All mutants must be valid.
-func chosen(only, root string) (mutants []mutant, list []string, err error) {
+// chosen returns the mutants to plant. All mutants must be valid.
+func chosen(only, root string) ([]mutant, error) {
 	re, err := regexp.Compile(only)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	mutants, err = readMutants()
+	mutants, err := readMutants()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i := range mutants {
-		list = append(list, mutants[i].name)
 		if err := mutants[i].check(root); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", mutants[i].name, err)
+			return nil, fmt.Errorf("%s: %w", mutants[i].name, err)
 		}
 	}
-	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), list, nil
+	return slices.DeleteFunc(mutants, func(m mutant) bool { return !re.MatchString(m.name) }), nil
 }
 
 // missed returns the error for mutants that nothing noticed.

@@ -33,7 +33,6 @@ type outcome struct {
 	ran    bool     // the simulation was run
 	seed   int      // the first failing seed; 0: none
 	tried  int      // number of seeds
-	took   time.Duration
 }
 
 func (o *outcome) caught() bool { return len(o.tests) > 0 || o.seed > 0 }
@@ -63,7 +62,6 @@ const baselineSeeds = 5
 // try plants a mutant and runs what should notice it. It stops the tests at the first failing package, and the simulation at the first
 // failing seed.
 func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
-	began := time.Now()
 	out := outcome{mutant: m}
 	defer r.clean(m)
 	overlay, err := r.overlay(m)
@@ -88,7 +86,6 @@ func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 		}
 		r.simulate(ctx, program, &out)
 	}
-	out.took = time.Since(began)
 	return out, ctx.Err()
 }
 
