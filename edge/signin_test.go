@@ -139,6 +139,7 @@ func TestDevUsers(t *testing.T) {
 		"users: [{subject: sam}, {subject: sam}]":   "a subject of their own",
 		"users: [{subject: sam, password: sesame}]": "unknown key",
 		"people: [{subject: sam}]":                  "unknown key",
+		strings.Repeat("#\n", 1<<20):                "longer than",
 	} {
 		c := DefaultConfig()
 		c.DataDir = t.TempDir()

@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
@@ -15,11 +13,15 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/rebind"
+	"github.com/touchline/touchline/internal/secretfile"
 	"github.com/touchline/touchline/store"
 )
 
 // devURL returns the issuer (iss) of the login page.
 func (a AuthConfig) devURL() string { return "http://" + a.DevLogin }
+
+// maxDevUsers bounds the file of the login page's users, in bytes.
+const maxDevUsers = 1 << 20
 
 // ServeLogin serves the development issuer's login page, if configured, until stop is called. Its key is in the data directory, which
 // must exist.
@@ -29,7 +31,7 @@ func (a AuthConfig) ServeLogin(ctx context.Context, dataDir string, log *slog.Lo
 	}
 	users := devlogin.DemoUsers(a.AdminGroup)
 	if a.DevUsers != "" {
-		raw, err := os.ReadFile(filepath.Clean(a.DevUsers))
+		raw, err := secretfile.ReadAny(a.DevUsers, maxDevUsers)
 		if err != nil {
 			return nil, fault.Wrap(err, fault.Invalid, "no_users", "cannot read auth.dev_users %s: %s", a.DevUsers, ReasonOf(err))
 		}

@@ -2,12 +2,12 @@ package scorekeeper
 
 import (
 	_ "embed" // the lists
-	"os"
 	"slices"
 	"sort"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
 )
 
 // The embedded lists come from SCOWL: sorted, one word a line. The program internal/tools/words generates them.
@@ -29,12 +29,9 @@ func NewDictionary(file string) (*Dictionary, error) {
 	if file == "" {
 		return &Dictionary{guesses: embeddedGuesses, answers: embeddedAnswers}, nil
 	}
-	if info, err := os.Stat(file); err == nil && info.Size() > maxWordFile {
-		return nil, fault.New(fault.TooLarge, "bad_words", "the word list %s is larger than %d bytes", file, maxWordFile)
-	}
-	raw, err := os.ReadFile(file)
+	raw, err := secretfile.ReadAny(file, maxWordFile)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "bad_words", "the word list cannot be read")
+		return nil, fault.Wrap(err, fault.Invalid, "bad_words", "the word list cannot be read: %v", err)
 	}
 	words := strings.Fields(strings.ToLower(string(raw)))
 	for _, w := range words {

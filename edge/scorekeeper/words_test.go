@@ -1,10 +1,15 @@
 package scorekeeper
 
 import (
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/touchline/touchline/internal/fault"
 )
 
 func letters(grades []Grade) string {
@@ -63,6 +68,32 @@ func TestGradesAreThoseOfAnOracle(t *testing.T) {
 			t.Fatalf("%s against %s: %s, want %s", guess, answer, got, want)
 		}
 	})
+}
+
+// A file replaces both lists. One that is not a list of words is refused, with the reason.
+func TestWordFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"Crane\r\nslate\n\ncrane": "",
+		"crane four":              "\"four\" is not a word",
+		"crane cra\u00f1a":        "is not a word",
+		" \n":                     "contains no words",
+		strings.Repeat("crane\n", maxWordFile/6+1): "longer than 1048576 bytes",
+	} {
+		name := filepath.Join(t.TempDir(), "words")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := NewDictionary(name)
+		if want == "" && (err != nil || d.Len() != 2 || !d.Has("crane") || d.Has("moist") || !slices.Equal(d.Answers(), []string{"crane", "slate"})) {
+			t.Errorf("%.20q: %v, %v", text, d, err)
+		}
+		if want != "" && (!fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.20q: %v, want %q", text, err, want)
+		}
+	}
+	if _, err := NewDictionary(filepath.Join(t.TempDir(), "none")); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("a file that does not exist: %v", err)
+	}
 }
 
 func TestDictionary(t *testing.T) {

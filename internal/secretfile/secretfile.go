@@ -26,7 +26,7 @@ var (
 )
 
 // Read returns the content of a file of at most limit bytes. It refuses a file that violates the rule, with the command that fixes it.
-// Errors of the operating system include the path.
+// Errors of the operating system are fs.PathErrors, and so is that of a longer file.
 func Read(name string, limit int64) ([]byte, error) { return read(name, limit, judge) }
 
 // ReadAny is Read for files to which the rule does not apply.
@@ -49,7 +49,7 @@ func read(name string, limit int64, judge func(fs.FileInfo) error) ([]byte, erro
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(raw)) > limit {
-		err = fmt.Errorf("longer than %d bytes", limit)
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("longer than %d bytes", limit)}
 	}
 	return raw, err
 }

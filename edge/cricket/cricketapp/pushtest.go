@@ -20,6 +20,7 @@ import (
 	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
 	"github.com/touchline/touchline/store"
 )
 
@@ -147,12 +148,15 @@ func pushTest(ctx context.Context, c PushTestConfig, tokens apns.TokenStore) (Pu
 	return out, ctx.Err()
 }
 
+// maxAuthorities bounds a file of certificates, in bytes.
+const maxAuthorities = 1 << 20
+
 // authorities returns the system's authorities and those of a file; nil: only the system's.
 func authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	text, err := os.ReadFile(file)
+	text, err := secretfile.ReadAny(file, maxAuthorities)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "ca", "cannot read %s: %s", file, node.ReasonOf(err))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/replay/recording"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
 )
 
 // replaySource is a match to be played: a recording's id, or a Cricsheet file.
@@ -85,11 +86,7 @@ func (s replaySource) load() (*replay.Match, error) {
 	if s.id != "" {
 		return replay.Load(s.id)
 	}
-	info, err := os.Stat(s.path)
-	if err == nil && info.Size() > maxMatchFile {
-		return nil, fault.New(fault.TooLarge, "match_file", "%s is too large for a match", s.path)
-	}
-	src, err := os.ReadFile(s.path)
+	src, err := secretfile.ReadAny(s.path, maxMatchFile)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.NotFound, "no_file", "cannot read %s: %s", s.path, node.ReasonOf(err))
 	}

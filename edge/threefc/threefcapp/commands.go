@@ -3,7 +3,6 @@ package threefcapp
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"github.com/touchline/touchline/httpapi/admin"
 	"github.com/touchline/touchline/internal/cli"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/secretfile"
 	"github.com/touchline/touchline/store"
 )
 
@@ -42,6 +42,9 @@ func adminCommands(service *threefc.Service, s *store.Store) (all []admin.Comman
 	return all
 }
 
+// maxImport bounds an exported season, in bytes: 300 games of 20 goals are under 3 MB.
+const maxImport = 64 << 20
+
 func do(ctx context.Context, path string, ask asked, service *threefc.Service, s *store.Store) (out any, err error) {
 	if path == pathExport {
 		err = s.View(ctx, func(tx *store.Tx) (err error) {
@@ -50,7 +53,7 @@ func do(ctx context.Context, path string, ask asked, service *threefc.Service, s
 		})
 		return out, err
 	}
-	raw, err := os.ReadFile(ask.File)
+	raw, err := secretfile.ReadAny(ask.File, maxImport)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.NotFound, "no_file", "cannot read %s: %s", ask.File, node.ReasonOf(err))
 	}
