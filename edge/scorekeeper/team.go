@@ -219,12 +219,17 @@ func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) e
 		items = append(items, table.Check(s.Table, memberKey(team, by), admin))
 	}
 	err := tx.TransactWrite(store.TransactWrite{Items: items})
-	if canceled, ok := errors.AsType[*store.TransactionCanceledError](err); ok { // the third row is the team's, with its count
-		text := "A change to this membership at another node has not fully arrived here yet. Try again later"
-		if admins[role] < admins[was] && canceled.Reasons[2].Code != store.ReasonNone {
-			text = "A team must keep at least one admin"
-		}
-		err = fault.New(fault.Conflict, "conflict", "%s", text)
+	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
+	if ok && admins[role] < admins[was] && canceled.Reasons[2].Code != store.ReasonNone { // the third row is the team's, with its count
+		return fault.New(fault.Conflict, "conflict", "A team must keep at least one admin")
+	}
+	return halfHere(err)
+}
+
+// halfHere returns the error of a transaction that found half of a membership, because the other half has not arrived from another node.
+func halfHere(err error) error {
+	if _, ok := errors.AsType[*store.TransactionCanceledError](err); ok {
+		err = fault.New(fault.Conflict, "conflict", "A change to this membership at another node has not fully arrived here yet. Try again later")
 	}
 	return err
 }
@@ -275,7 +280,7 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	if err != nil {
 		return t, err
 	}
-	return t, tx.TransactWrite(store.TransactWrite{Items: s.deletion(&t, by)})
+	return t, halfHere(tx.TransactWrite(store.TransactWrite{Items: s.deletion(&t, by)}))
 }
 
 // deletion returns the writes that delete a team and its members of any role. They are refused if the team is gone, or by is no admin any more.

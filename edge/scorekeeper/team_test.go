@@ -230,6 +230,9 @@ func TestMembershipThatIsNotHereInFull(t *testing.T) {
 		want("a member becomes an admin", set("bob", RoleAdmin), notInFull)
 	})
 	lacks(memberKey(id, "bob"), func() { want("a member is added", set("bob", RoleMember), notInFull) })
+	lacks(belongsKey("ann", id), func() {
+		want("the team is deleted", r.update(func(tx *store.Tx) error { _, err := r.DeleteTeam(tx, "ann", id); return err }), notInFull)
+	})
 	if err := remove("cat", "cat"); err != nil {
 		t.Fatal(err)
 	}
