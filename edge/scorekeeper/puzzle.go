@@ -1,7 +1,8 @@
 package scorekeeper
 
 import (
-	"math/rand/v2"
+	"crypto/rand"
+	"math/big"
 	"slices"
 	"strings"
 	"sync"
@@ -204,6 +205,10 @@ func (s *Service) random(tx *store.Tx, p Puzzle) (Puzzle, error) {
 	if len(free) == 0 {
 		return p, badRequest("No unused words available in the dictionary")
 	}
-	p.Word = free[rand.IntN(len(free))]
+	i, err := rand.Int(rand.Reader, big.NewInt(int64(len(free)))) // nobody can predict the next words from earlier ones
+	if err != nil {
+		return p, err
+	}
+	p.Word = free[i.Int64()]
 	return p, nil
 }
