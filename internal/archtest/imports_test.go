@@ -90,7 +90,7 @@ var arrows = []arrow{
 	},
 	{pkg: "edge/cricket/lav2", may: []string{"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/phone", "store", "store/attr"}},
 	{pkg: "edge/cricket/push/apns", tests: []string{"edge/cricket/push/sandbox"}},
-	{pkg: "edge/cricket/push/sandbox", tests: []string{"edge/cricket/push/apns"}},
+	{pkg: "edge/cricket/push/sandbox", may: []string{"edge/cricket/payload"}, tests: []string{"edge/cricket/push/apns"}},
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/recording"}},
 	{pkg: "edge/cricket/replay/recording"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket", "edge/cricket/reference"}, tests: []string{"edge/cricket/replay"}},

@@ -181,7 +181,7 @@ func scenePhones(in *Input) []sandbox.PhoneView {
 	for i := range in.Events {
 		if e := &in.Events[i]; e.Alert {
 			title := in.Display.Teams[0].Code + " v " + in.Display.Teams[1].Code
-			alerts = append(alerts, sandbox.ShownAlert{Alert: sandbox.Alert{Title: title, Body: e.Text}, At: e.At})
+			alerts = append(alerts, sandbox.ShownAlert{Alert: payload.Alert{Title: title, Body: e.Text}, At: e.At})
 		}
 	}
 	compact := sandbox.Compact{Trailing: fmt.Sprintf("%d off %d", in.Display.Required, in.Display.BallsLeft)}

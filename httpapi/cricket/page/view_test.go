@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/payload"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 
 	"github.com/touchline/touchline/httpapi/operator"
@@ -147,7 +148,7 @@ func TestTold(t *testing.T) {
 		{Key: "a", Type: cricket.EventWicket, Text: "W1", Alert: true}, {Key: "b", Type: cricket.EventWicket, Text: "W2", Alert: true},
 		{Key: "c", Type: cricket.EventFour, Text: "4"}, {Key: "d", Type: cricket.EventFifty, Text: "50", Dropped: "budget"},
 	}
-	alert := func(text string) sandbox.ShownAlert { return sandbox.ShownAlert{Alert: sandbox.Alert{Body: text}} }
+	alert := func(text string) sandbox.ShownAlert { return sandbox.ShownAlert{Alert: payload.Alert{Body: text}} }
 	in.Phones = []sandbox.PhoneView{
 		{Alerts: []sandbox.ShownAlert{alert("W1"), alert("W2"), alert("other words")}}, {Alerts: []sandbox.ShownAlert{alert("W1")}},
 	}
@@ -323,7 +324,7 @@ func TestForeignTextIsEscaped(t *testing.T) {
 	in.Fixture.LeagueName, in.Display.Equation, in.Display.Note = evil, evil, evil
 	in.Events = []cricket.Event{{Key: evil, Type: cricket.EventType(evil), Text: evil, Over: evil}}
 	in.Phones = []sandbox.PhoneView{{
-		Phone: sandbox.Phone{DeviceID: evil, Name: evil}, Alerts: []sandbox.ShownAlert{{Alert: sandbox.Alert{Body: evil}}},
+		Phone: sandbox.Phone{DeviceID: evil, Name: evil}, Alerts: []sandbox.ShownAlert{{Alert: payload.Alert{Body: evil}}},
 		Activities: []sandbox.ActivityView{{Compact: sandbox.Compact{Leading: evil}}},
 	}}
 	v, err := r.Match(in, page.View{})

@@ -154,11 +154,11 @@ func (s *Sandbox) broadcast(r *request) string {
 }
 
 // showTo applies a channel's push to one phone. Called with the lock held.
-func (s *Sandbox) showTo(l *listener, r *request, p payload) error {
+func (s *Sandbox) showTo(l *listener, r *request, p aps) error {
 	if err := l.phone.spend(r.priority, r.now); err != nil {
 		return err
 	}
-	if err := l.activity.apply(p, r.now, s.shapes()); err != nil {
+	if err := l.activity.apply(p, r.now, s.cfg.Lenient); err != nil {
 		return err
 	}
 	l.phone.light(p, r.now)

@@ -48,7 +48,7 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 }
 
 // show applies a push to the phone. Called with the lock held.
-func (s *Sandbox) show(r *request, p payload) (begun *activity, err error) {
+func (s *Sandbox) show(r *request, p aps) (begun *activity, err error) {
 	ph, now := r.target.phone, r.now
 	if r.expires != 0 && unix(r.expires).Before(now) {
 		return nil, errors.New("expired before it arrived")
@@ -60,7 +60,7 @@ func (s *Sandbox) show(r *request, p payload) (begun *activity, err error) {
 	case startToken:
 		begun, err = s.begin(ph, p, now)
 	case updateToken:
-		err = r.target.activity.apply(p, now, s.shapes())
+		err = r.target.activity.apply(p, now, s.cfg.Lenient)
 	case deviceToken:
 		if p.Alert == nil {
 			return nil, nil // a background push wakes the app and shows nothing
@@ -74,7 +74,7 @@ func (s *Sandbox) show(r *request, p payload) (begun *activity, err error) {
 }
 
 // light lights up the screen if the push has an alert.
-func (ph *phone) light(p payload, now time.Time) {
+func (ph *phone) light(p aps, now time.Time) {
 	if p.Alert != nil {
 		ph.alerts = append(ph.alerts, ShownAlert{Alert: *p.Alert, At: now})
 		ph.alerts = ph.alerts[max(0, len(ph.alerts)-alertsKept):]
@@ -96,8 +96,8 @@ func (ph *phone) spend(priority int, now time.Time) error {
 
 // begin starts a Live Activity. One for the same match stays beside it: the system does not know that both are
 // for one match. Called with the lock held.
-func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) {
-	if err := p.wantStart(s.shapes()); err != nil {
+func (s *Sandbox) begin(ph *phone, p aps, now time.Time) (*activity, error) {
+	if err := p.wantStart(s.cfg.Lenient); err != nil {
 		return nil, err
 	}
 	at, err := p.at(now)
@@ -129,11 +129,11 @@ func (s *Sandbox) begin(ph *phone, p payload, now time.Time) (*activity, error) 
 }
 
 // apply updates what an activity shows.
-func (a *activity) apply(p payload, now time.Time, fit *shapes) error {
+func (a *activity) apply(p aps, now time.Time, lenient bool) error {
 	if a.over(now) {
 		return errors.New("the activity has ended")
 	}
-	if err := p.wantUpdate(fit); err != nil {
+	if err := p.wantUpdate(lenient); err != nil {
 		return err
 	}
 	at, err := p.at(now)
@@ -177,7 +177,7 @@ func (s *Sandbox) stranger(r *request) *endpoint {
 	return e
 }
 
-func (a *activity) setStale(p payload) {
+func (a *activity) setStale(p aps) {
 	a.stale = time.Time{}
 	if p.StaleDate > 0 {
 		a.stale = unix(p.StaleDate)

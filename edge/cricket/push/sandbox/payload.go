@@ -1,60 +1,47 @@
 package sandbox
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/touchline/touchline/edge/cricket/payload"
 )
 
-// Alert is a notification that lights up the screen.
-type Alert struct {
-	Title string `json:"title"`
-	Body  string `json:"body"`
-	Sound string `json:"sound,omitempty"`
-}
-
-// payload is the aps dictionary.
-type payload struct {
+// aps is the payload's dictionary for the phone.
+type aps struct {
 	Timestamp      json.Number     `json:"timestamp"`
 	Event          string          `json:"event"`
 	ContentState   json.RawMessage `json:"content-state"`
 	StaleDate      int64           `json:"stale-date"`
 	DismissalDate  *int64          `json:"dismissal-date"`
-	Alert          *Alert          `json:"alert"`
+	Alert          *payload.Alert  `json:"alert"`
 	AttributesType string          `json:"attributes-type"`
 	Attributes     json.RawMessage `json:"attributes"`
 	InputChannel   string          `json:"input-push-channel"`
 	InputToken     int             `json:"input-push-token"`
 }
 
-// shapes are the types that the app can decode; nil: any.
-type shapes struct {
-	attributesType    string
-	attributes, state schema
-}
-
-func (s *Sandbox) shapes() *shapes {
-	if s.cfg.Lenient {
-		return nil
-	}
-	return &shapes{attributesType: attributesType, attributes: attributes(), state: contentState()}
-}
-
-func decodePayload(body []byte) (payload, error) {
+func decodePayload(body []byte) (aps, error) {
 	var p struct {
-		APS *payload `json:"aps"`
+		APS *aps `json:"aps"`
 	}
 	if err := json.Unmarshal(body, &p); err != nil {
-		return payload{}, errors.New("payload is not JSON of the right shape")
+		return aps{}, errors.New("payload is not JSON of the right shape")
 	}
 	if p.APS == nil {
-		return payload{}, errors.New("no aps dictionary")
+		return aps{}, errors.New("no aps dictionary")
 	}
 	return *p.APS, nil
 }
 
 // at returns the timestamp of the state. One in milliseconds is far in the future.
-func (p payload) at(now time.Time) (time.Time, error) {
+func (p aps) at(now time.Time) (time.Time, error) {
 	n, err := p.Timestamp.Int64()
 	if err != nil || n <= 0 {
 		return time.Time{}, errors.New("timestamp is missing or not whole seconds")
@@ -65,51 +52,94 @@ func (p payload) at(now time.Time) (time.Time, error) {
 	return time.Time{}, errors.New("timestamp is not in seconds")
 }
 
-// wantStart returns an error if a push cannot start an activity.
-func (p payload) wantStart(fit *shapes) error {
+// wantStart returns an error if a push cannot start an activity. Of a lenient sandbox's app the types are unknown.
+func (p aps) wantStart(lenient bool) error {
 	switch {
 	case p.Event != "start":
 		return errors.New("not a start: only a start goes to a push-to-start token")
 	case p.Alert == nil || p.Alert.Title == "" || p.Alert.Body == "":
 		return errors.New("start without alert")
-	case p.AttributesType == "" || fit != nil && p.AttributesType != fit.attributesType:
+	case p.AttributesType == "" || !lenient && p.AttributesType != payload.AttributesType:
 		return errors.New("attributes-type is missing or another app's")
 	case len(p.Attributes) == 0:
 		return errors.New("start without attributes")
 	}
-	if fit == nil {
-		return p.wantState(fit)
+	if !lenient {
+		if err := decode(p.Attributes, &payload.Attributes{}); err != nil {
+			return fmt.Errorf("attributes: %w", err)
+		}
 	}
-	if err := decode(p.Attributes, fit.attributes); err != nil {
-		return errors.New("attributes: " + err.Error())
-	}
-	return p.wantState(fit)
+	return p.wantState(lenient)
 }
 
 // wantUpdate returns an error if a push cannot update an activity. An end needs no state.
-func (p payload) wantUpdate(fit *shapes) error {
-	switch p.Event {
-	case "update":
-		return p.wantState(fit)
-	case "end":
-		if len(p.ContentState) == 0 {
-			return nil
-		}
-		return p.wantState(fit)
-	default:
+func (p aps) wantUpdate(lenient bool) error {
+	switch {
+	case p.Event != "update" && p.Event != "end":
 		return errors.New("event is neither update nor end")
+	case p.Event == "end" && len(p.ContentState) == 0:
+		return nil
 	}
+	return p.wantState(lenient)
 }
 
-func (p payload) wantState(fit *shapes) error {
+func (p aps) wantState(lenient bool) error {
 	if len(p.ContentState) == 0 {
 		return errors.New("no content-state")
 	}
-	if fit == nil {
+	if lenient {
 		return nil
 	}
-	if err := decode(p.ContentState, fit.state); err != nil {
-		return errors.New("content-state: " + err.Error())
+	if err := decode(p.ContentState, &payload.ContentState{}); err != nil {
+		return fmt.Errorf("content-state: %w", err)
+	}
+	return nil
+}
+
+// decode returns an error if the app could not decode a part of a payload into its struct, which into points to. A
+// property is required if Go writes it even when it is empty. Unknown properties are errors too: Swift ignores them, but
+// here they mean that node and app have drifted apart.
+func decode(raw json.RawMessage, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	whole, err := json.Marshal(into)
+	if err != nil {
+		return err
+	}
+	var got, want any
+	if err := errors.Join(json.Unmarshal(raw, &got), json.Unmarshal(whole, &want)); err != nil {
+		return err
+	}
+	return missing("", want, got)
+}
+
+// missing returns an error for the first thing that is in want and not in got.
+func missing(at string, want, got any) error {
+	if got == nil {
+		return fmt.Errorf("%s is missing", strings.TrimPrefix(at, "."))
+	}
+	switch want := want.(type) {
+	case map[string]any:
+		m, _ := got.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(want)) {
+			if err := missing(at+"."+name, want[name], m[name]); err != nil {
+				return err
+			}
+		}
+	case []any:
+		list, _ := got.([]any)
+		for i := range want {
+			var element any
+			if i < len(list) { // Go also reads a property whose name is in another case
+				element = list[i]
+			}
+			if err := missing(fmt.Sprintf("%s[%d]", at, i), want[i], element); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -66,12 +66,14 @@ func TestIgnored(t *testing.T) {
 		{"start to an update token", false, state(`"update"`, `"start"`), "neither update nor end"},
 		{"no state", false, state(`"content-state"`, `"content"`), "no content-state"},
 		{"a property is missing", false, state(`"phase":"live",`, ``), "phase is missing"},
-		{"a property is unknown", false, state(`"phase"`, `"extra":1,"phase"`), "extra is unknown"},
+		{"a property is unknown", false, state(`"phase"`, `"extra":1,"phase"`), `unknown field "extra"`},
 		{"a property is null", false, state(`"live"`, `null`), "phase is missing"},
 		{"nested property is missing", false, state(`"code":"NZ",`, ``), "teams[0].code is missing"},
-		{"a string for a number", false, state(`"runs":3`, `"runs":"3"`), "teams[0].runs has the wrong type"},
-		{"a fraction for an integer", false, state(`"runs":3`, `"runs":3.5`), "teams[0].runs has the wrong type"},
-		{"an RFC 3339 date", false, state(`585822600.5`, `"2019-07-14T09:30:00Z"`), "updatedAt has the wrong type"},
+		{"a name in another case", false, state(`"phase"`, `"Phase"`), "phase is missing"},
+		{"an element is null", false, state(`"lastBalls":["1"`, `"lastBalls":[null`), "lastBalls[0] is missing"},
+		{"a string for a number", false, state(`"runs":3`, `"runs":"3"`), "cannot unmarshal string into Go struct field ContentTeam.teams.runs"},
+		{"a fraction for an integer", false, state(`"runs":3`, `"runs":3.5`), "cannot unmarshal number 3.5 into Go struct field ContentTeam.teams.runs"},
+		{"an RFC 3339 date", false, state(`585822600.5`, `"2019-07-14T09:30:00Z"`), "invalid syntax"},
 		{"no timestamp", false, state(`"timestamp"`, `"time"`), "timestamp is missing"},
 		{"milliseconds", false, state(fmt.Sprint(start.Unix()+1), fmt.Sprint(start.UnixMilli()+1000)), "timestamp is not in seconds"},
 	} {
@@ -296,18 +298,18 @@ func FuzzPayload(f *testing.F) {
 	f.Add([]byte(startBody(start)))
 	f.Add([]byte(updateBody(start, "update", `,"stale-date":1`)))
 	f.Add([]byte(`{"aps":{"timestamp":1e3,"content-state":{"teams":[null]}}}`))
+	f.Add([]byte(updateBody(start, "update", `,"content-state":{"lastBalls":[],"LastBalls":["1"]}`)))
 	f.Add([]byte(`{"aps":null}`))
 	corpus.Add(f)
-	fit := (&Sandbox{}).shapes()
 	f.Fuzz(func(t *testing.T, body []byte) {
 		p, err := decodePayload(body)
 		if err != nil {
 			return
 		}
-		if p.wantStart(fit) == nil && matchOf(p.Attributes) == "" && !strings.Contains(string(p.Attributes), `""`) {
+		if p.wantStart(false) == nil && matchOf(p.Attributes) == "" && !strings.Contains(string(p.Attributes), `""`) {
 			t.Error("a start without a match")
 		}
-		_ = p.wantUpdate(fit)
+		_ = p.wantUpdate(false)
 		_, _ = p.at(start)
 		_ = compactOf(p.ContentState)
 	})

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"strconv"
 	"time"
+
+	"github.com/touchline/touchline/edge/cricket/payload"
 )
 
 // Record is a push as it arrived, with its answer.
@@ -22,7 +24,7 @@ type Record struct {
 	CollapseID string          `json:"collapseId,omitempty"`
 	Event      string          `json:"event,omitempty"`
 	Timestamp  int64           `json:"timestamp,omitempty"`
-	Alert      *Alert          `json:"alert,omitempty"`
+	Alert      *payload.Alert  `json:"alert,omitempty"`
 	Bytes      int             `json:"bytes"`
 	Payload    json.RawMessage `json:"payload,omitempty"`
 	Status     int             `json:"status"`

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/touchline/touchline/edge/cricket/payload"
 )
 
 // PhoneView is what a phone shows now, for pages and tests.
@@ -43,7 +45,7 @@ type Compact struct {
 
 // ShownAlert is an alert that lit up the screen.
 type ShownAlert struct {
-	Alert
+	payload.Alert
 	At time.Time `json:"at"`
 }
 
@@ -90,18 +92,7 @@ func (a *activity) view(now time.Time) ActivityView {
 
 // compactOf reads the fields of the compact view.
 func compactOf(state json.RawMessage) Compact {
-	var s struct {
-		Teams []struct {
-			Code    string `json:"code"`
-			Runs    int    `json:"runs"`
-			Wickets int    `json:"wickets"`
-			Overs   string `json:"overs"`
-			Batted  bool   `json:"batted"`
-		} `json:"teams"`
-		Required  int    `json:"requiredRuns"`
-		BallsLeft int    `json:"ballsLeft"`
-		Result    string `json:"result"`
-	}
+	var s payload.ContentState
 	if json.Unmarshal(state, &s) != nil || len(s.Teams) == 0 {
 		return Compact{}
 	}
@@ -122,9 +113,7 @@ func compactOf(state json.RawMessage) Compact {
 
 // matchOf returns the match in attributes that have been checked.
 func matchOf(attrs json.RawMessage) string {
-	var a struct {
-		MatchID string `json:"matchId"`
-	}
+	var a payload.Attributes
 	_ = json.Unmarshal(attrs, &a)
 	return a.MatchID
 }
