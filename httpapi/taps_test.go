@@ -109,7 +109,7 @@ func (f *taps) view(ctx context.Context, _ *operator.NodeStatus, _ string, last 
 	for _, one := range all {
 		list.Items = append([]page.Happening{{Key: one.Key, Kind: "good", Mark: one.By, Text: "Tapped " + one.By}}, list.Items...)
 	}
-	qr, err := page.QR("http://node.localhost/counter/-/", "To this page")
+	qr, err := page.QR("http://node.localhost/counter/-/")
 	if err != nil {
 		return page.View{}, err
 	}

@@ -121,7 +121,7 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	}
 	address := httpapi.Address(r.Context, p.Page)
 	var err error
-	p.Code, err = page.QR(address, address)
+	p.Code, err = page.QR(address)
 	b.Fail(err)
 	return p
 }

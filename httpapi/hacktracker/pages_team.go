@@ -70,7 +70,7 @@ type teamPage struct {
 
 func (a *api) teamPage(b *hacktracker.Book, r *call, here string) *teamPage {
 	t := b.Team(r.id("team"))
-	tabs := page.NewTabs("Team", a.look.At("/teams/"+t.ID), here, [2]string{"", "Stats"}, [2]string{"/schedule", "Schedule"}, [2]string{"/roster", "Roster"})
+	tabs := page.NewTabs("Team", a.look.At("/teams/"+t.ID), here, "", "Stats", "/schedule", "Schedule", "/roster", "Roster")
 	return &teamPage{Mount: a.mount, Team: t, Title: t.Name, Tabs: tabs}
 }
 

@@ -52,7 +52,7 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		if s.name == "queue" {
 			p.Waits = []string{"12 Cy: K, not sent yet", "11 Bo: 1B, 1 RBI, not sent yet", "10 Ann: BB, not sent yet", "12 Cy: 2B, not sent yet", "11 Bo: GO, not sent yet"}
 		}
-		if p.Code, err = page.QR("http://node.example"+p.Page, "node.example"+p.Page); err != nil {
+		if p.Code, err = page.QR("node.example" + p.Page); err != nil {
 			return nil, err
 		}
 		out = append(out, page.Scene{Name: s.name, What: s.what, Kind: s.kind, Data: p})

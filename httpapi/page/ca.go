@@ -10,17 +10,7 @@ type CAInput struct {
 	Trusted     bool // the browser used HTTPS, so it trusts the node already
 }
 
-// caPage is the data of its template.
-type caPage struct {
-	CAInput
-	Code Figure
-}
-
 // CA renders the page.
 func (r *Renderer) CA(in CAInput) ([]byte, error) {
-	code, err := QR(in.Address, in.Address)
-	if err != nil {
-		return nil, err
-	}
-	return r.Framed("ca-page", caPage{in, code}, Frame{Title: "Trust this node", Body: "ca", Styles: []string{"extra.css", "kit.css"}})
+	return r.Framed("ca-page", in, Frame{Title: "Trust this node", Body: "ca", Styles: []string{"extra.css", "kit.css"}})
 }

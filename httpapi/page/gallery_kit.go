@@ -17,25 +17,18 @@ type WaitingLine struct {
 type kitParts struct {
 	Timelines []Timeline
 	Table     Table
-	Tabs      Tabs
 	Pads      []Pad
 	Countdown []Countdown
-	QR        Figure
 }
 
 // Kit renders the parts from which applications compose pages, in all their states, with fixed data.
 func (r *Renderer) Kit() ([]Scene, error) {
-	code, err := QR("http://node.example:8080/game/-/games/g1", "node.example:8080/game/-/games/g1")
-	if err != nil {
-		return nil, err
-	}
 	parts := kitParts{
-		Timelines: sceneTimelines(), Pads: scenePads(), QR: code,
+		Timelines: sceneTimelines(), Pads: scenePads(),
 		Table: Table{
 			ID: "standings", Title: "Standings", Heads: []string{"Side", "Played", "Won", "Drawn", "Lost", "Scored", "Points"},
 			Rows: [][]string{{"Red", "4", "3", "0", "1", "12", "9"}, {"A side with quite a long name", "4", "1", "1", "2", "107", "4"}},
 		},
-		Tabs:      Tabs{Label: "Game", Links: []Tab{{Link{"#1", "Overview"}, false}, {Link{"#2", "Sides"}, false}, {Link{"#3", "Score"}, true}, {Link{"#4", "Results"}, false}}},
 		Countdown: []Countdown{{Label: "Closes in", Until: time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), Left: "1:04:09", Over: "closed"}, {Label: "Closes in", Left: "closed", Over: "closed"}},
 	}
 	var out []Scene

@@ -13,6 +13,8 @@ import (
 //
 //	{{template "kit-table" .Table}}  {{template "kit-pad" .Keys}}
 //
+// Data of a few values is written there (dict), and what follows from an address or a time is computed there (funcs).
+//
 // A Class is a class of the application's style sheet, which sets --ink, the colour of a side.
 
 // Pill is a state in one word: live, pause, over, soon.
@@ -51,11 +53,12 @@ type Tab struct {
 	Here bool
 }
 
-// NewTabs returns tabs for pages below base: {"/results", "Results"} links to base + "/results". here is the path of the current page.
-func NewTabs(label, base, here string, all ...[2]string) Tabs {
+// NewTabs returns tabs for pages below base, given as paths and texts in turn: "/results", "Results" links to base + "/results". here is
+// the path of the current page.
+func NewTabs(label, base, here string, all ...string) Tabs {
 	t := Tabs{Label: label}
-	for _, tab := range all {
-		t.Links = append(t.Links, Tab{Link{Href: base + tab[0], Text: tab[1]}, tab[0] == here})
+	for i := 0; i+1 < len(all); i += 2 {
+		t.Links = append(t.Links, Tab{Link{Href: base + all[i], Text: all[i+1]}, all[i] == here})
 	}
 	return t
 }
@@ -103,8 +106,8 @@ func NewCountdown(label string, now, until time.Time, over string) Countdown {
 	return c
 }
 
-// QR returns a figure with the QR code of an address.
-func QR(address, text string) (Figure, error) {
+// QR returns a figure with the QR code of an address, and the address below it.
+func QR(address string) (Figure, error) {
 	code, err := qr.Encode(address, qr.M)
 	if err != nil {
 		return Figure{}, fmt.Errorf("QR code: %w", err)
@@ -121,5 +124,5 @@ func QR(address, text string) (Figure, error) {
 	side := code.Size + 2*quiet
 	svg := fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" role="img" aria-label="QR code" shape-rendering="crispEdges"><path fill="#fff" d="M0 0h%dv%dH0z"/><path d="%s"/></svg>`,
 		side, side, side, side, path.String())
-	return Figure{SVG: template.HTML(svg), Text: text}, nil //nolint:gosec // contains only numbers
+	return Figure{SVG: template.HTML(svg), Text: address}, nil //nolint:gosec // contains only numbers
 }

@@ -6,7 +6,6 @@ import (
 	"hash/fnv"
 	"html/template"
 	"io/fs"
-	"net/url"
 	"reflect"
 	"strconv"
 	"strings"
@@ -54,13 +53,7 @@ type Renderer struct {
 // further assets by name. Assets named app.css and app.js apply to all of its personal pages (Own). Everything is embedded, so an error
 // is a bug.
 func New(base string, files fs.FS, made map[string][]byte) (*Renderer, error) {
-	funcs := template.FuncMap{
-		"at":  func(path string) string { return base + path },                           // address of a page
-		"api": func(path string) string { return strings.TrimSuffix(base, "/-") + path }, // address of an API route
-		"seg": url.PathEscape,                                                            // escapes a path segment
-		"nth": func(i int) int { return i + 1 },                                          // index counted from 1
-	}
-	t, err := template.New("page").Funcs(funcs).ParseFS(nodeFiles, "templates/*.html")
+	t, err := template.New("page").Funcs(funcs(base)).ParseFS(nodeFiles, "templates/*.html")
 	if err == nil && files != nil {
 		t, err = t.ParseFS(files, "templates/*.html")
 	}

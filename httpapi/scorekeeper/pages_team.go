@@ -75,7 +75,7 @@ func (a *api) teamPage(r *request) work {
 		}
 		p.Admin = slices.ContainsFunc(t.Members, func(m scorekeeper.Member) bool { return m.UserID == r.user && m.Role == scorekeeper.RoleAdmin })
 		p.Tabs = page.NewTabs("Board", a.look.At("/teams/"+team), strings.TrimSuffix("/"+when, "/"),
-			[2]string{"", "Today"}, [2]string{"/week", "This week"}, [2]string{"/last-week", "Last week"})
+			"", "Today", "/week", "This week", "/last-week", "Last week")
 		if when == "" {
 			board, err := a.Service.Board(tx, r.user, team, days[0])
 			p.Board = &board

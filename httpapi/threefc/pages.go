@@ -168,7 +168,7 @@ func (a *api) named(r *request) error {
 // tabs links the pages of a game.
 func (a *api) tabs(game, here string) page.Tabs {
 	return page.NewTabs("Game", a.look.At("/games/"+url.PathEscape(game)), here,
-		[2]string{"", "Overview"}, [2]string{"/teams", "Teams"}, [2]string{"/score", "Score"}, [2]string{"/results", "Results"})
+		"", "Overview", "/teams", "Teams", "/score", "Score", "/results", "Results")
 }
 
 // live returns tiles of the live games.

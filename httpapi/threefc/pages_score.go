@@ -136,7 +136,7 @@ func withCode(_ *store.Tx, r *request, p *ownPage) (err error) {
 // joinFigure returns the QR code of the join page.
 func (a *api) joinFigure(r *request, code string) (*page.Figure, error) {
 	at := a.link(r, "/-/join/"+code, nil)
-	f, err := page.QR(at, at)
+	f, err := page.QR(at)
 	return &f, err
 }
 
