@@ -12,8 +12,8 @@ import (
 //
 //	{{template "kit-pill" dict "Class" "live" "Icon" "dot" "Text" "Live"}}
 //	{{template "kit-tabs" tabs "Game" (at "/games/7") "/score" "" "Overview" "/score" "Score"}}
-//	{{range reverse .Goals}}<li>{{.Scorer}}</li>{{end}}
-//	{{range blanks .Teams 4}}<input name="teams[]" value="{{.Name}}">{{end}}
+//	{{range reverse .Rows}}<li>{{.}}</li>{{end}}
+//	{{range blanks .Names 4}}<input name="names[]" value="{{.}}">{{end}}
 //	{{template "kit-figure" qr .Address}}
 func funcs(base string) template.FuncMap {
 	return template.FuncMap{

@@ -139,5 +139,5 @@ func (g *shownGame) goalIn(row attr.Item, in *threefc.Roster) []string {
 		return nil
 	}
 	l := threefc.Line{Moment: f.Moment, ScoringTeamID: f.ScoringTeamID, ConcedingTeamID: f.ConcedingTeamID, OwnGoal: f.OwnGoal, Scorer: in.Players[f.ScorerPlayerID].Nickname}
-	return []string{g.said(&l)}
+	return []string{g.Said(&l)}
 }

@@ -56,11 +56,11 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		}, a.seasonAdminPage)},
 		{"/games/:game", public, shows(topicGame, "")},
 		{"/games/:game/overlay", public, shows(topicGame, "overlay")},
-		{"/games/:game/teams", scorekeeper, own("teams", "/teams", withCode)},
-		{"/games/:game/score", scorekeeper, own("scorer", "/score", nil)},
-		{"/games/:game/results", scorekeeper, own("results", "/results", newestFirst)},
-		{"/games/:game/goals/:event", scorekeeper, own("correct", "/results", withGoal)},
-		{"/games/:game/conflicts", admin, own("conflicts", "", nil)},
+		{"/games/:game/teams", scorekeeper, own("teams")},
+		{"/games/:game/score", scorekeeper, own("scorer")},
+		{"/games/:game/results", scorekeeper, own("results")},
+		{"/games/:game/goals/:event", scorekeeper, own("correct")},
+		{"/games/:game/conflicts", admin, own("conflicts")},
 		{"/:in/:name", public, a.named},
 		{"/:in/:name/:game", public, a.named},
 	} {
@@ -165,12 +165,6 @@ func (a *api) named(r *request) error {
 	return httpapi.Page(r.Context, topic)
 }
 
-// tabs links the pages of a game.
-func (a *api) tabs(game, here string) page.Tabs {
-	return page.NewTabs("Game", a.look.At("/games/"+url.PathEscape(game)), here,
-		"", "Overview", "/teams", "Teams", "/score", "Score", "/results", "Results")
-}
-
 // live returns tiles of the live games.
 func (a *api) live(ctx context.Context) (tiles []page.Tile, err error) {
 	err = a.Read(ctx, func(tx *store.Tx) error {
@@ -182,7 +176,7 @@ func (a *api) live(ctx context.Context) (tiles []page.Tile, err error) {
 				continue
 			}
 			if g, err = a.shown(tx, id); err == nil {
-				tiles = append(tiles, page.Tile{Href: a.look.At("/games/" + url.PathEscape(id)), Title: g.line(), Line: g.Title})
+				tiles = append(tiles, page.Tile{Href: a.look.At("/games/" + url.PathEscape(id)), Title: g.Line(), Line: g.Title})
 			}
 		}
 		return err

@@ -31,17 +31,14 @@ func (a *api) scenes() ([]page.Scene, error) {
 	out := make([]page.Scene, len(file.Scenes))
 	for i := range out {
 		s := &file.Scenes[i]
-		g := &shownGame{Game: s.Board.GameID, Season: s.Board.SeasonID, Title: "Spring", Goals: s.Goals, board: &s.Board}
+		g := &shownGame{Board: &s.Board, Title: "Spring", Lines: s.Goals, Clock: clockOf(&s.Board.Game, s.Now, 0)}
 		if s.Board.FinishedAt != nil {
 			s.Board.Result = threefc.ResultOf(s.Board.Teams, *s.Board.FinishedAt)
 		}
-		g.stand(s.Now, 0)
 		scene := &out[i]
 		scene.Name, scene.What = s.Name, s.What
 		if s.Waiting != nil {
-			p := a.ofGame(g, &file.Roster, "/score")
-			p.Waiting = s.Waiting
-			scene.Kind, scene.Data = "scorer", p
+			scene.Kind, scene.Data = "scorer", &ownPage{shownGame: g, Roster: file.Roster, Waiting: s.Waiting}
 			continue
 		}
 		var err error
