@@ -15,15 +15,13 @@
 //
 // # The floors
 //
-//   - The raw loop is bbolt with the store's options and the changes of a put, byte for byte: the row, the journal record with its
-//     image or the reference to it, the removed and added index entries, the trimming of the journal, and the position of the journal
-//     once per commit. A test compares the two files. The loop knows all of these bytes in advance: it looks up, checks and encodes
-//     nothing.
+//   - The raw loop is bbolt with the store's options, on a file that the store has filled. Its puts change as much as the store's: the row,
+//     the journal record, and the position of the journal once per commit. A test compares the two files. The bytes are those of a put
+//     that the store has made, so the loop looks up, checks and encodes nothing.
 //   - The sync is one page of 4 KB, overwritten in place, and fdatasync: no durable write can be faster.
 //   - For a put of a single writer, the floor is the time of its function and its commit: the rest is the price of being able to share
 //     commits.
-//   - Raw View and Get is bbolt's View with the Get of one encoded key, ignoring the value. For a query and a scan it is a cursor over
-//     the same rows.
+//   - Raw View and Get is bbolt's View with the Get of one encoded key, ignoring the value.
 //   - encoding/json reads and writes the same item as DynamoDB JSON, with Go types of the same shape.
 //   - The gin hello is a route of the same server that answers a few bytes. The server has one processor and the client another, and
 //     the client sends prepared requests.

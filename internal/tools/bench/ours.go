@@ -18,12 +18,8 @@ type ours struct {
 }
 
 // openOurs creates a store with the given number of items and indexes.
-func (b *bench) openOurs(ctx context.Context, items, indexes int) (*ours, error) {
-	return openFilled(ctx, b.file("store.db"), items, indexes, store.Options{})
-}
-
-func openFilled(ctx context.Context, path string, items, indexes int, o store.Options) (*ours, error) {
-	s, err := store.Open(path, o)
+func openOurs(ctx context.Context, path string, items, indexes int) (*ours, error) {
+	s, err := store.Open(path, store.Options{})
 	if err != nil {
 		return nil, err
 	}

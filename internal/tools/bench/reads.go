@@ -32,9 +32,9 @@ func measureGet(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer done()
-	keys, encoded, err := keysOf(b.size.small)
-	if err != nil {
-		return err
+	keys := make([]attr.Item, b.size.small)
+	for n := range keys {
+		keys[n] = measure.KeyOf(n)
 	}
 	var seen, asked int
 	buf := make([]byte, 0, 4096)
@@ -59,7 +59,7 @@ func measureGet(ctx context.Context, b *bench) error {
 		func() error {
 			return r.db.View(func(tx *bolt.Tx) error {
 				asked++
-				seen += len(tx.Bucket([]byte(rawTable)).Get(encoded[rand.IntN(len(encoded))]))
+				seen += len(tx.Bucket([]byte(rawTable)).Get(r.anyKey()))
 				return nil
 			})
 		})
@@ -74,83 +74,34 @@ func measureGet(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// keysOf returns the keys of all items, as in requests and encoded.
-func keysOf(items int) (keys []attr.Item, encoded [][]byte, err error) {
-	for n := range items {
-		key := measure.KeyOf(n)
-		e, err := encodeKey(key, "match", "ball")
-		if err != nil {
-			return nil, nil, err
-		}
-		keys, encoded = append(keys, key), append(encoded, e)
-	}
-	return keys, encoded, nil
-}
-
-// measureQuery measures queries of partitions and filtered scans, compared with a cursor that does the minimum.
+// measureQuery measures queries of partitions and filtered scans.
 func measureQuery(ctx context.Context, b *bench) error {
-	s, r, done, err := b.openBoth(ctx)
+	s, err := openOurs(ctx, b.file("store.db"), b.size.small, 0)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer measure.Shut(s)
 	buf := make([]byte, 0, 256<<10)
-	query := func() error {
-		return s.View(ctx, func(tx *store.Tx) error {
-			out, err := queryJSON(tx, rand.IntN(b.size.small)/measure.PerMatch, 0, measure.PerMatch, buf[:0])
-			if err == nil && len(out) < measure.PerMatch*500 {
-				err = errors.New("items are missing")
-			}
-			return err
-		})
-	}
-	cursor := func() error {
-		start, err := encodeKey(measure.KeyOf(rand.IntN(b.size.small)/measure.PerMatch*measure.PerMatch), "match", "ball")
-		if err != nil {
-			return err
-		}
-		return r.walk(start, measure.PerMatch, func(v []byte) (err error) {
-			buf, err = attr.Encoded(v[rowHeader:]).AppendJSON(buf[:0])
-			return err
-		})
-	}
-	count := 0
-	got, err := b.compareCalls(ctx, query, cursor,
-		func() error { return scanAll(ctx, s, b.size.small) },
-		func() error { return r.walk(nil, b.size.small, func(v []byte) error { count += len(v); return nil }) })
+	got, err := b.compareCalls(ctx,
+		func() error {
+			return s.View(ctx, func(tx *store.Tx) error {
+				out, err := queryJSON(tx, rand.IntN(b.size.small)/measure.PerMatch, 0, measure.PerMatch, buf[:0])
+				if err == nil && len(out) < measure.PerMatch*500 {
+					err = errors.New("items are missing")
+				}
+				return err
+			})
+		},
+		func() error { return scanAll(ctx, s, b.size.small) })
 	if err != nil {
 		return err
 	}
-	b.Beside("query/100", measure.Scaled(got[0].Wall, 1e6/measure.PerMatch, "us"), measure.Scaled(got[1].Wall, 1e6/measure.PerMatch, "us"))
-	each := 1 / float64(b.size.small)
-	b.Beside("query/scan", measure.Rate(scaledAll(got[2].Wall, each)), measure.Rate(scaledAll(got[3].Wall, each)))
-	return nil
-}
-
-func scaledAll(values []float64, by float64) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = v * by
+	b.Alone("query/100", measure.Scaled(got[0].Wall, 1e6/measure.PerMatch, "us"))
+	for i := range got[1].Wall {
+		got[1].Wall[i] /= float64(b.size.small)
 	}
-	return out
-}
-
-// walk calls fn with count rows from a key on.
-func (r *raw) walk(start []byte, count int, fn func(row []byte) error) error {
-	return r.db.View(func(tx *bolt.Tx) error {
-		c := tx.Bucket([]byte(rawTable)).Cursor()
-		k, v := c.Seek(start)
-		for range count {
-			if k == nil {
-				return errors.New("items are missing")
-			}
-			if err := fn(v); err != nil {
-				return err
-			}
-			k, v = c.Next()
-		}
-		return nil
-	})
+	b.Alone("query/scan", measure.Rate(got[1].Wall))
+	return nil
 }
 
 // queryJSON appends the JSON of the items of a partition in a range of balls.

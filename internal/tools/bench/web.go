@@ -55,7 +55,7 @@ func (b *bench) order(ask Order, addr string) Order {
 
 // filled creates a store with items, closes it and returns its path.
 func (b *bench) filled(ctx context.Context, items int) (string, error) {
-	s, err := b.openOurs(ctx, items, 0)
+	s, err := openOurs(ctx, b.file("store.db"), items, 0)
 	if err != nil {
 		return "", err
 	}

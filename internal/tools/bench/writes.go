@@ -37,10 +37,10 @@ func measureLone(ctx context.Context, b *bench) error {
 
 // openBoth opens a store and raw with the same small number of items. done closes both.
 func (b *bench) openBoth(ctx context.Context) (s *ours, r *raw, done func(), err error) {
-	if s, err = b.openOurs(ctx, b.size.small, 0); err != nil {
+	if s, err = openOurs(ctx, b.file("store.db"), b.size.small, 0); err != nil {
 		return nil, nil, nil, err
 	}
-	if r, err = openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{}); err != nil {
+	if r, err = openRaw(ctx, b.file("raw.db"), b.size.small); err != nil {
 		measure.Shut(s)
 		return nil, nil, nil, err
 	}
@@ -103,7 +103,7 @@ func (b *bench) measureCoalescing(ctx context.Context, s *ours) error {
 
 // measureCommits counts how many puts share a commit.
 func measureCommits(ctx context.Context, b *bench) error {
-	s, err := b.openOurs(ctx, b.size.small, 0)
+	s, err := openOurs(ctx, b.file("store.db"), b.size.small, 0)
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (b *bench) measureCrowd(ctx context.Context, id string, items, indexes int)
 		b.Missing(id, why)
 		return nil
 	}
-	s, err := b.openOurs(ctx, items, indexes)
+	s, err := openOurs(ctx, b.file("store.db"), items, indexes)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func measureIndexes(ctx context.Context, b *bench) error {
 	sides := make([]measure.Side, 0, 5)
 	ids := []string{"", "index/1", "index/3", "index/5", "index/unchanged"}
 	for i, indexes := range []int{0, 1, 3, 5, 3} {
-		s, err := b.openOurs(ctx, b.size.small, indexes)
+		s, err := openOurs(ctx, b.file("store.db"), b.size.small, indexes)
 		if err != nil {
 			return err
 		}
@@ -216,11 +216,12 @@ func measureLoop(ctx context.Context, b *bench) error {
 		return err
 	}
 	defer done()
-	bare, err := openRaw(ctx, b.file("raw.db"), b.size.small, 0, rawOptions{noJournal: true})
+	bare, err := openRaw(ctx, b.file("raw.db"), b.size.small)
 	if err != nil {
 		return err
 	}
 	defer measure.Shut(bare.db)
+	bare.journal = false
 	got, err := measure.Interleave(ctx, b.size.rounds,
 		s.writers(ctx, 64, 64*b.size.turns), r.loop(b.size.turns, 64), bare.loop(b.size.turns, 64))
 	if err != nil {

@@ -91,13 +91,6 @@ func (t *Table) Alone(id string, ours Figure) {
 	t.add(id, func(r *Row, target Target) { r.Ours, r.Met = &ours, target.Met(ours.Median) })
 }
 
-// Beside is Alone with a floor that is only shown.
-func (t *Table) Beside(id string, ours, floor Figure) {
-	t.add(id, func(r *Row, target Target) {
-		r.Ours, r.Floor, r.Met = &ours, &floor, target.Met(ours.Median)
-	})
-}
-
 // Missing adds a row that could not be measured.
 func (t *Table) Missing(id, why string) {
 	t.add(id, func(r *Row, _ Target) { r.Missing = why })
