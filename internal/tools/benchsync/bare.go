@@ -15,9 +15,9 @@ import (
 
 // bare makes the application's own calls with the SDK's client, and returns the number of writes per second.
 func (b *bench) bare(ctx context.Context, table string, asked []write) (float64, error) {
-	db := measure.NewClient(b.server.Addr, 2*b.set.lanes)
+	db := measure.NewClient(b.server.Addr, 2*lanes)
 	b.Say("%s: making the items", table)
-	err := measure.Share(b.set.lanes, len(asked), func(i int) error {
+	err := measure.Share(lanes, len(asked), func(i int) error {
 		w := asked[i]
 		if !w.prepares() {
 			return nil
@@ -32,7 +32,7 @@ func (b *bench) bare(ctx context.Context, table string, asked []write) (float64,
 	}
 	b.Say("%s: the bare client writes", table)
 	started := time.Now()
-	err = measure.Share(b.set.lanes, len(asked), func(i int) error {
+	err = measure.Share(lanes, len(asked), func(i int) error {
 		if err := clock.Sleep(ctx, clock.Real(), b.latency); err != nil {
 			return err
 		}

@@ -32,11 +32,8 @@ type bench struct {
 // result is the measurement of a mix.
 type result struct {
 	drain, bare float64 // writes per second
-	calls       int64   // requests sent
 	units, own  float64 // write units of what was sent, and of the application's own calls
-	server      float64 // units counted by the server, for successful writes
-	commits     uint64  // of the store while it drained
-	found       account // after the drain
+	items       int     // as written, here and there, after the drain
 }
 
 func newBench(ctx context.Context, run *measure.Run, set settings, server *ddblocal.Instance) (*bench, error) {
@@ -102,7 +99,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 	}
 	meter := &meter{Client: b.cloud, latency: b.latency}
 	yes := true
-	rep, err := replica.New(replica.Config{Store: s, Cloud: meter, SyncTable: syncTable, Workers: b.set.lanes, Transactions: &yes})
+	rep, err := replica.New(replica.Config{Store: s, Cloud: meter, SyncTable: syncTable, Workers: lanes, Transactions: &yes})
 	if err != nil {
 		return err
 	}
@@ -120,9 +117,7 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 		return err
 	}
 	b.Say("%s: draining", spec.Name)
-	meter.calls.Store(0)
 	meter.units.Store(0)
-	used, commits := b.cloud.Usage().WriteUnits, s.Stats().Commits
 	took, err := emptied(ctx, rep)
 	if err != nil {
 		return err
@@ -135,11 +130,9 @@ func (b *bench) drain(ctx context.Context, spec store.TableSpec, syncTable strin
 		return fmt.Errorf("%d conflicts, where nobody else writes", st.Conflicts.Kept)
 	}
 	r.drain = float64(len(asked)) / took.Seconds()
-	r.calls, r.units = meter.calls.Load(), float64(meter.units.Load())
-	r.server = b.cloud.Usage().WriteUnits - used
-	r.commits = s.Stats().Commits - commits
+	r.units = float64(meter.units.Load())
 	b.Say("%s: comparing", spec.Name)
-	r.found, err = check(ctx, s, spec.Name, asked, b.cloud.Read)
+	r.items, err = check(ctx, s, spec.Name, asked, b.cloud.Read)
 	return err
 }
 
@@ -178,11 +171,11 @@ func ignoreCanceled(err error) error {
 	return err
 }
 
-// meter counts what is sent to the cloud.
+// meter counts the write units of what is sent to the cloud.
 type meter struct {
 	*dynamo.Client
-	latency      time.Duration
-	calls, units atomic.Int64
+	latency time.Duration
+	units   atomic.Int64
 }
 
 // Write implements remote.Cloud.
@@ -191,7 +184,6 @@ func (m *meter) Write(ctx context.Context, c intent.Call) (attr.Item, error) {
 		return nil, err
 	}
 	image, err := m.Client.Write(ctx, c)
-	m.calls.Add(1)
 	m.units.Add(unitsOf(max(attr.Size(c.Item), attr.Size(image))))
 	return image, err
 }
@@ -201,7 +193,6 @@ func (m *meter) Transact(ctx context.Context, calls []intent.Call, token string)
 	if err := clock.Sleep(ctx, clock.Real(), m.latency); err != nil {
 		return err
 	}
-	m.calls.Add(1)
 	for i := range calls {
 		m.units.Add(2 * unitsOf(attr.Size(calls[i].Item)))
 	}

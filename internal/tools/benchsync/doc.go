@@ -1,7 +1,7 @@
 // Command benchsync measures how fast queued writes drain into DynamoDB, and what they cost there, compared with the bare SDK client
 // making the application's own calls with the same concurrency in the same run. The server is DynamoDB Local, in memory.
 //
-//	benchsync [-writes n] [-mixes name,...] [-lanes n] [-dir folder]
+//	benchsync [-writes n] [-mixes name,...] [-dir folder]
 //
 // # Method
 //
@@ -12,8 +12,8 @@
 // to a list in the item, which prevents folding, so it is sent like the others. The follows of one match are creates of items in one
 // partition, 2,000 at most, and each of their requests takes 80 ms in addition to the server's time: this measures how many are in flight
 // at once. The bare client makes the same calls on a table of its own: UpdateItem, PutItem with attribute_not_exists and DeleteItem, with
-// as many at once as -lanes says. Which of the two goes first alternates from mix to mix.
+// as many at once. Which of the two goes first alternates from mix to mix.
 //
 // Write units are computed from the calls sent, by DynamoDB's rule: one unit for each kilobyte or part of it of the larger image, two
-// within a transaction. They are shown beside the units that the server reports.
+// within a transaction.
 package main
