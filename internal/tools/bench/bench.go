@@ -27,21 +27,20 @@ type sizes struct {
 	lone                int           // puts of a single writer in a slice
 	turns               int           // puts of each of many writers in a slice
 	calls               time.Duration // length of a slice of computations
-	web                 time.Duration // length of a slice of requests
 	load                time.Duration // how long memory is watched
 }
 
 func fullSizes() sizes {
 	return sizes{
 		rounds: 9, small: 10_000, middle: 100_000, high: 1_000_000, file: 1_000_000, lone: 200, turns: 64,
-		calls: 150 * time.Millisecond, web: time.Second, load: 5 * time.Second,
+		calls: 150 * time.Millisecond, load: 5 * time.Second,
 	}
 }
 
 func quickSizes() sizes {
 	return sizes{
 		rounds: 2, small: 2_000, middle: 5_000, high: 10_000, file: 10_000, lone: 30, turns: 6,
-		calls: 10 * time.Millisecond, web: 100 * time.Millisecond, load: 500 * time.Millisecond,
+		calls: 10 * time.Millisecond, load: 500 * time.Millisecond,
 	}
 }
 
@@ -60,8 +59,6 @@ func groups() []group {
 		{"get", measureGet},
 		{"codec", measureCodec},
 		{"query", measureQuery},
-		{"http", measureHTTP},
-		{"local", measureLocal},
 		{"crowd", measureCrowds},
 		{"start", measureStart},
 	}

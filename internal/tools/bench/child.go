@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
-	"net/rpc"
+	"math/rand/v2"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/process"
@@ -12,81 +15,84 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// Child is a process of this program that runs a part of it: a server, a client on a processor of its own, or a node whose memory is
-// measured. Its methods are called over its standard input and output (net/rpc).
-type Child struct {
-	ctx   context.Context //nolint:containedctx // of the process
-	store *store.Store
-}
-
-// child serves the methods of Child until its input ends.
-func child(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	c := &Child{ctx: ctx}
-	calls := rpc.NewServer()
-	if err := calls.Register(c); err != nil {
+// child stands for a node in a process of its own: it opens the store at args[0] and prints how many milliseconds that took. It keeps a
+// store of args[1] items busy until it is killed; with 0 it closes the store when its input ends.
+func child(ctx context.Context, args []string) error {
+	items, err := strconv.Atoi(args[1])
+	if err != nil {
 		return err
 	}
-	calls.ServeConn(pipe{os.Stdin, os.Stdout})
-	if c.store == nil {
-		return nil
-	}
-	return c.store.Close()
-}
-
-// Ask sends requests as a client and counts them.
-func (c *Child) Ask(o Order, requests *int) (err error) {
-	*requests, err = o.carryOut(c.ctx)
-	return err
-}
-
-// Open opens a store and returns how many milliseconds that took.
-func (c *Child) Open(path string, millis *float64) (err error) {
 	began := time.Now()
-	c.store, err = store.Open(path, store.Options{})
-	*millis = time.Since(began).Seconds() * 1e3
-	return err
-}
-
-// Serve opens a store, serves it, and returns the address.
-func (c *Child) Serve(path string, addr *string) (err error) {
-	if err = c.Open(path, new(float64)); err == nil {
-		*addr, err = serveStore(c.ctx, c.store)
+	s, err := store.Open(args[0], store.Options{})
+	if err != nil {
+		return err
 	}
-	return err
+	fmt.Println(time.Since(began).Seconds() * 1e3)
+	if items > 0 {
+		err = work(ctx, s, items)
+	} else {
+		_, err = io.Copy(io.Discard, os.Stdin)
+	}
+	return errors.Join(err, s.Close())
 }
 
-// Work keeps the open store busy.
-func (c *Child) Work(o Order, _ *int) error { return work(c.ctx, c.store, o) }
-
-// pipe combines both directions of a connection.
-type pipe struct {
-	io.Reader
-	io.WriteCloser
+// work keeps a store busy: half of the goroutines put, the others get.
+func work(ctx context.Context, s *store.Store, items int) error {
+	return measure.Together(64, func(i int) (err error) {
+		var buf []byte
+		for err == nil {
+			n := rand.IntN(items)
+			if i%2 == 0 {
+				it := measure.MakeItem(n, rand.IntN(ranks), rand.IntN(7))
+				err = s.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
+				continue
+			}
+			err = s.View(ctx, func(tx *store.Tx) (err error) {
+				buf, err = getJSON(tx, measure.KeyOf(n), buf[:0])
+				return err
+			})
+		}
+		return err
+	})
 }
 
-// remote is a child as seen by its parent. Closing the connection ends the child in an orderly way.
+// remote is a child as seen by its parent.
 type remote struct {
 	*process.Process
-	*rpc.Client
+	input io.Closer
 }
 
-// startChild starts this program as a child, on one processor, or on all if cpu is -1.
-func startChild(ctx context.Context, cpu int) (*remote, error) {
-	cmd, err := measure.Self(ctx)
+// openCold lets a child open a file that is not in the page cache, and keep it busy if busy is not 0, the number of its items.
+func openCold(ctx context.Context, path string, busy int) (node *remote, millis float64, err error) {
+	if err := measure.Forget(path); err != nil {
+		return nil, 0, err
+	}
+	cmd, err := measure.Self(ctx, path, strconv.Itoa(busy))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	p, err := process.Start(cmd, cpu)
-	return &remote{p, rpc.NewClient(pipe{out, in})}, err
+	p, err := process.Start(cmd, -1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if _, err := fmt.Fscan(out, &millis); err != nil {
+		p.Kill()
+		return nil, 0, fmt.Errorf("a node does not open %s: %w", path, err)
+	}
+	return &remote{p, in}, millis, nil
+}
+
+// end lets the child end in an orderly way.
+func (r *remote) end() {
+	measure.Shut(r.input)
+	r.Await(time.Minute)
 }

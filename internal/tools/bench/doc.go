@@ -2,12 +2,12 @@
 // of a machine drift by a factor of up to two within hours while ratios stay. It prints one table: what was measured, our figure, the
 // floor, their ratio, the target, and whether it is met. docs/PERFORMANCE.md explains how to read it.
 //
-//	bench [-quick] [-rows regexp] [-o text|json] [-dir folder] [-cpuprofile file]
+//	bench [-quick] [-rows regexp] [-o text|json] [-dir folder]
 //
 // # Method
 //
 // The sides of a comparison run in turns in one process, and the order of the turns changes from round to round. A slice starts after a
-// garbage collection and is long enough to pay for its own garbage. What it needs (items, keys, requests) is prepared before its time
+// garbage collection and is long enough to pay for its own garbage. What it needs (items, keys) is prepared before its time
 // starts, for all sides alike. The first round is a warm-up and not counted. Figures are medians of the slices, with their minimum and
 // maximum: if these are far apart, the machine was busy and the run says little. Every write is synced to a real disk.
 //
@@ -23,9 +23,5 @@
 //     commits.
 //   - Raw View and Get is bbolt's View with the Get of one encoded key, ignoring the value.
 //   - encoding/json reads and writes the same item as DynamoDB JSON, with Go types of the same shape.
-//   - The gin hello is a route of the same server that answers a few bytes. The server has one processor and the client another, and
-//     the client sends prepared requests.
-//   - DynamoDB Local keeps its tables on the same disk and answers the same client over loopback. Ours is a minimal gin handler over
-//     the store; both have all processors.
 //   - Floors that are our own code with less to do (one writer, no index, the raw loop without the journal) are named in their rows.
 package main

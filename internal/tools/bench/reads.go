@@ -85,7 +85,7 @@ func measureQuery(ctx context.Context, b *bench) error {
 	got, err := b.compareCalls(ctx,
 		func() error {
 			return s.View(ctx, func(tx *store.Tx) error {
-				out, err := queryJSON(tx, rand.IntN(b.size.small)/measure.PerMatch, 0, measure.PerMatch, buf[:0])
+				out, err := queryJSON(tx, rand.IntN(b.size.small), buf[:0])
 				if err == nil && len(out) < measure.PerMatch*500 {
 					err = errors.New("items are missing")
 				}
@@ -104,8 +104,8 @@ func measureQuery(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// queryJSON appends the JSON of the items of a partition in a range of balls.
-func queryJSON(tx *store.Tx, match, from, to int, dst []byte) ([]byte, error) {
+// queryJSON appends the JSON of all items in the partition of the n-th one.
+func queryJSON(tx *store.Tx, n int, dst []byte) ([]byte, error) {
 	dst = append(dst, `{"Items":[`...)
 	items := 0
 	_, err := tx.QueryEncoded(store.Query{
@@ -113,7 +113,7 @@ func queryJSON(tx *store.Tx, match, from, to int, dst []byte) ([]byte, error) {
 		Params: expr.Params{
 			Names: map[string]string{"#m": "match"},
 			Values: attr.Item{
-				":m": attr.S(measure.MatchOf(match * measure.PerMatch)), ":a": attr.Int(int64(from)), ":b": attr.Int(int64(to - 1)),
+				":m": attr.S(measure.MatchOf(n)), ":a": attr.Int(0), ":b": attr.Int(measure.PerMatch - 1),
 			},
 		},
 	}, func(e attr.Encoded) (err error) {

@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"time"
 
 	"github.com/touchline/touchline/internal/tools/measure"
-	"github.com/touchline/touchline/store"
 )
 
 // measureStart opens a large file in a process of its own, like a node: after an orderly close and after a kill, with nothing of the file
@@ -19,8 +18,12 @@ func measureStart(ctx context.Context, b *bench) error {
 		return nil
 	}
 	if b.large == "" {
-		var err error
-		if b.large, err = b.filled(ctx, b.size.file); err != nil {
+		s, err := openOurs(ctx, b.file("store.db"), b.size.file, 0)
+		if err != nil {
+			return err
+		}
+		b.large = s.Path()
+		if err := s.Close(); err != nil {
 			return err
 		}
 	}
@@ -45,7 +48,7 @@ func (b *bench) lacksSpace(items int) string {
 func (b *bench) measureClean(ctx context.Context, path string) error {
 	var took, memory []float64
 	for range b.size.rounds {
-		node, millis, err := openCold(ctx, path)
+		node, millis, err := openCold(ctx, path, 0)
 		if err != nil {
 			return err
 		}
@@ -77,17 +80,19 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 	}
 	var took, memory []float64
 	for range max(2, b.size.rounds/3) {
-		node, _, err := openCold(ctx, path)
+		node, _, err := openCold(ctx, path, b.size.file)
 		if err != nil {
 			return err
 		}
-		most, err := b.workAndWatch(node)
+		most, err := b.watch(node)
 		node.Kill()
 		if err != nil {
 			return err
 		}
-		memory = append(memory, most...)
-		again, millis, err := openCold(ctx, path)
+		if most > 0 {
+			memory = append(memory, most)
+		}
+		again, millis, err := openCold(ctx, path, 0)
 		if err != nil {
 			return err
 		}
@@ -103,58 +108,19 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 	return nil
 }
 
-// workAndWatch returns the peak memory of a node while it works.
-func (b *bench) workAndWatch(node *remote) (most []float64, err error) {
-	work := node.Go("Child.Work", Order{Items: b.size.file, Conns: 64, Millis: b.size.load.Milliseconds()}, new(int), nil)
-	peak, every := 0.0, time.NewTicker(20*time.Millisecond)
+// watch returns the peak memory of a node that works, 0 if the system does not report it.
+func (b *bench) watch(node *remote) (peak float64, err error) {
+	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
-	for {
+	for end := time.Now().Add(b.size.load); time.Now().Before(end); {
 		select {
-		case <-work.Done:
-			if peak > 0 {
-				most = []float64{peak}
-			}
-			return most, work.Error
+		case <-node.Exited:
+			return 0, errors.New("the node has ended under load")
 		case <-every.C:
-			if now, known := measure.MemoryOf(node.PID()); known {
-				peak = max(peak, now.Anonymous)
-			}
+		}
+		if now, known := measure.MemoryOf(node.PID()); known {
+			peak = max(peak, now.Anonymous)
 		}
 	}
-}
-
-// openCold opens a file that is not in the page cache.
-func openCold(ctx context.Context, path string) (node *remote, millis float64, err error) {
-	if err := measure.Forget(path); err != nil {
-		return nil, 0, err
-	}
-	if node, err = startChild(ctx, -1); err != nil {
-		return nil, 0, err
-	}
-	if err := node.Call("Child.Open", path, &millis); err != nil {
-		node.Kill()
-		return nil, 0, err
-	}
-	return node, millis, nil
-}
-
-// work keeps a store busy for a while: half of the goroutines put, the others get.
-func work(ctx context.Context, s *store.Store, o Order) error {
-	end := time.Now().Add(time.Duration(o.Millis) * time.Millisecond)
-	return measure.Together(o.Conns, func(i int) (err error) {
-		var buf []byte
-		for time.Now().Before(end) && err == nil {
-			n := rand.IntN(o.Items)
-			if i%2 == 0 {
-				it := measure.MakeItem(n, rand.IntN(ranks), rand.IntN(7))
-				err = s.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
-				continue
-			}
-			err = s.View(ctx, func(tx *store.Tx) (err error) {
-				buf, err = getJSON(tx, measure.KeyOf(n), buf[:0])
-				return err
-			})
-		}
-		return err
-	})
+	return peak, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -118,16 +117,6 @@ func (b *bench) server(name string) *server {
 	return nil
 }
 
-// peerError means that a peer has failed: the run continues without it.
-type peerError struct {
-	name string
-	err  error
-}
-
-func (e *peerError) Error() string { return e.name + ": " + e.err.Error() }
-
-func (e *peerError) Unwrap() error { return e.err }
-
 // workload is an operation with a number of clients.
 type workload struct {
 	operation
@@ -144,52 +133,41 @@ func (b *bench) asked(w workload) (out []*server) {
 	return out
 }
 
-// run measures a workload with all servers. Peers that fail are removed, and it starts again.
+// run measures a workload with all servers.
 func (b *bench) run(ctx context.Context, w workload) error {
-	for {
-		err := b.try(ctx, w)
-		var failed *peerError
-		if ctx.Err() != nil || !errors.As(err, &failed) {
-			return err
-		}
-		b.leaveOut(failed.name, fmt.Errorf("%s: %w", w.what, failed.err))
-		b.server(failed.name).stop()
-		b.servers = slices.DeleteFunc(b.servers, func(s *server) bool { return s.name == failed.name })
-	}
-}
-
-func (b *bench) try(ctx context.Context, w workload) error {
 	calls := w.prepare(w.clients, b.size.items, b.size.ready)
 	servers := b.asked(w)
 	sides := make([]measure.Side, len(servers))
-	used := make([]usage, len(servers))
 	for i, s := range servers {
 		if s.slow {
 			if _, err := s.ask(ctx, calls, b.size.warm); err != nil {
 				return err
 			}
 		}
-		sides[i].Run = func() (int, error) {
-			return used[i].add(s, func() (int, error) { return s.ask(ctx, calls, b.size.slice) })
-		}
+		sides[i].Run = func() (int, error) { return s.ask(ctx, calls, b.size.slice) }
 	}
 	got, err := measure.Interleave(ctx, b.size.rounds, sides...)
 	if err != nil {
 		return err
 	}
 	for i, s := range servers {
-		b.results.about(s.name).Loads[load(w.id, w.clients)] = outcome{Rate: measure.Rate(got[i].Wall), Micros: used[i].micros()}
+		b.results.about(s.name).Rates[load(w.id, w.clients)] = measure.Rate(got[i].Wall)
 	}
 	return nil
 }
 
 // ask makes calls with each client for a while, one after the other.
 func (s *server) ask(ctx context.Context, calls [][]call, d time.Duration) (count int, err error) {
-	counts := make([]int, len(calls))
+	return s.busy(len(calls), d, func(client, n int) error { return calls[client][n%len(calls[client])](ctx, s.client) })
+}
+
+// busy lets each client do one thing after the other for a while, and counts them.
+func (s *server) busy(clients int, d time.Duration, do func(client, n int) error) (count int, err error) {
+	counts := make([]int, clients)
 	end := time.Now().Add(d)
-	err = measure.Together(len(calls), func(i int) error {
+	err = measure.Together(clients, func(i int) error {
 		for n := 0; n == 0 || time.Now().Before(end); n++ { // at least once, however late it gets its turn
-			if err := calls[i][n%len(calls[i])](ctx, s.client); err != nil {
+			if err := do(i, n); err != nil {
 				return err
 			}
 			counts[i]++
@@ -199,28 +177,8 @@ func (s *server) ask(ctx context.Context, calls [][]call, d time.Duration) (coun
 	for _, n := range counts {
 		count += n
 	}
-	if err == nil {
-		return count, nil
+	if err != nil {
+		err = fmt.Errorf("%s: %w", s.name, err)
 	}
-	if slices.Contains(peers, s.name) {
-		return 0, &peerError{s.name, err}
-	}
-	return 0, fmt.Errorf("%s: %w", s.name, err)
+	return count, err
 }
-
-// usage adds up the processor time of a server.
-type usage struct {
-	count int
-	time  time.Duration
-}
-
-func (u *usage) add(s *server, run func() (int, error)) (int, error) {
-	before := measure.ProcessTime(s.pid)
-	n, err := run()
-	u.time += measure.ProcessTime(s.pid) - before
-	u.count += n
-	return n, err
-}
-
-// micros returns the processor time of a request in microseconds, 0 if unknown.
-func (u *usage) micros() float64 { return u.time.Seconds() * 1e6 / float64(max(u.count, 1)) }

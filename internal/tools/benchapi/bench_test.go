@@ -22,7 +22,7 @@ import (
 // TestRunMeasuresEveryOperation measures all rows with the endpoint in this process, which also stands for the peer: the figures mean
 // nothing.
 func TestRunMeasuresEveryOperation(t *testing.T) {
-	b := begin(t, "-rows", "^(peers|canned|alone|memory)/")
+	b := begin(t, "-rows", "^(peers|canned|alone|memory|http|local)/")
 	b.size = sizes{rounds: 1, items: 400, ready: 2, slice: 2 * time.Millisecond, warm: time.Millisecond}
 	t.Cleanup(b.end)
 	peer := inProcess(t, dynalite, endpoint(t))
@@ -40,8 +40,10 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 		t.Fatal(err)
 	}
 	lacking := map[string]string{
-		"peers/transact": "there is no peer here", "memory/transact": "it has no such operation",
-		"alone/put": "no Java here", "alone/put-if": "no Java here", "alone/update": "no Java here",
+		"peers/transact": "there is no peer here",
+		"alone/put":      "no Java here", "alone/put-if": "no Java here", "alone/update": "no Java here",
+		"local/put": "no Java here", "local/put-64": "no Java here", "local/get": "no Java here", "local/query": "no Java here",
+		"local/memory": "no Java here",
 	}
 	rows := b.Rows()
 	for _, r := range rows {
@@ -52,7 +54,7 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 			t.Errorf("%s: %v, %v", r.ID, r.Ours, r.Floor)
 		}
 	}
-	if want := len(targets) - 4; len(rows) != want { // without memory and starts
+	if want := len(targets) - 4; len(rows) != want { // without resident memory and starts
 		t.Errorf("%d rows, want %d", len(rows), want)
 	}
 	var out bytes.Buffer
@@ -66,21 +68,19 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 	}
 }
 
-// TestPeerThatFailsLeaves checks that a run continues without a peer that fails, but not without ours.
-func TestPeerThatFailsLeaves(t *testing.T) {
+// TestServerThatFailsIsNamed checks that a run ends with the name of a server that fails.
+func TestServerThatFailsIsNamed(t *testing.T) {
 	broken := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-	for name, want := range map[string]bool{localDisk: true, ours: false} {
-		b := begin(t)
-		b.size = sizes{rounds: 1, items: 400, ready: 2, slice: time.Millisecond}
-		t.Cleanup(b.end)
-		b.servers = []*server{inProcess(t, cannedBytes, canned()), inProcess(t, name, broken)}
-		err := b.run(t.Context(), workload{operations[0], 2})
-		if left := err == nil && b.absent[name] != "" && b.server(name) == nil; left != want {
-			t.Errorf("%s fails: left %v, want %v (%v)", name, left, want, err)
-		}
-		if _, measured := b.results.of(cannedBytes, "put", 2); measured != want {
-			t.Errorf("%s fails: the other is measured: %v, want %v", name, measured, want)
-		}
+	b := begin(t)
+	b.size = sizes{rounds: 1, items: 400, ready: 2, slice: time.Millisecond}
+	t.Cleanup(b.end)
+	b.servers = []*server{inProcess(t, ours, canned()), inProcess(t, cannedBytes, broken)}
+	if err := b.run(t.Context(), workload{operations[0], 2}); err == nil || !strings.HasPrefix(err.Error(), cannedBytes+": ") {
+		t.Errorf("a server fails: %v", err)
+	}
+	b.servers[0].name, b.servers[1].name = cannedBytes, ours
+	if err := b.measureBare(t.Context()); err == nil || !strings.HasPrefix(err.Error(), ours+": refused") {
+		t.Errorf("a server fails bare clients: %v", err)
 	}
 }
 
@@ -136,8 +136,5 @@ func inProcess(t *testing.T, name string, h http.Handler) *server {
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(ln) }()
-	return &server{
-		name: name, client: newClient(ln.Addr().String()),
-		stop: func() { _ = srv.Close(); <-done },
-	}
+	return newServer(name, ln.Addr().String(), 0, func() { _ = srv.Close(); <-done })
 }

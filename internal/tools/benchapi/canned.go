@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gin-gonic/gin" //nolint:depguard // the floor is gin itself
+
 	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -47,7 +49,10 @@ func canned() http.Handler {
 			sum: []string{strconv.FormatUint(uint64(crc32.ChecksumIEEE([]byte(body))), 10)},
 		}
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	gin.SetMode(gin.ReleaseMode)
+	e := gin.New()
+	e.GET("/hello", func(c *gin.Context) { c.Data(http.StatusOK, "text/plain", []byte("hello")) })
+	e.POST("/", gin.WrapF(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		a, known := answers[r.Header.Get("X-Amz-Target")]
 		if !known {
@@ -58,5 +63,6 @@ func canned() http.Handler {
 		h["Content-Length"], h["X-Amz-Crc32"] = a.length, a.sum
 		h["X-Amzn-Requestid"] = []string{"J2C0T3JDRG0000000000000000VV4KQNSO5AEMVJF66Q9ASUAAJG"}
 		_, _ = io.WriteString(w, a.body)
-	})
+	}))
+	return e
 }

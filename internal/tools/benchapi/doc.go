@@ -17,6 +17,10 @@
 //
 // # Method
 //
+// The rows of http/ and local/ have bare clients instead of the SDK, up to 64: each sends prepared requests, byte for byte the SDK's, on a
+// connection of its own. With one such client at a time the server decides the rate. The gin hello is a route of the canned server that
+// answers a few bytes; the processor time of the two servers is compared.
+//
 // The servers are measured in turns, and the order of the turns changes from round to round; figures are medians of the slices. The first
 // round is not counted, and before it Java gets time to compile the code it needs. Requests are prepared in advance and are the same for
 // all; the client does not retry.

@@ -14,7 +14,7 @@ import (
 func main() { measure.Main("benchapi", start, child) }
 
 // child runs this program as the server of canned bytes.
-func child(ctx context.Context) error {
+func child(ctx context.Context, _ []string) error {
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

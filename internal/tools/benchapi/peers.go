@@ -44,7 +44,8 @@ func startLocal(ctx context.Context, name, folder string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{name: name, slow: true, pid: local.PID(), stop: local.Kill, client: newClient(local.Addr)}
+	s := newServer(name, local.Addr, local.PID(), local.Kill)
+	s.slow = true
 	return s.answered(ctx, began)
 }
 

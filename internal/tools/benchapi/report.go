@@ -14,15 +14,9 @@ type results map[string]*standing
 
 // standing holds the measurements of one server.
 type standing struct {
-	Loads  map[string]outcome `json:"loads"` // by operation id, slash, number of clients
-	Memory *memory            `json:"memoryMB,omitempty"`
-	Start  float64            `json:"startMillis,omitempty"` // from exec to the first answer
-}
-
-// outcome is the result of a workload.
-type outcome struct {
-	Rate   measure.Figure `json:"rate"`
-	Micros float64        `json:"serverMicros,omitempty"` // processor time of the server per request
+	Rates  map[string]measure.Figure `json:"rates"` // by operation id, slash, number of clients
+	Memory *memory                   `json:"memoryMB,omitempty"`
+	Start  float64                   `json:"startMillis,omitempty"` // from exec to the first answer
 }
 
 // memory is the resident memory of a process, in MB.
@@ -33,16 +27,16 @@ type memory struct {
 
 func (r results) about(name string) *standing {
 	if r[name] == nil {
-		r[name] = &standing{Loads: map[string]outcome{}}
+		r[name] = &standing{Rates: map[string]measure.Figure{}}
 	}
 	return r[name]
 }
 
 func load(id string, clients int) string { return fmt.Sprintf("%s/%d", id, clients) }
 
-func (r results) of(name, id string, clients int) (outcome, bool) {
-	o, ok := r.about(name).Loads[load(id, clients)]
-	return o, ok
+func (r results) of(name, id string, clients int) (measure.Figure, bool) {
+	rate, ok := r.about(name).Rates[load(id, clients)]
+	return rate, ok
 }
 
 // report is the output of the program.
@@ -69,43 +63,36 @@ func (r report) writeText(w io.Writer) error {
 			_, _ = fmt.Fprintf(w, "left out: %s: %s\n", name, firstLine(why))
 		}
 	}
-	head := fmt.Sprintf("requests a second, one client / %d", many)
-	err := r.writeTable(w, head, func(o outcome) float64 { return o.Rate.Median }, "memory", "of its own", "start")
-	if err != nil {
-		return err
-	}
-	return r.writeTable(w, "processor time of the server in us a request", func(o outcome) float64 { return o.Micros })
+	return r.writeRates(w)
 }
 
-// writeTable writes a line for each server and a column for each operation, followed by more columns.
-func (r report) writeTable(w io.Writer, title string, show func(outcome) float64, more ...string) error {
+// writeRates writes a line for each server, with a column for each operation, its memory and its start.
+func (r report) writeRates(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintf(t, "\n%s\t", title)
+	_, _ = fmt.Fprintf(t, "\nrequests a second, one client / %d\t", many)
 	for _, o := range operations {
 		_, _ = fmt.Fprintf(t, "%s\t", o.id)
 	}
-	_, _ = fmt.Fprintln(t, strings.Join(more, "\t"))
+	_, _ = fmt.Fprintln(t, "memory\tof its own\tstart")
 	for _, name := range all {
-		if len(r.Figures.about(name).Loads) == 0 {
+		about := r.Figures.about(name)
+		if len(about.Rates) == 0 {
 			continue
 		}
 		line := []string{name}
 		for _, o := range operations {
-			line = append(line, r.cell(name, o.id, show))
+			line = append(line, r.cell(name, o.id))
 		}
-		if len(more) > 0 {
-			line = append(line, r.Figures.about(name).columns()...)
-		}
-		_, _ = fmt.Fprintln(t, strings.Join(line, "\t"))
+		_, _ = fmt.Fprintln(t, strings.Join(append(line, about.columns()...), "\t"))
 	}
 	return t.Flush()
 }
 
-func (r report) cell(name, id string, show func(outcome) float64) string {
+func (r report) cell(name, id string) string {
 	sides := make([]string, 0, 2)
 	for _, clients := range [...]int{1, many} {
-		if o, ok := r.Figures.of(name, id, clients); ok {
-			sides = append(sides, measure.Number(show(o)))
+		if rate, ok := r.Figures.of(name, id, clients); ok {
+			sides = append(sides, measure.Number(rate.Median))
 		} else {
 			sides = append(sides, "-")
 		}

@@ -23,6 +23,10 @@ func (b *bench) measure(ctx context.Context) error {
 		b.addRows(o.id)
 	}
 	b.measureMemory()
+	if err := b.measureBare(ctx); err != nil {
+		return err
+	}
+	b.comparePeaks()
 	return b.measureStarts(ctx)
 }
 
@@ -66,9 +70,9 @@ func (b *bench) addBest(group, id string) {
 	if !ok {
 		return
 	}
-	fastest, which := outcome{}, ""
+	fastest, which := measure.Figure{}, ""
 	for _, name := range peers {
-		if theirs, ok := b.results.of(name, id, many); ok && theirs.Rate.Median > fastest.Rate.Median {
+		if theirs, ok := b.results.of(name, id, many); ok && theirs.Median > fastest.Median {
 			fastest, which = theirs, name
 		}
 	}
@@ -76,7 +80,7 @@ func (b *bench) addBest(group, id string) {
 		b.Missing(group+id, "there is no peer here")
 		return
 	}
-	b.CompareWith(group+id, which, mine.Rate, fastest.Rate)
+	b.CompareWith(group+id, which, mine, fastest)
 }
 
 // addPair compares one of ours with one of the others, if there is a row for that.
@@ -85,14 +89,10 @@ func (b *bench) addPair(group, id string, clients int, mine, theirs string) {
 	if !measured || !b.has(group+id) {
 		return
 	}
-	t, ok := b.results.of(theirs, id, clients)
-	switch {
-	case ok:
-		b.Compare(group+id, m.Rate, t.Rate)
-	case b.absent[theirs] != "":
+	if t, ok := b.results.of(theirs, id, clients); ok {
+		b.Compare(group+id, m, t)
+	} else {
 		b.Missing(group+id, firstLine(b.absent[theirs]))
-	default:
-		b.Missing(group+id, "it has no such operation")
 	}
 }
 
@@ -116,6 +116,23 @@ func (b *bench) measureMemory() {
 			b.Missing(id, measure.ErrMemory)
 		}
 	}
+}
+
+// comparePeaks compares the most memory that ours and DynamoDB Local had in this run.
+func (b *bench) comparePeaks() {
+	const id = "local/memory"
+	mine, theirs := b.server(ours), b.server(localDisk)
+	if theirs == nil {
+		b.Missing(id, firstLine(b.absent[localDisk]))
+		return
+	}
+	m, known := measure.MemoryOf(mine.pid)
+	t, too := measure.MemoryOf(theirs.pid)
+	if !known || !too {
+		b.Missing(id, measure.ErrMemory)
+		return
+	}
+	b.Compare(id, measure.Exactly(m.Peak, "MB"), measure.Exactly(t.Peak, "MB"))
 }
 
 // measureStarts stops ours in an orderly way and starts it again, a few times.

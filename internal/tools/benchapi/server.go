@@ -25,12 +25,13 @@ type server struct {
 	slow   bool   // it needs a warm-up to reach full speed
 	pid    int    // 0: part of this process
 	began  time.Duration
+	addr   string
 	client *dynamodb.Client
 	stop   func()
 }
 
-func newClient(addr string) *dynamodb.Client {
-	return measure.NewClient(addr, 4*many)
+func newServer(name, addr string, pid int, stop func()) *server {
+	return &server{name: name, pid: pid, addr: addr, client: measure.NewClient(addr, 4*many), stop: stop}
 }
 
 // answered waits until a server has answered a request, and records how long it took since began.
@@ -91,6 +92,5 @@ func serve(ctx context.Context, name string, cmd *exec.Cmd) (*server, error) {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		p.Await(startTimeout)
 	}
-	s := &server{name: name, pid: p.PID(), stop: stop, client: newClient(addr)}
-	return s.answered(ctx, began)
+	return newServer(name, addr, p.PID(), stop).answered(ctx, began)
 }

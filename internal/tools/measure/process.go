@@ -9,8 +9,11 @@ import (
 // ErrMemory is the reason for a missing figure about memory.
 const ErrMemory = "the system does not report a process's memory"
 
-// ProcessTime returns the processor time used by another process so far, 0 if the system does not report it.
-func ProcessTime(pid int) time.Duration {
+// processorTime returns the processor time used by a process so far, by this one if pid is 0. It is 0 if the system does not report it.
+func processorTime(pid int) time.Duration {
+	if pid == 0 {
+		return ownTime()
+	}
 	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0

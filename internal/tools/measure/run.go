@@ -18,14 +18,14 @@ const childArgument = "child"
 
 // Main runs a program: start when a user calls it, child when Self does. If that fails, it exits the process.
 func Main(
-	name string, start func(ctx context.Context, args []string, out, progress io.Writer) error, child func(ctx context.Context) error,
+	name string, start func(ctx context.Context, args []string, out, progress io.Writer) error, child func(ctx context.Context, args []string) error,
 ) {
 	// The first signal lets the program clean up; the second one ends it at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	var err error
 	if args := os.Args[1:]; len(args) > 0 && args[0] == childArgument && child != nil {
-		err = child(ctx)
+		err = child(ctx, args[1:])
 	} else {
 		err = start(ctx, args, os.Stdout, os.Stderr)
 	}
@@ -35,13 +35,13 @@ func Main(
 	}
 }
 
-// Self returns the command that runs a part of this program.
-func Self(ctx context.Context) (*exec.Cmd, error) {
+// Self returns the command that runs a part of this program, with arguments for it.
+func Self(ctx context.Context, args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return exec.CommandContext(ctx, self, childArgument), nil
+	return exec.CommandContext(ctx, self, append([]string{childArgument}, args...)...), nil
 }
 
 // Run is one run of a program: its command line, its folder, and the rows measured so far.

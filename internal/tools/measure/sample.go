@@ -11,12 +11,13 @@ import (
 type Side struct {
 	Prepare func() error                // prepares a slice; not measured; may be nil
 	Run     func() (ops int, err error) // runs a slice
+	PID     int                         // of the process whose processor time is measured; 0: this one
 }
 
 // Sample is the measurement of one side, with a value for each slice.
 type Sample struct {
 	Wall []float64 // seconds per operation
-	CPU  []float64 // processor seconds of this process per operation
+	CPU  []float64 // processor seconds per operation
 }
 
 // Interleave runs slices of the sides in turns. It runs one more round than rounds: the first is a warm-up and not counted. The order is
@@ -44,8 +45,7 @@ func Interleave(ctx context.Context, rounds int, sides ...Side) ([]Sample, error
 	return out, nil
 }
 
-// Slice runs one slice after a garbage collection and returns the seconds per operation, of real time and of this process's processor
-// time.
+// Slice runs one slice after a garbage collection and returns the seconds per operation, of real time and of processor time.
 func (s Side) Slice() (wall, cpu float64, err error) {
 	if s.Prepare != nil {
 		if err := s.Prepare(); err != nil {
@@ -53,9 +53,9 @@ func (s Side) Slice() (wall, cpu float64, err error) {
 		}
 	}
 	runtime.GC()
-	began, used := time.Now(), CPUTime()
+	began, used := time.Now(), processorTime(s.PID)
 	ops, err := s.Run()
-	took, worked := time.Since(began).Seconds(), (CPUTime() - used).Seconds()
+	took, worked := time.Since(began).Seconds(), (processorTime(s.PID) - used).Seconds()
 	return took / float64(ops), worked / float64(ops), err
 }
 
