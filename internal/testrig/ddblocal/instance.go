@@ -56,7 +56,7 @@ func start(ctx context.Context, machine []string, tables ...string) (*Instance, 
 		"software.amazon.dynamodb.services.local.main.ServerRunner"}, tables, []string{"-sharedDb", "-disableTelemetry", "-port", port})...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = lib, &said, &said
 	i := &Instance{Addr: "127.0.0.1:" + port}
-	if i.Process, err = process.Start(cmd, -1); err != nil {
+	if i.Process, err = process.Start(cmd); err != nil {
 		return nil, err
 	}
 	if err := i.reach(ctx); err != nil {

@@ -183,7 +183,7 @@ func start(t *testing.T, program string, args ...string) {
 	cmd := exec.Command(program, args...) //nolint:gosec,noctx // one of ours; the test ends it
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.Env = append(os.Environ(), "PEBBLE_VA_NOSLEEP=1", "PEBBLE_WFE_NONCEREJECT=0")
-	p, err := process.Start(cmd, -1)
+	p, err := process.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,8 @@ package process
 
 import "os/exec"
 
-// Start starts a command. It cannot choose processors on this system.
-func Start(cmd *exec.Cmd, _ int) (*Process, error) {
+// Start starts a command.
+func Start(cmd *exec.Cmd) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}

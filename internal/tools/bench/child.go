@@ -80,7 +80,7 @@ func openCold(ctx context.Context, path string, busy int) (node *remote, millis 
 	if err != nil {
 		return nil, 0, err
 	}
-	p, err := process.Start(cmd, -1)
+	p, err := process.Start(cmd)
 	if err != nil {
 		return nil, 0, err
 	}

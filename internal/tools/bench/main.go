@@ -23,6 +23,5 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 		b.size = quickSizes()
 	}
 	err = b.measure(ctx)
-	report := run.Report()
-	return errors.Join(err, run.Print(out, report, report.WriteText))
+	return errors.Join(err, run.Print(out, run.Report()))
 }

@@ -58,7 +58,7 @@ func TestRunMeasuresEveryOperation(t *testing.T) {
 		t.Errorf("%d rows, want %d", len(rows), want)
 	}
 	var out bytes.Buffer
-	if err := b.report().writeText(&out); err != nil {
+	if err := b.report().WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"the best peer: " + dynalite, "left out: " + localDisk + ": no Java here\n", "\n" + oursMemory + " "} {

@@ -42,6 +42,5 @@ func start(ctx context.Context, args []string, out, progress io.Writer) error {
 	if ctx.Err() != nil {
 		err = errors.New("interrupted")
 	}
-	r := b.report()
-	return errors.Join(err, b.Print(out, r, r.writeText))
+	return errors.Join(err, b.Print(out, b.report()))
 }

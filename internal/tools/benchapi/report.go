@@ -54,8 +54,9 @@ func (b *bench) report() report {
 // all has the servers in the order of the tables.
 var all = [...]string{cannedBytes, ours, oursMemory, dynalite, localMemory, localDisk}
 
-func (r report) writeText(w io.Writer) error {
-	if err := r.WriteText(w); err != nil {
+// WriteText writes the tables.
+func (r report) WriteText(w io.Writer) error {
+	if err := r.Report.WriteText(w); err != nil {
 		return err
 	}
 	for _, name := range all {

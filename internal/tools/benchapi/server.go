@@ -56,7 +56,7 @@ func startProgram(cmd *exec.Cmd) (p *process.Process, addr string, err error) {
 		return nil, "", err
 	}
 	cmd.Stdout, cmd.Stderr = w, w
-	p, err = process.Start(cmd, -1)
+	p, err = process.Start(cmd)
 	measure.Shut(w) // the command has it: reading ends when the command does
 	if err == nil {
 		err = r.SetReadDeadline(time.Now().Add(startTimeout))

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -14,12 +13,6 @@ type Report struct {
 	Machine Machine `json:"machine"`
 	Quick   bool    `json:"quick"`
 	Rows    []Row   `json:"rows"`
-}
-
-func writeJSON(w io.Writer, report any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(report)
 }
 
 // WriteText writes the machine and the table.

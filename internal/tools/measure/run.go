@@ -2,6 +2,7 @@ package measure
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -108,10 +109,12 @@ func (r *Run) End() { Remove(r.Folder) }
 // Report returns the measurements.
 func (r *Run) Report() Report { return Report{Machine: r.Machine, Quick: r.Quick, Rows: r.Rows()} }
 
-// Print writes a report, or something that contains one, as JSON if requested, otherwise with text.
-func (r *Run) Print(w io.Writer, report any, text func(io.Writer) error) error {
+// Print writes a report as JSON if requested, otherwise as text.
+func (r *Run) Print(w io.Writer, report interface{ WriteText(w io.Writer) error }) error {
 	if !r.json {
-		return text(w)
+		return report.WriteText(w)
 	}
-	return writeJSON(w, report)
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(report)
 }
