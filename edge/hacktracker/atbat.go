@@ -40,7 +40,7 @@ func (b *Book) newULID(once, what string, at time.Time) string {
 	}
 	id := strings.ToUpper(once)
 	_, bad := ulid.ParseStrict(id)
-	b.refuse(bad != nil, Invalid("The Idempotency-Key of %s must be a ULID", what))
+	b.Refuse(bad != nil, Invalid("The Idempotency-Key of %s must be a ULID", what))
 	return id
 }
 
@@ -56,24 +56,24 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 	row["updatedAt"] = row["createdAt"]
 	player := p.Set["playerId"].Str()
 	indexed(row, indexAtBats, prefixPlayer+player, prefixAtBat+id)
-	if was := b.get(atBatKey(game, id)); was != nil {
-		b.refuse(!SameAtBat(row, was), fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another at-bat"))
+	if was := b.Get(atBatKey(game, id)); was != nil {
+		b.Refuse(!SameAtBat(row, was), fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another at-bat"))
 		return atBatOf(was)
 	}
-	b.refuse(b.get(undoneKey(game, id)) != nil, fault.New(fault.Conflict, "undone", "This at-bat has been undone"))
+	b.Refuse(b.Get(undoneKey(game, id)) != nil, fault.New(fault.Conflict, "undone", "This at-bat has been undone"))
 	b.Fail(late)
-	b.refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
-	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
-	b.refuse(len(g.Lineup) > 0 && !slices.ContainsFunc(g.Lineup, func(s Slot) bool { return s.PlayerID == player }), Invalid("Player is not in the lineup"))
-	b.refuse(len(g.Lineup) == 0 && b.get(playerKey(t.ID, player)) == nil, Invalid("Player %s is not on the team", player))
-	b.refuse(len(b.AtBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
-	b.commit(b.create(row), b.onAt(gameKey(game), row["createdAt"]))
+	b.Refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
+	b.Refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
+	b.Refuse(len(g.Lineup) > 0 && !slices.ContainsFunc(g.Lineup, func(s Slot) bool { return s.PlayerID == player }), Invalid("Player is not in the lineup"))
+	b.Refuse(len(g.Lineup) == 0 && b.Get(playerKey(t.ID, player)) == nil, Invalid("Player %s is not on the team", player))
+	b.Refuse(len(b.AtBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
+	b.Commit(b.Create(row), b.onAt(gameKey(game), row["createdAt"]))
 	return atBatOf(row)
 }
 
 // onAt checks that a game is in progress, or was at a moment.
 func (s *Service) onAt(game attr.Item, at attr.Value) store.WriteItem {
-	return s.check(game, exists+" AND (#status = :live OR finalAt >= :at)", attr.Item{":live": attr.S(InProgress), ":at": at})
+	return s.Check(game, table.When(exists+" AND (#status = :live OR finalAt >= :at)", attr.Item{":live": attr.S(InProgress), ":at": at}))
 }
 
 // SameAtBat reports whether an at-bat is the same plate appearance as the stored one with its id. Once the stored one was corrected, its
@@ -88,7 +88,7 @@ func SameAtBat(a, there attr.Item) bool {
 func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 	p := b.change(atBatFields(), in, "playerId", "battingOrder")
 	b.allowGame(game, manageGames)
-	b.commit(b.update(key(prefixGame+game, b.AtBat(game, id).sk), p, exists, nil))
+	b.Commit(b.update(key(prefixGame+game, b.AtBat(game, id).sk), p, exists, nil))
 	return b.AtBat(game, id)
 }
 
@@ -97,6 +97,6 @@ func (b *Book) DeleteAtBat(game, id string) {
 	b.allowGame(game, manageGames)
 	sk := b.AtBat(game, id).sk
 	undone := b.Stamp(undoneKey(game, strings.TrimPrefix(sk, prefixAtBat)), nil)
-	b.commit(table.Put(b.Table, undone, table.If{})) // alone, at half the price: any node that has the at-bat removes it because of this row
-	b.commit(b.drop(key(prefixGame+game, sk)))
+	b.Commit(b.Put(undone, table.If{})) // alone, at half the price: any node that has the at-bat removes it because of this row
+	b.Commit(b.Drop(key(prefixGame+game, sk)))
 }

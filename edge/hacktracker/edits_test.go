@@ -55,7 +55,7 @@ func openBook(t testing.TB) (st *store.Store, update func(work func(tx *store.Tx
 // newLedger starts a game of a new team with three players.
 func newLedger(t rapid.TB, update func(work func(tx *store.Tx) error) error) *ledger {
 	t.Helper()
-	l := &ledger{Service: &Service{Table: "book"}, update: update}
+	l := &ledger{Service: &Service{Rows("book")}, update: update}
 	l.do(t, func(b *Book) {
 		b.Enrol("", "Ana")
 		l.team = b.Make(b.NewTeam("", body(`{"name":"Bad News","teamType":"MANAGED"}`)))
@@ -253,21 +253,21 @@ func TestFiveHundredAtBats(t *testing.T) {
 	}
 	l.do(t, func(b *Book) {
 		l.score(b, row(0))
-		like := b.get(atBatKey(l.game, row(0).id))
+		like := b.Get(atBatKey(l.game, row(0).id))
 		for i := 1; i < 499; i++ { // rows of another program, which does not check the limit
 			one := maps.Clone(like)
 			one["SK"], one["atBatId"] = attr.S(prefixAtBat+row(i).id), attr.S(row(i).id)
-			b.commit(b.create(one))
+			b.Commit(b.Create(one))
 		}
 		l.score(b, row(499))
 	})
 	l.do(t, func(b *Book) {
-		if l.score(b, row(500)); !fault.Is(b.err, fault.Invalid) || b.err.Error() != "A game has at most 500 at-bats" {
-			t.Errorf("the 501st: %v", b.err)
+		if l.score(b, row(500)); !fault.Is(b.Err(), fault.Invalid) || b.Err().Error() != "A game has at most 500 at-bats" {
+			t.Errorf("the 501st: %v", b.Err())
 		}
-		b.err = nil
-		if l.score(b, row(499)); b.err != nil {
-			t.Errorf("the last one again: %v", b.err)
+		*b = *l.Open(b.Tx, b.user)
+		if l.score(b, row(499)); b.Err() != nil {
+			t.Errorf("the last one again: %v", b.Err())
 		}
 		b.DeleteAtBat(l.game, row(7).id)
 		l.score(b, row(500))
@@ -283,20 +283,20 @@ func TestTakenBack(t *testing.T) {
 	var row attr.Item
 	l.do(t, func(b *Book) {
 		l.score(b, &e)
-		row = b.get(atBatKey(l.game, e.id))
+		row = b.Get(atBatKey(l.game, e.id))
 		b.DeleteAtBat(l.game, e.id)
-		if l.score(b, &e); !fault.Is(b.err, fault.Conflict) {
-			t.Errorf("sent again: %v", b.err)
+		if l.score(b, &e); !fault.Is(b.Err(), fault.Conflict) {
+			t.Errorf("sent again: %v", b.Err())
 		}
-		b.err = nil
+		*b = *l.Open(b.Tx, b.user)
 	})
 	for what, look := range map[string]func(b *Book){
-		"each":     func(b *Book) { b.Fail(l.Emptied(b.tx, []store.Record{{Key: row, New: row}})) },
-		"all":      func(b *Book) { b.Fail(l.EmptyAll(b.tx)) },
-		"the word": func(b *Book) { b.Fail(l.Emptied(b.tx, []store.Record{{Key: undoneKey(l.game, e.id), New: row}})) },
+		"each":     func(b *Book) { b.Fail(l.Emptied(b.Tx, []store.Record{{Key: row, New: row}})) },
+		"all":      func(b *Book) { b.Fail(l.EmptyAll(b.Tx)) },
+		"the word": func(b *Book) { b.Fail(l.Emptied(b.Tx, []store.Record{{Key: undoneKey(l.game, e.id), New: row}})) },
 	} {
 		l.do(t, func(b *Book) {
-			b.commit(b.create(maps.Clone(row)))
+			b.Commit(b.Create(maps.Clone(row)))
 			if look(b); len(b.AtBats(l.game)) != 0 {
 				t.Errorf("%s: the at-bat came back", what)
 			}
@@ -329,7 +329,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 			t.Fatal(err)
 		}
 		consumed = st.Seq()
-		gone.do(t, func(b *Book) { b.Fail(gone.Emptied(b.tx, records)) })
+		gone.do(t, func(b *Book) { b.Fail(gone.Emptied(b.Tx, records)) })
 	}
 	for _, l := range []*ledger{gone, there} {
 		l.do(t, func(b *Book) {
@@ -343,19 +343,19 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 		t.Fatalf("%d and %d at-bats before the deletion", a, b)
 	}
 	gone.do(t, func(b *Book) { // as rows of another node arrive
-		b.commit(b.remove(gameKey(gone.game), exists, nil))
-		b.commit(b.create(deletedKey(gone.game)))
+		b.Commit(b.Delete(gameKey(gone.game), table.When(exists, nil)))
+		b.Commit(b.Create(deletedKey(gone.game)))
 	})
 	consume()
 	if a, b := left(gone), left(there); a != 0 || b != 60 {
 		t.Errorf("%d and %d at-bats after the deletion", a, b)
 	}
-	gone.do(t, func(b *Book) { b.commit(b.create(atBatKey(gone.game, "late"))) })
+	gone.do(t, func(b *Book) { b.Commit(b.Create(atBatKey(gone.game, "late"))) })
 	consume()
 	if a := left(gone); a != 0 {
 		t.Errorf("%d late at-bats of the deleted game", a)
 	}
-	there.do(t, func(b *Book) { b.commit(b.create(deletedKey(there.game))) }) // a game that was created again keeps its at-bats
+	there.do(t, func(b *Book) { b.Commit(b.Create(deletedKey(there.game))) }) // a game that was created again keeps its at-bats
 	consume()
 	if b := left(there); b != 60 {
 		t.Errorf("%d at-bats of the existing game", b)
@@ -372,12 +372,12 @@ func TestTheMarkerIsLeft(t *testing.T) {
 		l := newLedger(t, update)
 		l.do(t, func(b *Book) {
 			other := b.Make(b.NewGame("", body(`{"teamId":%q}`, l.team)))
-			on := table.Update(b.Table, gameKey(other), "SET #status = :live", table.When(exists, attr.Item{":live": attr.S(InProgress)}))
-			b.commit(on) // as the row of another node arrives
-			if end(b, l.game); b.get(liveKey(l.team))["gameId"].Str() != other {
-				t.Errorf("%s: the marker is %v", what, b.get(liveKey(l.team)))
+			on := b.Update(gameKey(other), "SET #status = :live", table.When(exists, attr.Item{":live": attr.S(InProgress)}))
+			b.Commit(on) // as the row of another node arrives
+			if end(b, l.game); b.Get(liveKey(l.team))["gameId"].Str() != other {
+				t.Errorf("%s: the marker is %v", what, b.Get(liveKey(l.team)))
 			}
-			if end(b, other); b.get(liveKey(l.team)) != nil {
+			if end(b, other); b.Get(liveKey(l.team)) != nil {
 				t.Errorf("%s: the marker of the last game was not removed", what)
 			}
 		})

@@ -62,7 +62,7 @@ func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteIt
 		row["finalAt"] = row["createdAt"]
 	}
 	b.checkLineup(team, p.Set["lineup"])
-	writes = []store.WriteItem{b.create(row)}
+	writes = []store.WriteItem{b.Create(row)}
 	if g.Status == InProgress {
 		writes = append(writes, b.start(&t, &g)...)
 	}
@@ -75,7 +75,7 @@ func (b *Book) ownDefault() (team string) {
 			team = cmp.Or(team, t.ID)
 		}
 	}
-	b.refuse(team == "", Invalid("teamId is required: there is no personal team named Default"))
+	b.Refuse(team == "", Invalid("teamId is required: there is no personal team named Default"))
 	return team
 }
 
@@ -83,16 +83,16 @@ func (b *Book) ownDefault() (team string) {
 func (b *Book) checkLineup(team string, lineup attr.Value) {
 	all := b.roster(team)
 	for _, slot := range lineupOf(lineup) {
-		b.refuse(!slices.ContainsFunc(all, func(p Player) bool { return p.ID == slot.PlayerID }), Invalid("Player %s is not on the team", slot.PlayerID))
+		b.Refuse(!slices.ContainsFunc(all, func(p Player) bool { return p.ID == slot.PlayerID }), Invalid("Player %s is not on the team", slot.PlayerID))
 	}
 }
 
 // start returns the writes, besides the game's own, that make it the team's one game in progress. The games' status decides, not the marker.
 func (b *Book) start(t *Team, g *Game) []store.WriteItem {
-	b.refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before you can start the game. Please set the lineup first."))
-	b.refuse(b.beside(g) != "", Invalid("A game is already in progress. Please finish the current game before starting another."))
+	b.Refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before you can start the game. Please set the lineup first."))
+	b.Refuse(b.beside(g) != "", Invalid("A game is already in progress. Please finish the current game before starting another."))
 	return append(b.take(liveKey(t.ID), "gameId", g.ID, func(owner string) store.WriteItem {
-		return b.check(gameKey(owner), "attribute_not_exists(PK) OR #status <> :live", attr.Item{":live": attr.S(InProgress)})
+		return b.Check(gameKey(owner), table.When("attribute_not_exists(PK) OR #status <> :live", attr.Item{":live": attr.S(InProgress)}))
 	}), b.there(t.ID))
 }
 
@@ -109,7 +109,7 @@ func (b *Book) leave(g *Game) []store.WriteItem {
 		return writes
 	}
 	return b.take(liveKey(g.TeamID), "gameId", other, func(string) store.WriteItem {
-		return b.check(gameKey(other), "#status = :live", attr.Item{":live": attr.S(InProgress)})
+		return b.Check(gameKey(other), table.When("#status = :live", attr.Item{":live": attr.S(InProgress)}))
 	})
 }
 
@@ -143,7 +143,7 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	if next.Status == Final {
 		endOnce(change.Update, b.now())
 	}
-	b.commit(append([]store.WriteItem{change}, more...)...)
+	b.Commit(append([]store.WriteItem{change}, more...)...)
 	return b.Game(game)
 }
 
@@ -157,21 +157,21 @@ func endOnce(u *store.UpdateItem, at attr.Value) {
 // Idempotency-Key, a ULID. The game stores the key's end, so that a tap counts once even if it is sent again to another node.
 func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 	p := b.change(map[string]patch.Field{"teamScore": {Read: patch.Whole(1, MaxRuns)}, "opponentScore": {Read: patch.Whole(1, MaxRuns)}}, in)
-	b.refuse(once == "", Invalid("Runs need an Idempotency-Key"))
+	b.Refuse(once == "", Invalid("Runs need an Idempotency-Key"))
 	id := b.newULID(once, "runs", at)
 	g, _ := b.allowGame(game, manageGames)
 	tap := id[max(0, len(id)-runKey):]
-	if b.err != nil || slices.Contains(g.RunKeys, tap) {
+	if b.Err() != nil || slices.Contains(g.RunKeys, tap) {
 		return g
 	}
-	b.refuse(len(g.RunKeys) >= maxRunKeys, Invalid("Runs have been added to this game %d times: set its score instead", maxRunKeys))
+	b.Refuse(len(g.RunKeys) >= maxRunKeys, Invalid("Runs have been added to this game %d times: set its score instead", maxRunKeys))
 	values, adds := attr.Item{":tap": attr.S(tap), ":taps": attr.L(attr.S(tap)), ":none": attr.L(), ":now": b.now()}, []string{}
 	for name, n := range p.Set {
 		values[":"+name] = n
 		adds = append(adds, name+" :"+name)
 	}
 	update := "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps), updatedAt = :now ADD " + strings.Join(adds, ", ")
-	b.commit(table.Update(b.Table, gameKey(game), update, table.When(exists+" AND NOT contains(runKeys, :tap)", values)))
+	b.Commit(b.Update(gameKey(game), update, table.When(exists+" AND NOT contains(runKeys, :tap)", values)))
 	return b.Game(game)
 }
 
@@ -179,16 +179,16 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 func (b *Book) DeleteGame(game string) {
 	g, _ := b.allowGame(game, manageGames)
 	gone := b.Stamp(deletedKey(game), attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(b.user)})
-	b.commit(append(b.leave(&g), b.create(gone), b.remove(gameKey(game), exists, nil))...)
+	b.Commit(append(b.leave(&g), b.Create(gone), b.Delete(gameKey(game), table.When(exists, nil)))...)
 	b.empty(game)
 }
 
 // empty removes the at-bats of a deleted game, and checks that the game does not exist.
 func (b *Book) empty(game string) {
-	writes := append(collect(b, "", prefixGame+game, prefixAtBat, b.drop), collect(b, "", prefixGame+game, prefixUndone, b.drop)...)
-	gone := b.check(gameKey(game), "attribute_not_exists(PK)", nil)
+	writes := append(collect(b, "", prefixGame+game, prefixAtBat, b.Drop), collect(b, "", prefixGame+game, prefixUndone, b.Drop)...)
+	gone := b.Check(gameKey(game), table.When("attribute_not_exists(PK)", nil))
 	for part := range slices.Chunk(writes, emptied) {
-		b.commit(append([]store.WriteItem{gone}, part...)...)
+		b.Commit(append([]store.WriteItem{gone}, part...)...)
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 			b.gone(r.Key)
 		}
 	}
-	return b.err
+	return b.Err()
 }
 
 // EmptyAll removes what is left of deleted games and at-bats and, after keptFor, their markers.
@@ -209,15 +209,15 @@ func (s *Service) EmptyAll(tx *store.Tx) error {
 	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted OR begins_with(SK, :undone)"}
 	scan.Values = attr.Item{":deleted": attr.S(skDeleted), ":undone": attr.S(prefixUndone)}
 	for it, err := range tx.ScanAll(scan) {
-		if b.Fail(err); b.err != nil {
+		if b.Fail(err); b.Err() != nil {
 			break
 		}
 		b.gone(it)
-		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > keptFor && b.err == nil {
-			b.commit(b.drop(it))
+		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > keptFor && b.Err() == nil {
+			b.Commit(b.Drop(it))
 		}
 	}
-	return b.err
+	return b.Err()
 }
 
 // gone removes what a marker row names, or an at-bat row that has a marker.
@@ -227,9 +227,9 @@ func (b *Book) gone(row attr.Item) {
 	atBat := strings.HasPrefix(sk, prefixAtBat) || strings.HasPrefix(sk, prefixUndone)
 	switch {
 	case game == "" || !atBat && sk != skDeleted:
-	case b.get(deletedKey(game)) != nil && b.get(gameKey(game)) == nil:
+	case b.Get(deletedKey(game)) != nil && b.Get(gameKey(game)) == nil:
 		b.empty(game)
-	case atBat && b.get(undoneKey(game, id)) != nil && b.get(atBatKey(game, id)) != nil:
-		b.commit(b.drop(atBatKey(game, id)))
+	case atBat && b.Get(undoneKey(game, id)) != nil && b.Get(atBatKey(game, id)) != nil:
+		b.Commit(b.Drop(atBatKey(game, id)))
 	}
 }

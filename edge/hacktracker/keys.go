@@ -32,6 +32,9 @@ const (
 	indexAtBats  = "GSI5"
 )
 
+// Rows returns the handle of the one table.
+func Rows(name string) table.Handle { return table.Handle{Table: name, PK: "PK", SK: "SK"} }
+
 // Table declares the one table with its five indexes.
 func Table(name string) store.TableSpec {
 	spec := store.TableSpec{

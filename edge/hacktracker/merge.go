@@ -156,7 +156,7 @@ func (m *merging) without(some func(r table.Refused) bool) []table.Refused {
 func (m *merging) behind(was attr.Item, own []table.Refused) (row attr.Item, last store.WriteItem, free bool) {
 	row, last, free = after(was, own...), own[len(own)-1].Again[0], isLive(own[0]) && m.ends(was)
 	if g, err := m.now(gameKey(row["gameId"].Str())); isLive(own[0]) && (free || was == nil) && (err != nil || !m.isOn(row, g)) {
-		row, last = nil, m.remove(own[0].Key, "gameId = :was", attr.Item{":was": was["gameId"]})
+		row, last = nil, m.Delete(own[0].Key, table.When("gameId = :was", attr.Item{":was": was["gameId"]}))
 	}
 	return row, last, free
 }
@@ -213,12 +213,12 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 	case a.Remote != nil || it == nil || len(own) < len(m.later):
 		return nil, false
 	case g.Status == InProgress || g.FinalAt >= row["createdAt"].Str():
-		return []store.WriteItem{m.create(last), m.onAt(game, row["createdAt"])}, true
+		return []store.WriteItem{m.Create(last), m.onAt(game, row["createdAt"])}, true
 	case g.StartRefused == "":
 		return nil, false
 	}
 	on := patch.Patch{Set: attr.Item{"status": attr.S(InProgress), "updatedAt": row["updatedAt"]}}
-	return []store.WriteItem{{Update: on.Update(m.Table, game, table.When("attribute_exists(startRefused)", nil))}, m.create(last)}, true
+	return []store.WriteItem{{Update: on.Update(m.Table, game, table.When("attribute_exists(startRefused)", nil))}, m.Create(last)}, true
 }
 
 // withoutStart applies the writes without a start that was refused because of another game. The game keeps its old status and records
@@ -241,7 +241,7 @@ func (m *merging) withoutNumber(j *table.Refused) (writes []store.WriteItem, ok 
 	last := refused(after(p.Remote, append([]table.Refused{*p}, of(p.Key, m.later)...)...)) // else they have another one since
 	left := m.without(func(r table.Refused) bool { return isNumber(r) && (last || attr.EqualItems(r.Key, j.Key)) })
 	return m.again(left, func(was, row attr.Item) {
-		if attr.EqualItems(key(row["PK"].Str(), row["SK"].Str()), p.Key) && refused(row) {
+		if attr.EqualItems(m.KeyOf(row), p.Key) && refused(row) {
 			row["numberRefused"] = row["playerNumber"]
 			if delete(row, "playerNumber"); was != nil && !was["playerNumber"].IsZero() {
 				row["playerNumber"] = was["playerNumber"]
@@ -253,7 +253,7 @@ func (m *merging) withoutNumber(j *table.Refused) (writes []store.WriteItem, ok 
 // rest returns the write that turns was into row; it creates the row if was is nil.
 func (s *Service) rest(was, row attr.Item) []store.WriteItem {
 	if was == nil {
-		return []store.WriteItem{s.create(row)}
+		return []store.WriteItem{s.Create(row)}
 	}
 	p := patch.Patch{Set: maps.Clone(row)}
 	maps.DeleteFunc(p.Set, func(name string, v attr.Value) bool { return v.Equal(was[name]) })
@@ -267,7 +267,7 @@ func (s *Service) rest(was, row attr.Item) []store.WriteItem {
 	}
 	ended := p.Set["finalAt"]
 	delete(p.Set, "finalAt")
-	u := p.Update(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.Same(was, "PK", "gameId")) // gameId: for a marker
+	u := p.Update(s.Table, s.KeyOf(row), s.Same(was, "gameId")) // gameId: for a marker
 	if !ended.IsZero() {
 		endOnce(u, ended)
 	}

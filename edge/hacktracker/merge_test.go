@@ -13,7 +13,7 @@ import (
 
 // Refused writes are resolved by the rules or left to a person.
 func TestMerge(t *testing.T) {
-	s := &Service{Table: "t"}
+	s := &Service{Rows("t")}
 	with := func(row attr.Item, more attr.Item) attr.Item {
 		out := attr.Item{"updatedAt": attr.S("1")}
 		maps.Copy(out, row)
@@ -30,7 +30,7 @@ func TestMerge(t *testing.T) {
 	live := table.Refused{Key: liveKey("t"), View: liveKey("t"), Remote: with(liveKey("t"), attr.Item{"gameId": attr.S("o")})}
 	start := []table.Refused{{Key: gameKey("g"), Base: game, View: started, Remote: game}, live}
 	over := func(was, row attr.Item, name string) table.Refused {
-		return table.Refused{Key: key(row["PK"].Str(), row["SK"].Str()), Base: was, View: row, Again: []store.WriteItem{table.Put("t", row, table.Same(was, "PK", name)), s.check(teamKey("t"), exists, nil)}}
+		return table.Refused{Key: s.KeyOf(row), Base: was, View: row, Again: []store.WriteItem{s.Put(row, s.Same(was, name)), s.Check(teamKey("t"), table.When(exists, nil))}}
 	}
 	taken := []table.Refused{start[0], over(live.Remote, with(liveKey("t"), attr.Item{"gameId": attr.S("g")}), "gameId")}
 	ended := with(started, attr.Item{"status": attr.S(Final), "finalAt": attr.S("2")})
@@ -43,10 +43,10 @@ func TestMerge(t *testing.T) {
 		}
 		values := attr.Item{":taps": attr.L(attr.S(tap)), ":none": attr.L(), ":n": attr.Int(1)}
 		return table.Refused{Key: gameKey("g"), Remote: with(game, attr.Item{"runKeys": attr.L(list...)}), Again: []store.WriteItem{
-			table.Update("t", gameKey("g"), "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps) ADD teamScore :n", table.When("", values)),
+			s.Update(gameKey("g"), "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps) ADD teamScore :n", table.When("", values)),
 		}}
 	}
-	swept := table.Refused{Key: atBatKey("g", "x"), Base: atBat, Again: []store.WriteItem{s.drop(atBatKey("g", "x"))}}
+	swept := table.Refused{Key: atBatKey("g", "x"), Base: atBat, Again: []store.WriteItem{s.Drop(atBatKey("g", "x"))}}
 	for name, tt := range map[string]struct {
 		all    []table.Refused
 		later  []attr.Item // keys of rows updated by later writes
@@ -92,7 +92,7 @@ func TestMerge(t *testing.T) {
 		again(s, tt.all)
 		var later []table.Refused
 		for _, k := range tt.later {
-			later = append(later, table.Refused{Key: k, Again: []store.WriteItem{table.Update("t", k, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))}})
+			later = append(later, table.Refused{Key: k, Again: []store.WriteItem{s.Update(k, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))}})
 		}
 		writes, ok := s.Merge(tt.all, later, nobody)
 		if ok != tt.ok || len(writes) != tt.writes {
@@ -108,10 +108,10 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	undone := key(prefixGame+"g", prefixUndone+"x")
-	corrected := table.Update("t", swept.Key, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))
-	there := s.check(gameKey("g"), exists, nil)
-	writes, ok := s.Merge([]table.Refused{{Key: swept.Key, View: atBat, Remote: atBat, Again: []store.WriteItem{s.create(atBat)}}}, []table.Refused{
-		{Key: swept.Key, Again: []store.WriteItem{corrected, there}}, swept, {Key: undone, Again: []store.WriteItem{s.create(undone), there}},
+	corrected := s.Update(swept.Key, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))
+	there := s.Check(gameKey("g"), table.When(exists, nil))
+	writes, ok := s.Merge([]table.Refused{{Key: swept.Key, View: atBat, Remote: atBat, Again: []store.WriteItem{s.Create(atBat)}}}, []table.Refused{
+		{Key: swept.Key, Again: []store.WriteItem{corrected, there}}, swept, {Key: undone, Again: []store.WriteItem{s.Create(undone), there}},
 	}, nobody)
 	if !ok || len(writes) != 3 || writes[0].Delete == nil || writes[1].Put == nil || writes[2].Check == nil {
 		t.Errorf("taken back: %t %+v", ok, writes)
@@ -122,7 +122,7 @@ func TestMerge(t *testing.T) {
 	if row := merge(table.Refused{Key: gameKey("g"), View: started}, live)[0].Put.Item; row["status"].Str() != Scheduled || row["location"].Str() != "x" || row["startRefused"].Str() != "o" {
 		t.Errorf("%v", row)
 	}
-	if writes = merge(taken...); len(writes) != 3 || writes[1].Put == nil || writes[1].Put.Condition != s.create(taken[1].View).Put.Condition || writes[2].Check == nil {
+	if writes = merge(taken...); len(writes) != 3 || writes[1].Put == nil || writes[1].Put.Condition != s.Create(taken[1].View).Put.Condition || writes[2].Check == nil {
 		t.Errorf("a released marker: %+v", writes)
 	}
 	for _, name := range merge(start...)[0].Update.Names {
@@ -140,9 +140,9 @@ func again(s *Service, all []table.Refused) {
 		switch r := &all[i]; {
 		case r.Again != nil:
 		case r.View == nil:
-			r.Again = []store.WriteItem{s.remove(r.Key, exists, nil)}
+			r.Again = []store.WriteItem{s.Delete(r.Key, table.When(exists, nil))}
 		case r.Base == nil:
-			r.Again = []store.WriteItem{s.create(r.View)}
+			r.Again = []store.WriteItem{s.Create(r.View)}
 		default:
 			r.Again = s.rest(r.Base, r.View)
 		}
@@ -151,10 +151,10 @@ func again(s *Service, all []table.Refused) {
 
 // A refused at-bat counts if its game was in progress when it happened, or is now; also if the at-bat makes a refused start good.
 func TestMergeOfAtBats(t *testing.T) {
-	s := &Service{Table: "t"}
+	s := &Service{Rows("t")}
 	row := atBatKey("g", "x")
 	row["createdAt"], row["updatedAt"] = attr.S("2"), attr.S("2")
-	corrected := table.Update("t", atBatKey("g", "x"), "SET rbis = :n", table.When(exists, attr.Item{":n": attr.Int(2)}))
+	corrected := s.Update(atBatKey("g", "x"), "SET rbis = :n", table.When(exists, attr.Item{":n": attr.Int(2)}))
 	for name, tt := range map[string]struct {
 		game  attr.Item
 		later []store.WriteItem
@@ -168,13 +168,13 @@ func TestMergeOfAtBats(t *testing.T) {
 		"a start that was refused":  {attr.Item{"status": attr.S(Scheduled), "startRefused": attr.S("o")}, nil, "game"},
 		"refused, and corrected":    {attr.Item{"status": attr.S(Scheduled), "startRefused": attr.S("o")}, []store.WriteItem{corrected}, "game"},
 		"corrected twice":           {attr.Item{"status": attr.S(InProgress)}, []store.WriteItem{corrected, corrected}, "at-bat"},
-		"taken back, and not begun": {attr.Item{"status": attr.S(Scheduled)}, []store.WriteItem{corrected, s.drop(atBatKey("g", "x"))}, "nothing"},
+		"taken back, and not begun": {attr.Item{"status": attr.S(Scheduled)}, []store.WriteItem{corrected, s.Drop(atBatKey("g", "x"))}, "nothing"},
 	} {
 		var later []table.Refused
 		for _, one := range tt.later {
 			later = append(later, table.Refused{Key: atBatKey("g", "x"), Again: []store.WriteItem{one}})
 		}
-		writes, ok := s.Merge([]table.Refused{{Key: atBatKey("g", "x"), View: row, Again: []store.WriteItem{s.create(row)}}}, later, func(attr.Item) (attr.Item, error) { return tt.game, nil })
+		writes, ok := s.Merge([]table.Refused{{Key: atBatKey("g", "x"), View: row, Again: []store.WriteItem{s.Create(row)}}}, later, func(attr.Item) (attr.Item, error) { return tt.game, nil })
 		got := ""
 		if ok && writes == nil {
 			got = "nothing"
@@ -198,7 +198,7 @@ func TestMergeOfAtBats(t *testing.T) {
 
 // If a refused transaction ends a game, its marker goes to the game now in progress. The marker of another game refuses a start.
 func TestMergeOfMarkers(t *testing.T) {
-	s := &Service{Table: "t"}
+	s := &Service{Rows("t")}
 	marker := func(game, at string) attr.Item {
 		row := liveKey("t")
 		row["gameId"], row["createdAt"] = attr.S(game), attr.S(at)
@@ -212,9 +212,9 @@ func TestMergeOfMarkers(t *testing.T) {
 	end := table.Refused{Key: gameKey("g"), Base: game("g", InProgress), View: game("g", Final), Remote: game("g", InProgress)}
 	start := []table.Refused{
 		{Key: gameKey("h"), Again: s.rest(game("h", Scheduled), game("h", InProgress))},
-		{Key: liveKey("t"), Again: []store.WriteItem{s.create(marker("h", "1"))}},
+		{Key: liveKey("t"), Again: []store.WriteItem{s.Create(marker("h", "1"))}},
 	}
-	put := []store.WriteItem{table.Put("t", marker("h", "1"), table.Same(marker("g", "1"), "PK", "gameId"))}
+	put := []store.WriteItem{s.Put(marker("h", "1"), s.Same(marker("g", "1"), "gameId"))}
 	for name, tt := range map[string]struct {
 		remote, other string // the marker's game in the cloud, and the status of the other game
 		again         []store.WriteItem

@@ -38,8 +38,8 @@ func (b *Book) Roster(team string, q RosterQuery) []Player {
 	})
 	for i := 0; q.Roles && i < len(all); i++ {
 		if all[i].Role = Member; all[i].UserID != nil {
-			all[i].Role = cmp.Or(membershipOf(b.get(memberKey(*all[i].UserID, team))).Role, Member)
-			u := userOf(b.get(userKey(*all[i].UserID)))
+			all[i].Role = cmp.Or(membershipOf(b.Get(memberKey(*all[i].UserID, team))).Role, Member)
+			u := userOf(b.Get(userKey(*all[i].UserID)))
 			all[i].Account = cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), *all[i].UserID)
 		}
 	}
@@ -59,14 +59,14 @@ func (b *Book) player(team, player string) Player {
 // NewPlayer returns the id of a new player without a user, and the writes that create them.
 func (b *Book) NewPlayer(team, once string, in Input) (id string, writes []store.WriteItem) {
 	t := b.allow(team, manageRoster)
-	b.refuse(t.Type == Personal, Invalid("Cannot add players to personal teams. A personal team has one player, its owner."))
+	b.Refuse(t.Type == Personal, Invalid("Cannot add players to personal teams. A personal team has one player, its owner."))
 	p := b.read(playerFields(), in, "firstName")
 	id = b.newID("player", once)
 	row := playerKey(team, id)
 	row["status"] = attr.S(active)
 	b.Stamp(row, p.Set)
 	row["playerId"], row["teamId"], row["isGhost"], row["userId"], row["linkedAt"] = attr.S(id), attr.S(team), attr.Bool(true), attr.Null(), attr.Null()
-	writes = []store.WriteItem{b.create(row), b.there(team)}
+	writes = []store.WriteItem{b.Create(row), b.there(team)}
 	if v, ok := p.Set["playerNumber"]; ok {
 		writes = append(writes, b.claim(team, id, v)...)
 	}
@@ -76,18 +76,18 @@ func (b *Book) NewPlayer(team, once string, in Input) (id string, writes []store
 // claim returns the writes that reserve a number for one player. The roster decides who has it.
 func (b *Book) claim(team, player string, n attr.Value) []store.WriteItem {
 	for _, p := range b.roster(team) {
-		b.refuse(p.ID != player && Shirt(p.Number) == n.Text(), fault.New(fault.Conflict, "number_taken", "Player number %s is already taken", n.Text()))
+		b.Refuse(p.ID != player && Shirt(p.Number) == n.Text(), fault.New(fault.Conflict, "number_taken", "Player number %s is already taken", n.Text()))
 	}
 	return b.take(jerseyKey(team, n.Text()), "playerId", player, func(owner string) store.WriteItem {
-		return b.check(playerKey(team, owner), "attribute_not_exists(playerNumber) OR playerNumber <> :n", attr.Item{":n": n})
+		return b.Check(playerKey(team, owner), table.When("attribute_not_exists(playerNumber) OR playerNumber <> :n", attr.Item{":n": n}))
 	})
 }
 
 // take returns the writes that give a marker to by. If another owner has it, which the rows do not confirm, a program that does not
 // maintain markers left it there: take then takes it over, with the check from lost that this still holds.
 func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.WriteItem) []store.WriteItem {
-	was := b.get(k)
-	writes := []store.WriteItem{table.Put(b.Table, b.Stamp(maps.Clone(k), attr.Item{name: attr.S(by)}), table.Same(was, "PK", name))}
+	was := b.Get(k)
+	writes := []store.WriteItem{b.Replace(b.Stamp(maps.Clone(k), attr.Item{name: attr.S(by)}), was, name)}
 	if owner := was[name].Str(); was != nil && owner != by {
 		writes = append(writes, lost(owner))
 	}
@@ -96,11 +96,11 @@ func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.
 
 // letGo returns the write that deletes a marker, if owner has it.
 func (b *Book) letGo(k attr.Item, name, owner string) []store.WriteItem {
-	was := b.get(k)
+	was := b.Get(k)
 	if was[name].Str() != owner {
 		return nil
 	}
-	return []store.WriteItem{table.Delete(b.Table, k, table.Same(was, "PK", name))}
+	return []store.WriteItem{b.Remove(was, name)}
 }
 
 // ChangePlayer changes a player. Managers may change everything, the linked user everything but the status.
@@ -112,7 +112,7 @@ func (b *Book) ChangePlayer(team, player string, in Input) Player {
 		b.allow(team, manageRoster)
 	}
 	writes := b.renumber(&was, &p)
-	b.commit(append(writes, b.update(playerKey(team, player), p, exists, nil))...)
+	b.Commit(append(writes, b.update(playerKey(team, player), p, exists, nil))...)
 	return b.player(team, player)
 }
 
@@ -136,9 +136,9 @@ func (b *Book) renumber(was *Player, p *patch.Patch) (writes []store.WriteItem) 
 func (b *Book) DeletePlayer(team, player string) {
 	b.allow(team, manageRoster)
 	was := b.player(team, player)
-	b.refuse(!was.Ghost, Invalid("Cannot delete linked player. Use unlink operation instead."))
+	b.Refuse(!was.Ghost, Invalid("Cannot delete linked player. Use unlink operation instead."))
 	writes := b.letGo(jerseyKey(team, Shirt(was.Number)), "playerId", player)
-	b.commit(append(writes, b.remove(playerKey(team, player), isGhost, attr.Item{":ghost": attr.Bool(true)}))...)
+	b.Commit(append(writes, b.Delete(playerKey(team, player), table.When(isGhost, attr.Item{":ghost": attr.Bool(true)})))...)
 }
 
 // LinkPlayer links a ghost to a user, who becomes a member of the team. A former member gets their old role back, unless an owner gives
@@ -147,22 +147,22 @@ func (b *Book) LinkPlayer(team, player string, in Input) Player {
 	asked := b.read(map[string]patch.Field{"userId": {Read: patch.Text(id)}, "role": memberFields()["role"]}, in, "userId").Set
 	user := asked["userId"].Str()
 	t := b.allow(team, manageRoster)
-	b.refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))
+	b.Refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))
 	p := b.player(team, player)
 	b.User(user)
 	linked := slices.ContainsFunc(b.roster(team), func(o Player) bool { return o.UserID != nil && *o.UserID == user })
-	b.refuse(!p.Ghost || linked, Invalid("Player or user is already linked"))
+	b.Refuse(!p.Ghost || linked, Invalid("Player or user is already linked"))
 	c := patch.Patch{Set: attr.Item{}}
 	link(c.Set, user, player, b.now())
 	writes := []store.WriteItem{b.update(playerKey(team, player), c, isGhost, attr.Item{":ghost": attr.Bool(true)})}
-	it := b.get(memberKey(user, team))
+	it := b.Get(memberKey(user, team))
 	switch {
 	case it == nil:
-		writes = append(writes, b.create(b.membership(user, team, cmp.Or(Role(asked["role"].Str()), Member), attr.S(b.user))))
+		writes = append(writes, b.Create(b.membership(user, team, cmp.Or(Role(asked["role"].Str()), Member), attr.S(b.user))))
 	case user != t.OwnerID:
 		m := patch.Patch{Set: attr.Item{"status": attr.S(active)}}
 		if r := asked["role"]; !r.IsZero() && !r.Equal(it["role"]) {
-			b.refuse(t.Role != Owner, forbidden("Insufficient permissions. Required: owner"))
+			b.Refuse(t.Role != Owner, forbidden("Insufficient permissions. Required: owner"))
 			m.Set["role"] = r
 		}
 		writes = append(writes, b.update(memberKey(user, team), m, exists, nil))
@@ -175,20 +175,20 @@ func (b *Book) linked(user string, t *Team, player string, writes []store.WriteI
 	if b.user != user {
 		writes = append(writes, b.asRole(t.ID, t.Role))
 	}
-	b.commit(writes...)
+	b.Commit(writes...)
 	return b.player(t.ID, player)
 }
 
 // UnlinkPlayer makes a player a ghost again and ends the user's membership.
 func (b *Book) UnlinkPlayer(team, player string) Player {
 	t := b.allow(team, manageRoster)
-	b.refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))
+	b.Refuse(t.Type == Personal, Invalid("Cannot link players of personal teams"))
 	p := b.player(team, player)
-	b.refuse(p.Ghost, Invalid("Player is not linked"))
-	if b.err != nil {
+	b.Refuse(p.Ghost, Invalid("Player is not linked"))
+	if b.Err() != nil {
 		return p
 	}
-	b.refuse(*p.UserID == t.OwnerID, Invalid("Cannot unlink the owner's player"))
+	b.Refuse(*p.UserID == t.OwnerID, Invalid("Cannot unlink the owner's player"))
 	c := patch.Patch{
 		Set:    attr.Item{"isGhost": attr.Bool(true), "userId": attr.Null(), "linkedAt": attr.Null()},
 		Remove: []string{indexPlayers + "PK", indexPlayers + "SK"},

@@ -138,7 +138,7 @@ func (b *Book) reachable(player, team string) Player {
 		in = b.memberships(b.user)
 	}
 	for _, m := range in {
-		if it := b.get(playerKey(m.TeamID, player)); it != nil {
+		if it := b.Get(playerKey(m.TeamID, player)); it != nil {
 			b.allow(m.TeamID, anyMember)
 			return playerOf(it)
 		}
@@ -163,7 +163,7 @@ func (b *Book) atBatsOf(p *Player) []AtBat {
 	slices.Sort(games)
 	out := []AtBat{}
 	for _, game := range slices.Compact(games) {
-		if b.get(gameKey(game)) != nil {
+		if b.Get(gameKey(game)) != nil {
 			out = append(out, collect(b, "", prefixGame+game, prefixAtBat, atBatOf)...)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // Service implements the scorebook on one table.
-type Service struct{ Table string }
+type Service struct{ table.Handle }
 
 // action lists the roles that may do something, as in the original's POLICY_MAP.
 type action string
@@ -36,43 +36,20 @@ func forbidden(format string, args ...any) error {
 
 func notFound(what string) error { return fault.New(fault.NotFound, "not_found", "%s not found", what) }
 
-// Book is the scorebook opened for a user in one transaction. It keeps its first error, which Err returns; after an error its methods
-// read and write nothing.
+// Book is the scorebook opened for a user in one transaction. After an error its methods read and write nothing.
 type Book struct {
 	*Service
-	tx   *store.Tx
+	table.Plan
 	user string
-	err  error
 }
 
 // Open opens the scorebook for a user. user may be empty if no operation needs permission.
-func (s *Service) Open(tx *store.Tx, user string) *Book { return &Book{Service: s, tx: tx, user: user} }
-
-// Err returns the first error.
-func (b *Book) Err() error { return b.err }
-
-// Fail records err if it is the first error; it ignores nil.
-func (b *Book) Fail(err error) { b.err = cmp.Or(b.err, err) }
-
-// refuse calls Fail(why) if is holds.
-func (b *Book) refuse(is bool, why error) {
-	if is {
-		b.Fail(why)
-	}
-}
-
-// get reads a row; nil if there is none.
-func (b *Book) get(k attr.Item) (it attr.Item) {
-	if b.err == nil {
-		it, b.err = b.tx.Get(b.Table, k)
-	}
-	return it
-}
+func (s *Service) Open(tx *store.Tx, user string) *Book { return &Book{s, s.Plan(tx), user} }
 
 // known reads a row that must exist.
 func (b *Book) known(k attr.Item, what string) attr.Item {
-	it := b.get(k)
-	b.refuse(it == nil, notFound(what))
+	it := b.Get(k)
+	b.Refuse(it == nil, notFound(what))
 	return it
 }
 
@@ -91,16 +68,9 @@ func (b *Book) change(fields map[string]patch.Field, in Input, without ...string
 	return p
 }
 
-// commit makes writes in one transaction. A single write is sent without one, at half the price.
-func (b *Book) commit(writes ...store.WriteItem) {
-	if b.err == nil {
-		b.err = b.tx.TransactWrite(store.TransactWrite{Items: writes})
-	}
-}
-
 // Make commits the writes returned by NewTeam, NewPlayer or NewGame, and returns the id.
 func (b *Book) Make(id string, writes []store.WriteItem) string {
-	b.commit(writes...)
+	b.Commit(writes...)
 	return id
 }
 
@@ -108,16 +78,6 @@ func (b *Book) Make(id string, writes []store.WriteItem) string {
 func (b *Book) update(k attr.Item, p patch.Patch, condition string, values attr.Item) store.WriteItem {
 	p.Set["updatedAt"] = b.now()
 	return store.WriteItem{Update: p.Update(b.Table, k, table.When(condition, values))}
-}
-
-// remove returns the write that deletes a row under a condition.
-func (s *Service) remove(k attr.Item, condition string, values attr.Item) store.WriteItem {
-	return table.Delete(s.Table, k, table.When(condition, values))
-}
-
-// drop returns the write that deletes a row unconditionally.
-func (s *Service) drop(row attr.Item) store.WriteItem {
-	return table.Delete(s.Table, key(row["PK"].Str(), row["SK"].Str()), table.If{})
 }
 
 // The conditions that a row exists, and that a player is a ghost or not.
@@ -128,37 +88,27 @@ const (
 
 // allow returns a team to a member who may do something with it.
 func (b *Book) allow(team string, do action) Team {
-	t, it := b.team(team), b.get(memberKey(b.user, team))
+	t, it := b.team(team), b.Get(memberKey(b.user, team))
 	m := membershipOf(it)
-	b.refuse(it == nil, forbidden("User is not a member of this team"))
-	b.refuse(m.Status != active, forbidden("Team membership is not active"))
-	b.refuse(do != anyMember && !slices.Contains(strings.Split(string(do), ", "), string(m.Role)), forbidden("Insufficient permissions. Required: %s", do))
+	b.Refuse(it == nil, forbidden("User is not a member of this team"))
+	b.Refuse(m.Status != active, forbidden("Team membership is not active"))
+	b.Refuse(do != anyMember && !slices.Contains(strings.Split(string(do), ", "), string(m.Role)), forbidden("Insufficient permissions. Required: %s", do))
 	t.Role = m.Role
 	return t
 }
 
-// check returns a condition check on a row that the transaction does not write.
-func (s *Service) check(k attr.Item, condition string, values attr.Item) store.WriteItem {
-	return table.Check(s.Table, k, table.When(condition, values))
-}
-
 // asRole returns the check that the user still has a role when the write reaches the cloud.
 func (b *Book) asRole(team string, role Role) store.WriteItem {
-	return b.check(memberKey(b.user, team), "#role = :role AND #status = :active", attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)})
+	return b.Check(memberKey(b.user, team), table.When("#role = :role AND #status = :active", attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)}))
 }
 
 // there returns the check that a team has not been deleted.
 func (s *Service) there(team string) store.WriteItem {
-	return s.check(teamKey(team), exists+" AND (attribute_not_exists(#status) OR #status <> :deleted)", attr.Item{":deleted": attr.S(deleted)})
-}
-
-// create returns the write that creates a row, on condition that its key is free.
-func (s *Service) create(row attr.Item) store.WriteItem {
-	return table.Put(s.Table, row, table.Same(nil, "PK"))
+	return s.Check(teamKey(team), table.When(exists+" AND (attribute_not_exists(#status) OR #status <> :deleted)", attr.Item{":deleted": attr.S(deleted)}))
 }
 
 // Now returns the time of the transaction.
-func (b *Book) Now() time.Time { return b.tx.Now() }
+func (b *Book) Now() time.Time { return b.Tx.Now() }
 
 // At returns Now plus after in the format of the rows.
 func (b *Book) At(after time.Duration) string { return b.Now().Add(after).UTC().Format(patch.Stamp) }
@@ -180,26 +130,9 @@ func (b *Book) newID(kind, once string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("hacktracker#"+b.user+"#"+kind+"#"+once)).String()
 }
 
-// each calls do for all rows in a partition of the table or an index whose sort keys have a prefix.
-func (b *Book) each(index, pk, prefix string, do func(it attr.Item)) {
-	q := store.Query{Table: b.Table, Index: index, KeyCondition: index + "PK = :pk AND begins_with(" + index + "SK, :sk)"}
-	q.Values = attr.Item{":pk": attr.S(pk), ":sk": attr.S(prefix)}
-	if b.err != nil {
-		return
-	}
-	for it, err := range b.tx.QueryAll(q) {
-		if b.Fail(err); err != nil {
-			return
-		}
-		do(it)
-	}
-}
-
-// collect decodes all rows that each would read.
+// collect decodes the rows in a partition of the table or an index whose sort keys have a prefix.
 func collect[T any](b *Book, index, pk, prefix string, of func(it attr.Item) T) []T {
-	out := []T{}
-	b.each(index, pk, prefix, func(it attr.Item) { out = append(out, of(it)) })
-	return out
+	return table.Read(&b.Plan, b.By(index, index+"PK", index+"SK").Under(pk, prefix), of)
 }
 
 // Page selects a part of a list.
@@ -210,12 +143,12 @@ type Page struct {
 
 // listed reads a page of the rows of a kind, and returns the key of its last row; nil if there are no more.
 func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out []T, next attr.Item) {
-	if b.err != nil {
+	if b.Err() != nil {
 		return nil, nil
 	}
 	q := store.Query{Table: b.Table, Index: indexEntity, KeyCondition: "GSI2PK = :kind", Limit: p.Limit, StartKey: p.Start}
 	q.Values = attr.Item{":kind": attr.S("ENTITY#" + kind)}
-	found, err := b.tx.Query(q)
+	found, err := b.Tx.Query(q)
 	if p.Start != nil && fault.Is(err, fault.Invalid) {
 		err = Invalid("Invalid nextToken")
 	}
@@ -238,7 +171,7 @@ func (s *Service) Once(user, path, once, node string, in Input) (*idempotency.Ro
 func (b *Book) Needs(game, team, other string) (all []attr.Item) {
 	switch {
 	case game != "":
-		team = cmp.Or(team, gameOf(b.get(gameKey(game))).TeamID)
+		team = cmp.Or(team, gameOf(b.Get(gameKey(game))).TeamID)
 	case team == "":
 		for _, m := range b.memberships(b.user) {
 			all = append(all, teamKey(m.TeamID))

@@ -67,14 +67,14 @@ func figures(b *Batting) string {
 // BenchmarkBox reads the box score of the longest game, 500 at-bats, from a store.
 func BenchmarkBox(b *testing.B) {
 	_, update := openBook(b)
-	l := &ledger{Service: &Service{Table: "book"}, update: update}
+	l := &ledger{Service: &Service{Rows("book")}, update: update}
 	l.do(b, func(k *Book) {
 		k.Enrol("", "Ana")
 		l.team = k.Make(k.NewTeam("", body(`{"name":"Bad News","teamType":"MANAGED"}`)))
 		l.players = []string{k.Roster(l.team, RosterQuery{})[0].ID}
 		l.game = k.Make(k.NewGame("", body(`{"teamId":%q,"status":"IN_PROGRESS","lineup":[{"playerId":%q,"battingOrder":1}]}`, l.team, l.players[0])))
 		for i := range MaxAtBats {
-			k.NewAtBat(l.game, "", k.tx.Now().Add(time.Duration(i)*time.Minute), nil, body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"hitLocation":{"x":0.5,"y":0.25}}`,
+			k.NewAtBat(l.game, "", k.Tx.Now().Add(time.Duration(i)*time.Minute), nil, body(`{"playerId":%q,"result":%q,"inning":1,"outs":0,"battingOrder":1,"hitLocation":{"x":0.5,"y":0.25}}`,
 				l.players[0], []string{"1B", "GO", "BB", "HR", "K"}[i%5]))
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/patch"
+	"github.com/touchline/touchline/store/table"
 )
 
 // keptFor is how long a deleted team can be recovered, and how long the marker of a deleted game is kept: until then, nodes that were
@@ -20,7 +21,7 @@ const keptFor = 30 * 24 * time.Hour
 
 func (b *Book) team(team string) Team {
 	t := teamOf(b.known(teamKey(team), "Team"))
-	b.refuse(t.Status == deleted, notFound("Team"))
+	b.Refuse(t.Status == deleted, notFound("Team"))
 	return t
 }
 
@@ -31,7 +32,7 @@ func (b *Book) Team(team string) Team { return b.allow(team, anyMember) }
 func (b *Book) TeamsOf(user string) []Team {
 	out := []Team{}
 	for _, m := range b.memberships(user) {
-		it := b.get(teamKey(m.TeamID))
+		it := b.Get(teamKey(m.TeamID))
 		if t := teamOf(it); it != nil && t.Status != deleted && m.Status == active {
 			t.Role = m.Role
 			out = append(out, t)
@@ -66,7 +67,7 @@ func (b *Book) NewTeam(once string, in Input) (id string, writes []store.WriteIt
 	team := b.Stamp(teamKey(id), p.Set)
 	team["teamId"], team["ownerId"], team["team_type"], team["status"] = attr.S(id), attr.S(b.user), kind, attr.S(active)
 	indexed(team, indexEntity, "ENTITY#TEAM", skMetadata+"#"+id)
-	b.refuse(b.get(teamKey(id)) != nil, fault.New(fault.Conflict, "conflict", "Team creation conflict"))
+	b.Refuse(b.Get(teamKey(id)) != nil, fault.New(fault.Conflict, "conflict", "Team creation conflict"))
 
 	player := b.newID("owner", once)
 	row := b.Stamp(playerKey(id, player), attr.Item{"firstName": attr.S("Player")})
@@ -75,7 +76,7 @@ func (b *Book) NewTeam(once string, in Input) (id string, writes []store.WriteIt
 		row["firstName"] = attr.S(name)
 	}
 	link(row, b.user, player, b.now())
-	return id, []store.WriteItem{b.create(team), b.create(b.membership(b.user, id, Owner, attr.Null())), b.create(row)}
+	return id, []store.WriteItem{b.Create(team), b.Create(b.membership(b.user, id, Owner, attr.Null())), b.Create(row)}
 }
 
 func (b *Book) membership(user, team string, role Role, by attr.Value) attr.Item {
@@ -93,18 +94,18 @@ func link(row attr.Item, user, player string, now attr.Value) {
 // ChangeTeam changes a team's name and description.
 func (b *Book) ChangeTeam(team string, in Input) Team {
 	p := b.change(teamFields(), in, "teamType")
-	b.refuse(b.allow(team, manageRoster).Type == Personal, forbidden("Cannot manage team on personal stats team"))
-	b.commit(b.update(teamKey(team), p, exists, nil))
+	b.Refuse(b.allow(team, manageRoster).Type == Personal, forbidden("Cannot manage team on personal stats team"))
+	b.Commit(b.update(teamKey(team), p, exists, nil))
 	return b.Team(team)
 }
 
 // DeleteTeam hides a team, and returns the token with which its owner can recover it within 30 days.
 func (b *Book) DeleteTeam(team string) (token string) {
-	b.refuse(b.allow(team, ownTeam).Type == Personal, forbidden("Cannot delete team on personal stats team"))
+	b.Refuse(b.allow(team, ownTeam).Type == Personal, forbidden("Cannot delete team on personal stats team"))
 	token = uuid.NewString()
 	p := patch.Patch{Set: attr.Item{"status": attr.S(deleted), "deletedAt": b.now(), "recoveryToken": attr.S(token)}}
 	still := exists + " AND (attribute_not_exists(#status) OR #status = :active)"
-	b.commit(b.update(teamKey(team), p, still, attr.Item{":active": attr.S(active)}), b.asRole(team, Owner))
+	b.Commit(b.update(teamKey(team), p, still, attr.Item{":active": attr.S(active)}), b.asRole(team, Owner))
 	return token
 }
 
@@ -113,10 +114,10 @@ func (b *Book) RecoverTeam(team string, in Input) Team {
 	token := b.read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken").Set["recoveryToken"]
 	it := b.known(teamKey(team), "Team")
 	t := teamOf(it)
-	b.refuse(t.OwnerID != b.user, forbidden("Insufficient permissions. Required: owner"))
-	b.refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.At(-keptFor), notFound("Team"))
+	b.Refuse(t.OwnerID != b.user, forbidden("Insufficient permissions. Required: owner"))
+	b.Refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.At(-keptFor), notFound("Team"))
 	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
-	b.commit(b.update(teamKey(team), p, "recoveryToken = :token", attr.Item{":token": token}))
+	b.Commit(b.update(teamKey(team), p, "recoveryToken = :token", attr.Item{":token": token}))
 	return b.Team(team)
 }
 
@@ -124,10 +125,10 @@ func (b *Book) RecoverTeam(team string, in Input) Team {
 func (b *Book) ChangeMember(team, user string, in Input) Membership {
 	p := b.change(memberFields(), in)
 	t := b.allow(team, ownTeam)
-	b.refuse(user == t.OwnerID, Invalid("The owner's membership cannot be changed"))
+	b.Refuse(user == t.OwnerID, Invalid("The owner's membership cannot be changed"))
 	b.known(memberKey(user, team), "Member")
-	b.commit(b.update(memberKey(user, team), p, exists, nil), b.asRole(team, Owner))
-	return membershipOf(b.get(memberKey(user, team)))
+	b.Commit(b.update(memberKey(user, team), p, exists, nil), b.asRole(team, Owner))
+	return membershipOf(b.Get(memberKey(user, team)))
 }
 
 // Enrol creates the user's profile at their first request. It leaves an existing one as it is.
@@ -140,8 +141,8 @@ func (b *Book) Enrol(email, name string) {
 	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, "Player")), attr.S(cmp.Or(last, "User"))
 	indexed(row, indexSub, "COGNITO#"+b.user, "USER")
 	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+b.user)
-	if b.get(userKey(b.user)) == nil {
-		b.commit(b.create(b.Stamp(row, nil)))
+	if b.Get(userKey(b.user)) == nil {
+		b.Commit(b.Create(b.Stamp(row, nil)))
 	}
 }
 
@@ -150,8 +151,10 @@ func (b *Book) User(user string) User { return userOf(b.known(userKey(user), "Us
 
 // UserBySub finds a user by their Cognito subject.
 func (b *Book) UserBySub(sub string) (u User) {
-	b.each(indexSub, "COGNITO#"+sub, "USER", func(it attr.Item) { u = userOf(it) })
-	b.refuse(u.ID == "", notFound("User"))
+	for _, found := range collect(b, indexSub, "COGNITO#"+sub, "USER", userOf) {
+		u = found
+	}
+	b.Refuse(u.ID == "", notFound("User"))
 	return u
 }
 
@@ -161,16 +164,16 @@ func (b *Book) Users(p Page) ([]User, attr.Item) { return listed(b, "USER", p, u
 // ChangeUser changes the user's names and phone number.
 func (b *Book) ChangeUser(in Input) User {
 	p := b.change(userFields(), in)
-	b.commit(b.update(userKey(b.user), p, exists, nil))
+	b.Commit(b.update(userKey(b.user), p, exists, nil))
 	return b.User(b.user)
 }
 
 // DeleteUser removes the user's profile, unless a managed team would be left without its owner.
 func (b *Book) DeleteUser() {
 	for _, t := range b.TeamsOf(b.user) {
-		b.refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
+		b.Refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
 	}
-	b.commit(b.remove(userKey(b.user), exists, nil))
+	b.Commit(b.Delete(userKey(b.user), table.When(exists, nil)))
 }
 
 // Context reports which kinds of team a user is in.
@@ -211,10 +214,10 @@ func (b *Book) memberships(user string) []Membership {
 // Followed returns the partitions that a node polls often: games in progress and their teams.
 func (s *Service) Followed(tx *store.Tx, _ []string) (out []attr.Value, err error) {
 	b := s.Open(tx, "")
-	b.each(indexEntity, "ENTITY#GAME", skMetadata, func(it attr.Item) {
-		if g := gameOf(it); g.Status == InProgress {
+	for _, g := range collect(b, indexEntity, "ENTITY#GAME", skMetadata, gameOf) {
+		if g.Status == InProgress {
 			out = append(out, attr.S(prefixGame+g.ID), attr.S(prefixTeam+g.TeamID))
 		}
-	})
-	return out, b.err
+	}
+	return out, b.Err()
 }

@@ -339,7 +339,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	team, players := r.team("ana", "ben")
 	game := r.game("ana", team, players...)
 	var asked []string
-	app, err := New(Config{Service: &hacktracker.Service{Table: tableName}, Mount: "/hacktracker", Node: r.store.Node(), Ensure: func(_ context.Context, _ string, keys ...attr.Item) error {
+	app, err := New(Config{Service: &hacktracker.Service{Handle: hacktracker.Rows(tableName)}, Mount: "/hacktracker", Node: r.store.Node(), Ensure: func(_ context.Context, _ string, keys ...attr.Item) error {
 		for _, k := range keys {
 			asked = append(asked, k["PK"].Str())
 		}

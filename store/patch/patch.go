@@ -77,7 +77,7 @@ func (p *Patch) Empty() bool { return len(p.Set)+len(p.Remove) == 0 }
 
 // Update returns the write of a patch, under a condition.
 func (p *Patch) Update(name string, k attr.Item, only table.If) *store.UpdateItem {
-	u := table.Update(name, k, "", only).Update
+	u := table.Handle{Table: name}.Update(k, "", only).Update
 	if u.Names == nil {
 		u.Names = map[string]string{}
 	}

@@ -1,5 +1,5 @@
 // Package table provides short forms for an application's operations on its table: the actions of a transaction, under conditions that
-// the cloud judges again, and reading many rows.
+// the cloud judges again, and reading rows.
 package table
 
 import (
@@ -21,24 +21,6 @@ type If struct {
 // When returns a condition with its values.
 func When(condition string, values attr.Item) If { return If{condition, values} }
 
-// Same returns the condition that the named attributes of a row are unchanged since it was read or, for a nil row, that there still is no
-// row. partition is the name of the key's first attribute.
-func Same(row attr.Item, partition string, names ...string) If {
-	if row == nil {
-		return If{Condition: "attribute_not_exists(" + partition + ")"}
-	}
-	only := If{"attribute_exists(" + partition + ")", attr.Item{}}
-	for _, name := range names {
-		if v, ok := row[name]; ok {
-			only.Condition += " AND #" + name + " = :was_" + name
-			only.Values[":was_"+name] = v
-		} else {
-			only.Condition += " AND attribute_not_exists(#" + name + ")"
-		}
-	}
-	return only
-}
-
 var ownName = regexp.MustCompile(`#[A-Za-z_]+`)
 
 // params returns the values, and the names used in a text.
@@ -53,26 +35,87 @@ func (c If) params(text string) expr.Params {
 	return p
 }
 
+// Handle is a table whose key is two strings, in the attributes PK and SK.
+type Handle struct {
+	Table, PK, SK string
+	index         string
+}
+
+// By returns the table by the key of an index.
+func (h Handle) By(index, pk, sk string) Handle { return Handle{h.Table, pk, sk, index} }
+
+// Under returns the query of the rows of a partition whose sort keys have a prefix.
+func (h Handle) Under(pk, prefix string) store.Query {
+	q := store.Query{Table: h.Table, Index: h.index, KeyCondition: h.PK + " = :pk", Params: expr.Params{Values: attr.Item{":pk": attr.S(pk)}}}
+	if prefix != "" {
+		q.KeyCondition += " AND begins_with(" + h.SK + ", :sk)"
+		q.Values[":sk"] = attr.S(prefix)
+	}
+	return q
+}
+
+// With returns the scan of the rows with a sort key, in all partitions whose keys have a prefix.
+func (h Handle) With(sk, prefix string) store.Scan {
+	return store.Scan{Table: h.Table, Prefix: prefix, Filter: h.SK + " = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
+}
+
+// Same returns the condition that the named attributes of a row are unchanged since it was read or, for a nil row, that there still is no
+// row.
+func (h Handle) Same(row attr.Item, names ...string) If {
+	if row == nil {
+		return If{Condition: "attribute_not_exists(" + h.PK + ")"}
+	}
+	only := If{"attribute_exists(" + h.PK + ")", attr.Item{}}
+	for _, name := range names {
+		if v, ok := row[name]; ok {
+			only.Condition += " AND #" + name + " = :was_" + name
+			only.Values[":was_"+name] = v
+		} else {
+			only.Condition += " AND attribute_not_exists(#" + name + ")"
+		}
+	}
+	return only
+}
+
+// KeyOf returns the key of a row.
+func (h Handle) KeyOf(row attr.Item) attr.Item { return attr.Item{h.PK: row[h.PK], h.SK: row[h.SK]} }
+
+// Create writes a new row. It is refused if the row exists.
+func (h Handle) Create(row attr.Item) store.WriteItem { return h.Replace(row, nil) }
+
+// Replace writes a row over was, if the named attributes of that are unchanged since it was read.
+func (h Handle) Replace(row, was attr.Item, names ...string) store.WriteItem {
+	return h.Put(row, h.Same(was, names...))
+}
+
 // Put writes a whole row.
-func Put(table string, row attr.Item, only If) store.WriteItem {
-	return store.WriteItem{Put: &store.PutItem{Table: table, Item: row, Condition: only.Condition, Params: only.params(only.Condition), NoOld: true}}
+func (h Handle) Put(row attr.Item, only If) store.WriteItem {
+	return store.WriteItem{Put: &store.PutItem{Table: h.Table, Item: row, Condition: only.Condition, Params: only.params(only.Condition), NoOld: true}}
 }
 
 // Update changes a row with an update expression.
-func Update(table string, key attr.Item, update string, only If) store.WriteItem {
+func (h Handle) Update(key attr.Item, update string, only If) store.WriteItem {
 	return store.WriteItem{Update: &store.UpdateItem{
-		Table: table, Key: key, Update: update, Condition: only.Condition, Params: only.params(update + only.Condition),
+		Table: h.Table, Key: key, Update: update, Condition: only.Condition, Params: only.params(update + only.Condition),
 	}}
 }
 
 // Delete removes a row.
-func Delete(table string, key attr.Item, only If) store.WriteItem {
-	return store.WriteItem{Delete: &store.DeleteItem{Table: table, Key: key, Condition: only.Condition, Params: only.params(only.Condition), NoOld: true}}
+func (h Handle) Delete(key attr.Item, only If) store.WriteItem {
+	return store.WriteItem{Delete: &store.DeleteItem{Table: h.Table, Key: key, Condition: only.Condition, Params: only.params(only.Condition), NoOld: true}}
 }
 
+// Remove removes a row if its named attributes are unchanged since it was read.
+func (h Handle) Remove(was attr.Item, names ...string) store.WriteItem {
+	return h.Delete(h.KeyOf(was), h.Same(was, names...))
+}
+
+// Drop removes a row, given the row or its key, unconditionally.
+func (h Handle) Drop(row attr.Item) store.WriteItem { return h.Delete(h.KeyOf(row), If{}) }
+
 // Check makes the transaction depend on a row that it does not change.
-func Check(table string, key attr.Item, only If) store.WriteItem {
-	return store.WriteItem{Check: &store.ConditionCheck{Table: table, Key: key, Condition: only.Condition, Params: only.params(only.Condition)}}
+func (h Handle) Check(key attr.Item, only If) store.WriteItem {
+	return store.WriteItem{Check: &store.ConditionCheck{Table: h.Table, Key: key, Condition: only.Condition, Params: only.params(only.Condition)}}
 }
 
 // Collect returns the results of take for all rows for which it reports ok. The first error ends it. The list is never nil.

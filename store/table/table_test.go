@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -14,12 +15,12 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-const rows = "rows"
+var rows = table.Handle{Table: "rows", PK: "pk", SK: "sk"}
 
 func open(t *testing.T) *store.Store {
 	t.Helper()
-	spec := store.TableSpec{Name: rows, Key: store.KeySpec{
-		Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}, Sort: store.KeyAttr{Name: "sk", Type: store.KeyString},
+	spec := store.TableSpec{Name: rows.Table, Key: table.Keys("pk", "sk"), Indexes: []store.IndexSpec{
+		{Name: "by-kind", Key: table.Keys("kind", "sk"), Projection: store.ProjectAll},
 	}}
 	return storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true}, spec)
 }
@@ -42,30 +43,33 @@ func TestActions(t *testing.T) {
 		state string // afterwards; empty: no row
 		held  bool
 	}{
-		"put over what was read":          {table.Put(rows, row("1", "new"), table.Same(old, "pk", "state")), "new", true},
-		"put over something else":         {table.Put(rows, row("1", "new"), table.Same(row("1", "off"), "pk", "state")), "on", false},
-		"put where nothing was":           {table.Put(rows, row("1", "new"), table.Same(nil, "pk")), "on", false},
-		"put whatever is there":           {table.Put(rows, row("1", "new"), table.If{}), "new", true},
-		"what was not there is there now": {table.Put(rows, row("1", "new"), table.Same(key("1"), "pk", "state")), "on", false},
-		"what was not there is not there": {table.Put(rows, row("1", "new"), table.Same(old, "pk", "other_name")), "new", true},
-		"update":                          {table.Update(rows, key("1"), "SET #state = :to", to("on")), "new", true},
-		"update of another":               {table.Update(rows, key("1"), "SET #state = :to", to("off")), "on", false},
-		"update that names alone":         {table.Update(rows, key("1"), "SET #state = :to", table.When("", attr.Item{":to": attr.S("new")})), "new", true},
-		"delete":                          {table.Delete(rows, key("1"), is("on")), "", true},
-		"delete of another":               {table.Delete(rows, key("1"), is("off")), "on", false},
-		"check":                           {table.Check(rows, key("1"), is("on")), "on", true},
-		"check of another":                {table.Check(rows, key("1"), is("off")), "on", false},
+		"put over what was read":          {rows.Replace(row("1", "new"), old, "state"), "new", true},
+		"put over something else":         {rows.Replace(row("1", "new"), row("1", "off"), "state"), "on", false},
+		"put where nothing was":           {rows.Create(row("1", "new")), "on", false},
+		"put whatever is there":           {rows.Put(row("1", "new"), table.If{}), "new", true},
+		"what was not there is there now": {rows.Replace(row("1", "new"), key("1"), "state"), "on", false},
+		"what was not there is not there": {rows.Replace(row("1", "new"), old, "other_name"), "new", true},
+		"update":                          {rows.Update(key("1"), "SET #state = :to", to("on")), "new", true},
+		"update of another":               {rows.Update(key("1"), "SET #state = :to", to("off")), "on", false},
+		"update that names alone":         {rows.Update(key("1"), "SET #state = :to", table.When("", attr.Item{":to": attr.S("new")})), "new", true},
+		"delete":                          {rows.Delete(key("1"), is("on")), "", true},
+		"delete of another":               {rows.Delete(key("1"), is("off")), "on", false},
+		"removal of what was read":        {rows.Remove(old, "state"), "", true},
+		"removal of something else":       {rows.Remove(row("1", "off"), "state"), "on", false},
+		"removal, whatever is there":      {rows.Drop(row("1", "off")), "", true},
+		"check":                           {rows.Check(key("1"), is("on")), "on", true},
+		"check of another":                {rows.Check(key("1"), is("off")), "on", false},
 	} {
 		s := open(t)
 		if err := s.Update(t.Context(), func(tx *store.Tx) error {
-			if _, err := tx.Put(store.PutItem{Table: rows, Item: old}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: rows.Table, Item: old}); err != nil {
 				return err
 			}
-			err := tx.TransactWrite(store.TransactWrite{Items: []store.WriteItem{tt.do, table.Put(rows, row("2", "beside"), table.If{})}})
+			err := table.Commit(tx, tt.do, rows.Create(row("2", "beside")))
 			if fault.Is(err, fault.Conflict) == tt.held {
 				t.Errorf("%s: %v", name, err)
 			}
-			now, err := tx.Get(rows, key("1"))
+			now, err := tx.Get(rows.Table, key("1"))
 			if now["state"].Str() != tt.state {
 				t.Errorf("%s: %v", name, now)
 			}
@@ -90,22 +94,93 @@ func TestCollect(t *testing.T) {
 				return row["sk"].Str(), row["state"].Str() != "off", nil
 			})
 		}
-		if all, err := collect(rows, ""); all == nil || len(all) > 0 || err != nil {
+		if all, err := collect(rows.Table, ""); all == nil || len(all) > 0 || err != nil {
 			t.Errorf("of no rows: %v, %v", all, err)
 		}
 		for _, one := range []attr.Item{row("1", "on"), row("2", "off"), row("3", "on")} {
-			if _, err := tx.Put(store.PutItem{Table: rows, Item: one}); err != nil {
+			if _, err := tx.Put(store.PutItem{Table: rows.Table, Item: one}); err != nil {
 				return err
 			}
 		}
-		if all, err := collect(rows, ""); !slices.Equal(all, []string{"1", "3"}) || err != nil {
+		if all, err := collect(rows.Table, ""); !slices.Equal(all, []string{"1", "3"}) || err != nil {
 			t.Errorf("%v, %v", all, err)
 		}
-		if all, err := collect(rows, "off"); all != nil || !errors.Is(err, bad) {
+		if all, err := collect(rows.Table, "off"); all != nil || !errors.Is(err, bad) {
 			t.Errorf("with a bad row: %v, %v", all, err)
 		}
 		if all, err := collect("no table", ""); all != nil || !fault.Is(err, fault.NotFound) {
 			t.Errorf("of no table: %v, %v", all, err)
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A query reads a partition of the table or of an index, or those of its rows whose sort keys have a prefix; a scan reads the rows with one
+// sort key in the partitions whose keys have a prefix.
+func TestReading(t *testing.T) {
+	s := open(t)
+	if err := s.Update(t.Context(), func(tx *store.Tx) error {
+		p := rows.Plan(tx)
+		for _, k := range []string{"a/1", "a/12", "a/2", "ab/1", "c/1"} {
+			pk, sk, _ := strings.Cut(k, "/")
+			p.Write(rows.Create(attr.Item{"pk": attr.S(pk), "sk": attr.S(sk), "kind": attr.S("of " + sk)}))
+		}
+		p.Commit()
+		place := func(row attr.Item) string { return row["pk"].Str() + "/" + row["sk"].Str() }
+		scanned, err := table.Collect(tx.ScanAll(rows.With("1", "a")), func(row attr.Item) (string, bool, error) { return place(row), true, nil })
+		p.Fail(err)
+		for want, got := range map[string][]string{
+			"a/1 a/12 a/2": table.Read(&p, rows.Under("a", ""), place),
+			"a/1 a/12":     table.Read(&p, rows.Under("a", "1"), place),
+			"a/1 ab/1 c/1": table.Read(&p, rows.By("by-kind", "kind", "sk").Under("of 1", ""), place),
+			"a/2":          table.Read(&p, rows.By("by-kind", "kind", "sk").Under("of 2", "2"), place),
+			"":             table.Read(&p, rows.Under("b", ""), place),
+			"a/1 ab/1":     scanned,
+		} {
+			slices.Sort(got)
+			if strings.Join(got, " ") != want {
+				t.Errorf("%q, want %q", got, want)
+			}
+		}
+		if row := p.Get(rows.KeyOf(attr.Item{"pk": attr.S("a"), "sk": attr.S("2"), "kind": attr.S("another")})); row["kind"].Str() != "of 2" {
+			t.Errorf("by the key of a row: %v", row)
+		}
+		return p.Err()
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A plan keeps its first error, and neither reads nor writes afterwards.
+func TestPlan(t *testing.T) {
+	first := errors.New("the first")
+	s := open(t)
+	if err := s.Update(t.Context(), func(tx *store.Tx) error {
+		p := rows.Plan(tx)
+		p.Commit(rows.Create(row("1", "on")))
+		p.Write(rows.Create(row("2", "on")))
+		p.Refuse(false, first)
+		if p.Commit(rows.Create(row("3", "on"))); p.Err() != nil || p.Get(key("2")) == nil || p.Get(key("3")) == nil || len(p.Writes) > 0 {
+			t.Errorf("%v, %v left", p.Err(), p.Writes)
+		}
+		if p.Commit(); p.Err() != nil {
+			t.Errorf("no writes: %v", p.Err())
+		}
+		p.Fail(nil)
+		p.Refuse(true, first)
+		p.Fail(errors.New("the second"))
+		p.Commit(rows.Drop(key("1")))
+		if got := table.Read(&p, rows.Under("a", ""), rows.KeyOf); p.Err() != first || p.Get(key("1")) != nil || len(got) > 0 {
+			t.Errorf("%v, %v", p.Err(), got)
+		}
+		if now, err := tx.Get(rows.Table, key("1")); now == nil {
+			t.Errorf("written after the error: %v", err)
+		}
+		twice := rows.Plan(tx)
+		if twice.Commit(rows.Create(row("1", "on"))); !fault.Is(twice.Err(), fault.Conflict) {
+			t.Errorf("created twice: %v", twice.Err())
 		}
 		return nil
 	}); err != nil {

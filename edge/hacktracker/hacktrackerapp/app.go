@@ -39,7 +39,7 @@ func New() *app.App {
 			return migrations.Schema{Tables: []store.TableSpec{hacktracker.Table(s.Table)}}
 		},
 		Cloud: func() app.Cloud {
-			service.Table = s.Table
+			service.Handle = hacktracker.Rows(s.Table)
 			return app.Cloud{
 				Reads: []app.Read{
 					{Table: s.Table, Every: app.Live, Partitions: service.Followed},
@@ -49,7 +49,7 @@ func New() *app.App {
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) {
-			service.Table = s.Table
+			service.Handle = hacktracker.Rows(s.Table)
 			c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node()}
 			if h.Sync != nil {
 				c.Ensure = h.Sync.Ensure

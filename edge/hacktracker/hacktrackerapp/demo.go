@@ -37,7 +37,7 @@ func commands(*app.Shell) app.Commands {
 			"played, a plate appearance every 15 seconds. Ada owns the team, Bram manages it, Chidi scores. No cloud, no account.",
 		Users: app.DemoUsers(demoPlayers),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
-			d.Service = hacktracker.Service{Table: set.Table}
+			d.Service = hacktracker.Service{Handle: hacktracker.Rows(set.Table)}
 			err := d.fill(ctx, h)
 			return []page.Tile{{Href: set.Mount + "/-/games/" + d.game, Title: "Watch the live game", Line: "Dockside Diggers, a plate appearance every 15 seconds"}}, err
 		},

@@ -17,7 +17,7 @@ import (
 func TestDemo(t *testing.T) {
 	now := time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, hacktracker.Table("demo"))
-	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0)), Service: hacktracker.Service{Table: "demo"}}
+	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0)), Service: hacktracker.Service{Handle: hacktracker.Rows("demo")}}
 	if err := d.fill(t.Context(), &app.Host{Store: s}); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestDemo(t *testing.T) {
 func TestDemoAmongVisitors(t *testing.T) {
 	now := time.Date(2026, 6, 1, 18, 0, 0, 0, time.UTC)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return now }}, hacktracker.Table("demo"))
-	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0)), Service: hacktracker.Service{Table: "demo"}}
+	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0)), Service: hacktracker.Service{Handle: hacktracker.Rows("demo")}}
 	if err := d.fill(t.Context(), &app.Host{Store: s}); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestDeletedGamesAreForgotten(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		service, table := &hacktracker.Service{Table: "hacktracker-prod"}, "hacktracker-prod"
+		service, table := &hacktracker.Service{Handle: hacktracker.Rows("hacktracker-prod")}, "hacktracker-prod"
 		var game string
 		if err := s.Update(t.Context(), func(tx *store.Tx) error {
 			b := service.Open(tx, "ana")
