@@ -166,12 +166,12 @@ func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 	case len(c.all) > 0:
 		return fault.New(fault.Conflict, "has_predictions", "There are predictions for this event, so it cannot be deleted.")
 	}
-	items := []store.WriteItem{s.remove(c.Event.was, eventFacts...)}
+	items := []store.WriteItem{s.Remove(c.Event.was, eventFacts...)}
 	for i := range c.Matches {
-		items = append(items, s.remove(c.Matches[i].was))
+		items = append(items, s.Remove(c.Matches[i].was))
 	}
 	for batch := range slices.Chunk(items, 2*perBatch) {
-		if err := transact(tx, batch); err != nil {
+		if err := table.Commit(tx, batch...); err != nil {
 			return err
 		}
 	}
@@ -263,9 +263,9 @@ func (s *Service) putMatch(tx *store.Tx, event string, m *Match, was attr.Item) 
 	}
 	items := []store.WriteItem{s.isOpen(event)}
 	if was != nil && !was["id"].Equal(row["id"]) {
-		items, was = append(items, s.remove(was, matchFacts...)), nil
+		items, was = append(items, s.Remove(was, matchFacts...)), nil
 	}
-	return transact(tx, append(items, s.put(row, was, matchFacts...)))
+	return table.Commit(tx, append(items, s.Replace(row, was, matchFacts...))...)
 }
 
 func noMatch() error { return fault.New(fault.NotFound, "not_found", "There is no such match.") }
@@ -309,11 +309,11 @@ func (s *Service) DeleteMatch(tx *store.Tx, event, id string) error {
 	if m == nil {
 		return noMatch()
 	}
-	if err := transact(tx, []store.WriteItem{s.isOpen(event), s.remove(m.was, matchFacts...)}); err != nil {
+	if err := table.Commit(tx, s.isOpen(event), s.Remove(m.was, matchFacts...)); err != nil {
 		return err
 	}
 	rest := slices.DeleteFunc(c.Matches, func(m Match) bool { return m.ID == id })
-	return transact(tx, s.placed(event, rest))
+	return table.Commit(tx, s.placed(event, rest)...)
 }
 
 // placed returns the writes that store the order of the given matches.
@@ -321,7 +321,7 @@ func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
 	for i := range in {
 		if place := cardPlace(i + 1); in[i].Place != place {
 			in[i].Place = place
-			items = append(items, s.update(matchKey(event, in[i].ID), "SET GSI_SK = :place", exists, attr.Item{":place": attr.S(place)}))
+			items = append(items, s.Update(matchKey(event, in[i].ID), "SET GSI_SK = :place", table.When(exists, attr.Item{":place": attr.S(place)})))
 		}
 	}
 	return items
@@ -337,5 +337,5 @@ func (s *Service) Order(tx *store.Tx, event string, ids []string) (Card, error) 
 	if !slices.EqualFunc(c.Matches, ids, func(m Match, id string) bool { return m.ID == id }) {
 		return c, fault.New(fault.Invalid, "bad_order", "matchIds must name each match of the card once.")
 	}
-	return c, transact(tx, s.placed(event, c.Matches))
+	return c, table.Commit(tx, s.placed(event, c.Matches)...)
 }

@@ -27,6 +27,9 @@ const (
 	prefixLate = "NOTCOUNTED#"
 )
 
+// Rows returns the handle of the application's only table.
+func Rows(name string) table.Handle { return table.Handle{Table: name, PK: "PK", SK: "SK"} }
+
 // Table returns the specification of the application's only table, with its index.
 func Table(name, index string) store.TableSpec {
 	return store.TableSpec{

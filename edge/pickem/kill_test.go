@@ -21,7 +21,7 @@ func scoreAndDie(path, event string, arm func()) error {
 		return err
 	}
 	arm()
-	service := &Service{Store: s, Table: tableName, Index: "GSI"}
+	service := &Service{Store: s, Handle: Rows(tableName), Index: "GSI"}
 	_, err = service.Score(context.Background(), event)
 	return err
 }
@@ -41,7 +41,7 @@ func TestScoreSurvivesAKillAtEachFailpoint(t *testing.T) {
 	seed.results(id, 1, 1)
 	kill.AtEach(t, seed.Store, id, 6, func(path, when string) {
 		r := &rig{t: t, now: start}
-		r.Service = &Service{Store: storetest.OpenWith(t, path, store.Options{NoSync: true}, Table(tableName, "GSI")), Table: tableName, Index: "GSI"}
+		r.Service = &Service{Store: storetest.OpenWith(t, path, store.Options{NoSync: true}, Table(tableName, "GSI")), Handle: Rows(tableName), Index: "GSI"}
 		marked := r.item(eventKey(id))["scoring"].Bool()
 		if _, err := r.Maintain(t.Context()); err != nil {
 			t.Fatal(err)

@@ -178,7 +178,7 @@ func TestMerge(t *testing.T) {
 	if again, ok := r.Merge([]table.Refused{{Key: w[0].Update.Key, Again: w}}, nil, get); !ok || !toldLate(again) {
 		t.Errorf("a refused note of a late pick: %+v %t", again, ok)
 	}
-	if again, ok := r.Merge([]table.Refused{{Key: k, Base: ours, View: ours, Again: []store.WriteItem{table.Delete(r.Table, k, table.If{})}}}, nil, get); ok {
+	if again, ok := r.Merge([]table.Refused{{Key: k, Base: ours, View: ours, Again: []store.WriteItem{r.Drop(k)}}}, nil, get); ok {
 		t.Errorf("a foreign program's delete was not left to a person: %+v", again)
 	}
 	r.must(func(tx *store.Tx) error { _, err := r.SetState(tx, event, Broadcast); return err })
@@ -217,7 +217,7 @@ func TestMerge(t *testing.T) {
 		when, _ := time.Parse(stamp, at)
 		return table.Refused{Key: k, Again: []store.WriteItem{r.change("sam", event, map[string]*int{match: team}, when)}}
 	}
-	first := table.Refused{Key: k, View: ours, Remote: row("2024-03-03T12:00:00.000Z", map[string]int{"m1": 0, "m2": 1, "m4": 1}), Again: []store.WriteItem{r.put(ours, nil)}}
+	first := table.Refused{Key: k, View: ours, Remote: row("2024-03-03T12:00:00.000Z", map[string]int{"m1": 0, "m2": 1, "m4": 1}), Again: []store.WriteItem{r.Create(ours)}}
 	w, ok := r.Merge([]table.Refused{first}, []table.Refused{pick("m3", new(2), late), pick("m2", nil, "2024-03-03T13:00:00.000Z"), pick("m4", new(1), "2024-03-03T13:00:00.000Z")}, get)
 	if !ok || len(w) != 2 || !strings.Contains(w[1].Update.Update, "REMOVE predictions") || len(w[1].Update.Names) != 3 || w[1].Update.Values[":at"].Str() != "2024-03-03T13:00:00.000Z" {
 		t.Errorf("picks after the first row: %+v %t", w[1].Update, ok)

@@ -102,7 +102,7 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 	}
 	members, err := attr.SS(late...)
 	note := attr.Item{":type": attr.S("notcounted"), ":picks": members}
-	return []store.WriteItem{s.update(lateKey(user, event), "SET #type = :type ADD picks :picks", "", note)}, err == nil
+	return []store.WriteItem{s.Update(lateKey(user, event), "SET #type = :type ADD picks :picks", table.When("", note))}, err == nil
 }
 
 // joined merges picks of a refused first row, and of the writes behind it, into another node's row.

@@ -39,7 +39,7 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 	default: // nothing to store: a user who never picked has no row
 		return c, nil
 	}
-	if err := transact(tx, []store.WriteItem{s.isOpen(event), write}); err != nil {
+	if err := table.Commit(tx, s.isOpen(event), write); err != nil {
 		return c, err
 	}
 	return s.entry(tx, event, user)
@@ -60,7 +60,7 @@ func (s *Service) madeAgain(tx *store.Tx, c *Card, user string, picks map[string
 	}
 	members, err := attr.SS(again...)
 	if err == nil {
-		_, err = tx.Update(*s.update(lateKey(user, c.ID), "DELETE picks :picks", "", attr.Item{":picks": members}).Update)
+		_, err = tx.Update(*s.Update(lateKey(user, c.ID), "DELETE picks :picks", table.When("", attr.Item{":picks": members})).Update)
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func (c *Card) has(teams map[string]*int) error {
 
 // isOpen returns the check that an event takes picks. It decides in the cloud.
 func (s *Service) isOpen(event string) store.WriteItem {
-	return table.Check(s.Table, eventKey(event), table.When("#state = :upcoming", attr.Item{":upcoming": attr.S(string(Upcoming))}))
+	return s.Check(eventKey(event), table.When("#state = :upcoming", attr.Item{":upcoming": attr.S(string(Upcoming))}))
 }
 
 // stamp is the layout of the times of picks in rows, in UTC. All have one length, so that they compare as text.
@@ -99,7 +99,7 @@ func (s *Service) first(user, event string, picks map[string]*int, now time.Time
 	it["GSI_PK"], it["GSI_SK"] = attr.S(prefixEvent+event), attr.S(eventScore(0, user))
 	it["predictions"], it["mcorrect"], it["points"] = attr.M(all), attr.Int(0), attr.Int(0)
 	it["updatedAt"] = attr.S(now.UTC().Format(stamp))
-	return s.put(it, nil)
+	return s.Create(it)
 }
 
 // setPicks begins the update that changes picks. It ends before the first value's name, since the store renames values.

@@ -29,7 +29,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, now: start.Add(-24 * time.Hour)}
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, Table(tableName, "GSI"))
-	r.Service = &Service{Store: s, Table: tableName, Index: "GSI"}
+	r.Service = &Service{Store: s, Handle: Rows(tableName), Index: "GSI"}
 	return r
 }
 

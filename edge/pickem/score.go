@@ -56,7 +56,7 @@ func (s *Service) Score(ctx context.Context, event string) (out Scoring, err err
 			var items []store.WriteItem
 			err := s.step(ctx, event, func(tx *store.Tx, c *Card) (err error) {
 				if items, err = s.batch(tx, c, rows.due); err == nil {
-					err = transact(tx, items)
+					err = table.Commit(tx, items...)
 				}
 				return err
 			})
@@ -79,7 +79,7 @@ func (s *Service) batch(tx *store.Tx, c *Card, due dueFunc) ([]store.WriteItem, 
 	if err != nil || len(items) == 0 {
 		return nil, err
 	}
-	check := table.Check(s.Table, eventKey(c.ID), asRead(c.Event.was, scoredBy...))
+	check := s.Check(eventKey(c.ID), s.Same(c.Event.was, scoredBy...))
 	return append([]store.WriteItem{check}, items[:min(len(items), perBatch)]...), nil
 }
 
@@ -143,9 +143,9 @@ func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err 
 		if points == p.Points && correct == p.Correct && p.Key == eventScore(points, p.User) {
 			continue
 		}
-		items = append(items, s.update(predictionKey(p.User, c.ID), setPoints+":key, points = :points, mcorrect = :correct", exists, attr.Item{
+		items = append(items, s.Update(predictionKey(p.User, c.ID), setPoints+":key, points = :points, mcorrect = :correct", table.When(exists, attr.Item{
 			":key": attr.S(eventScore(points, p.User)), ":points": attr.Int(int64(points)), ":correct": attr.Int(int64(correct)),
-		}))
+		})))
 	}
 	return items, nil
 }
@@ -212,7 +212,7 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 		m := c.match(id)
 		m.Result = Result{Known: true, Team: *cmp.Or(team, new(NoContest))}
 		values := attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}
-		items = append(items, s.update(matchKey(event, id), "SET #result = :result ADD edition :one", exists, values))
+		items = append(items, s.Update(matchKey(event, id), "SET #result = :result ADD edition :one", table.When(exists, values)))
 	}
 	for batch := range slices.Chunk(items, 2*perBatch) {
 		set, values := "ADD edition :n", attr.Item{":n": attr.Int(int64(len(batch))), ":upcoming": attr.S(string(Upcoming))}
@@ -220,7 +220,7 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 			set += " SET scoring = :yes"
 			values[":yes"] = attr.Bool(true)
 		}
-		if err := transact(tx, append(batch, s.update(eventKey(event), set, exists+" AND #state <> :upcoming", values))); err != nil {
+		if err := table.Commit(tx, append(batch, s.Update(eventKey(event), set, table.When(exists+" AND #state <> :upcoming", values)))...); err != nil {
 			return c, err
 		}
 	}

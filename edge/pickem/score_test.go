@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // One user, numbers of users around a batch, and many are scored completely. Scoring again writes nothing.
@@ -214,13 +215,13 @@ func TestOlderScoringDoesNotHold(t *testing.T) {
 			if len(items) != 2 {
 				t.Fatalf("%s: %d writes", name, len(items))
 			}
-			err := r.try(func(tx *store.Tx) error { return transact(tx, items) })
+			err := r.try(func(tx *store.Tx) error { return table.Commit(tx, items...) })
 			if !fault.Is(err, fault.Conflict) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		items := older[1][1:]
-		if err := r.try(func(tx *store.Tx) error { return transact(tx, items) }); (err == nil) != (name == "a result was corrected") {
+		if err := r.try(func(tx *store.Tx) error { return table.Commit(tx, items...) }); (err == nil) != (name == "a result was corrected") {
 			t.Errorf("%s: standings computed from others: %v", name, err)
 		}
 	}

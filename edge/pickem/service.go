@@ -11,12 +11,14 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Service implements the league on a table. It is safe for concurrent use.
 type Service struct {
-	Store        *store.Store
-	Table, Index string
+	table.Handle
+	Index string
+	Store *store.Store
 	// Confirmed returns the last known state of a row in the cloud. It is nil if the node has no cloud.
 	Confirmed func(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
 	// Skew returns by how much the cloud's clock is ahead of this machine's. It is nil if that is not measured.

@@ -56,15 +56,15 @@ func (s *Service) dueStandings(tx *store.Tx, c *Card) (items []store.WriteItem, 
 		if counts {
 			row := st.row(year)
 			if !row["GSI_SK"].Equal(it["GSI_SK"]) || slices.ContainsFunc(standingFacts, func(n string) bool { return !row[n].Equal(it[n]) }) {
-				items = append(items, s.put(row, it, standingFacts...))
+				items = append(items, s.Replace(row, it, standingFacts...))
 			}
 		} else {
-			items = append(items, s.remove(it, standingFacts...))
+			items = append(items, s.Remove(it, standingFacts...))
 		}
 	}
 	for _, user := range slices.Sorted(maps.Keys(want)) {
 		st := want[user]
-		items = append(items, s.put(st.row(year), nil))
+		items = append(items, s.Create(st.row(year)))
 	}
 	return items, nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/table"
 )
 
@@ -56,8 +55,7 @@ func (s *Service) Invited(tx *store.Tx, id string) error {
 
 // Users lists the users by ID.
 func (s *Service) Users(tx *store.Tx) ([]User, error) {
-	scan := store.Scan{Table: s.Table, Prefix: prefixUser, Filter: "SK = :user", Params: expr.Params{Values: attr.Item{":user": attr.S(skUser)}}}
-	return table.Collect(tx.ScanAll(scan), func(it attr.Item) (User, bool, error) {
+	return table.Collect(tx.ScanAll(s.With(skUser, prefixUser)), func(it attr.Item) (User, bool, error) {
 		return userRow(it), true, nil
 	})
 }
@@ -99,7 +97,7 @@ func (s *Service) DeleteUser(tx *store.Tx, id string) error {
 	case len(p.Events) > 0:
 		return fault.New(fault.Conflict, "has_predictions", "The user has predictions: set active to false.")
 	}
-	return transact(tx, []store.WriteItem{s.remove(p.was, "name", "active")})
+	return table.Commit(tx, s.Remove(p.was, "name", "active"))
 }
 
 // Profile is a user with their predictions, newest event first, and their standings by year.

@@ -41,7 +41,7 @@ func newRigFor(t *testing.T, silent auth.Identity) *rig {
 	t.Helper()
 	r := &rig{t: t, now: start.Add(-48 * time.Hour), doc: contract.Read(t, document)}
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, pickem.Table("pickem-test", "GSI"))
-	r.service = &pickem.Service{Store: s, Table: "pickem-test", Index: "GSI"}
+	r.service = &pickem.Service{Store: s, Handle: pickem.Rows("pickem-test"), Index: "GSI"}
 	app, err := New(Config{Service: r.service, Mount: "/pickem"})
 	if err != nil {
 		t.Fatal(err)

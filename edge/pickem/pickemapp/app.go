@@ -43,7 +43,7 @@ func New() *app.App {
 			return migrations.Schema{Tables: []store.TableSpec{pickem.Table(s.Table, s.Index)}}
 		},
 		Cloud: func() app.Cloud {
-			service.Table, service.Index = s.Table, s.Index
+			service.Handle, service.Index = pickem.Rows(s.Table), s.Index
 			return app.Cloud{
 				Reads: []app.Read{
 					{Table: s.Table, Every: app.Slow, Partitions: service.Cards},
@@ -62,7 +62,7 @@ func New() *app.App {
 }
 
 func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, error) {
-	service.Store, service.Table, service.Index = h.Store, s.Table, s.Index
+	service.Store, service.Handle, service.Index = h.Store, pickem.Rows(s.Table), s.Index
 	c := httppickem.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
 		c.Ensure, service.Skew, service.Confirmed = h.Sync.Ensure, h.Sync.Skew, h.Sync.Confirmed
