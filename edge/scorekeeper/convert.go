@@ -10,7 +10,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/table"
 )
 
 // Conversion reports the result of converting an anonymous session to an account.
@@ -46,7 +45,7 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 		for i := range games {
 			writes, err := s.move(account, &games[i], late, nil, s.reader(tx), &out)
 			if err == nil {
-				err = tx.TransactWrite(store.TransactWrite{Items: writes})
+				err = tx.TransactWrite(store.TransactWrite{Items: writes}) // refused if the game has no guesses: it stays
 			}
 			if err != nil {
 				return out, err
@@ -79,7 +78,7 @@ func (s *Service) move(user string, g *Game, late bool, refused []refusal, read 
 	moved, lost := *g, []string(nil)
 	moved.PK, moved.SK, moved.UserID = account.PK, skGame, account.UserID
 	if len(g.Guesses) > 0 {
-		writes = append(writes, table.Delete(s.Table, key(g.PK, g.SK), table.Same(row, "pk", "guesses", "dropped")))
+		writes = append(writes, s.Remove(row, "guesses", "dropped"))
 	}
 	switch {
 	case len(g.Guesses) == 0:
@@ -116,11 +115,6 @@ func (s *Service) move(user string, g *Game, late bool, refused []refusal, read 
 // is reports whether two games are versions of the same one. other must have guesses.
 func (g *Game) is(other *Game) bool {
 	return g.CreatedAt == other.CreatedAt && slices.Contains(g.Guesses, other.Guesses[0])
-}
-
-// create returns the write of a new row. It is refused if the row exists.
-func (s *Service) create(row attr.Item) store.WriteItem {
-	return table.Put(s.Table, row, table.Same(nil, "pk"))
 }
 
 // Take consumes journal records: it drops changed answers from the cache, and moves games of converted sessions, wherever they were played,

@@ -210,7 +210,7 @@ func (s *Service) write(g, was *Game) (store.WriteItem, error) {
 	if len(was.Guesses) == 0 || was.SK != skGame {
 		g.SK = skGame
 		row, err := attr.Marshal(g)
-		return s.create(row), err
+		return s.Create(row), err
 	}
 	update := "SET guesses = :guesses, guess_times = :times, guess_keys = :keys, won = :won, updated_at = :at"
 	only := table.When("guesses = :seen AND won = :was", attr.Item{
@@ -225,7 +225,7 @@ func (s *Service) write(g, was *Game) (store.WriteItem, error) {
 		update += ", dropped = list_append(if_not_exists(dropped, :none), :more)"
 		only.Values[":none"], only.Values[":more"] = attr.L(), texts(more)
 	}
-	return table.Update(s.Table, key(g.PK, g.SK), update, only), nil
+	return s.Update(key(g.PK, g.SK), update, only), nil
 }
 
 // texts returns a list attribute of strings.
@@ -314,7 +314,7 @@ func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 
 // Seen records that a player has been told of dropped words. If another node has added some since, the list stays, to be shown again.
 func (s *Service) Seen(tx *store.Tx, user, date string, told []string) error {
-	w := table.Update(s.Table, GameKey(user, date), "REMOVE dropped", table.When("dropped = :told", attr.Item{":told": texts(told)}))
+	w := s.Update(GameKey(user, date), "REMOVE dropped", table.When("dropped = :told", attr.Item{":told": texts(told)}))
 	_, err := tx.Update(*w.Update)
 	if fault.Is(err, fault.Conflict) {
 		return nil

@@ -10,14 +10,18 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
+
+// Rows returns the handle of the application's only table.
+func Rows(name string) table.Handle { return table.Handle{Table: name, PK: "pk", SK: "sk"} }
 
 // Table returns the specification of the application's only table.
 func Table(name string) store.TableSpec {
 	return store.TableSpec{
 		Name: name, Policy: store.PolicyIntent,
 		Why: "a guess is conditional on the earlier guesses: the cloud decides which of two nodes' guesses counts, and the others are merged",
-		Key: store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}, Sort: store.KeyAttr{Name: "sk", Type: store.KeyString}},
+		Key: table.Keys("pk", "sk"),
 	}
 }
 

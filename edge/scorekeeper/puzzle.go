@@ -10,13 +10,12 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/table"
 )
 
 // Service implements the puzzle on a table. It is safe for concurrent use.
 type Service struct {
-	Table string
+	table.Handle
 	Words *Dictionary
 	cache answers
 }
@@ -135,8 +134,7 @@ func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 // rows collects what take returns for the rows with sort key sk in partitions that begin with prefix. take reports false for a row to skip,
 // such as one that another program wrote in a form that cannot be decoded.
 func rows[T any](s *Service, tx *store.Tx, prefix, sk string, take func(row attr.Item) (T, bool)) ([]T, error) {
-	q := store.Scan{Table: s.Table, Prefix: prefix, Filter: "sk = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
-	return table.Collect(tx.ScanAll(q), func(row attr.Item) (T, bool, error) {
+	return table.Collect(tx.ScanAll(s.With(sk, prefix)), func(row attr.Item) (T, bool, error) {
 		v, ok := take(row)
 		return v, ok, nil
 	})
@@ -165,11 +163,11 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	case err != nil:
 	case found:
 		seen := table.When("word = :seen", attr.Item{":word": attr.S(p.Word), ":team": team, ":seen": attr.S(old.Word)})
-		_, err = tx.Update(*table.Update(s.Table, AnswerKey(n.Date), "SET word = :word, team_id = :team", seen).Update)
+		_, err = tx.Update(*s.Update(AnswerKey(n.Date), "SET word = :word, team_id = :team", seen).Update)
 	default:
 		row := AnswerKey(n.Date)
 		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(p.Word), team
-		_, err = tx.Put(*s.create(row).Put)
+		_, err = tx.Put(*s.Create(row).Put)
 	}
 	s.ClearCache(tx.Seq()) // now: the journal record arrives a moment later
 	return p, err

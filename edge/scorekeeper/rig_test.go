@@ -25,7 +25,7 @@ func newRig(t *testing.T) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{Service: &Service{Table: tableName, Words: words}, t: t, now: time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)}
+	r := &rig{Service: &Service{Handle: Rows(tableName), Words: words}, t: t, now: time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"),
 		store.Options{NoSync: true, Now: func() time.Time { return r.now }}, Table(tableName))
 	return r

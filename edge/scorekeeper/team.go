@@ -11,7 +11,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/patch"
 	"github.com/touchline/touchline/store/table"
 )
@@ -122,10 +121,9 @@ func (s *Service) TeamsOf(tx *store.Tx, user string) ([]string, error) {
 
 // under collects what take returns for the rows of a partition whose sort keys begin with prefix. name is the rest of the sort key.
 func under[T any](s *Service, tx *store.Tx, pk, prefix string, take func(name string, row attr.Item) (T, bool, error)) ([]T, error) {
-	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk AND begins_with(sk, :sk)", Params: expr.Params{Values: attr.Item{
-		":pk": attr.S(pk), ":sk": attr.S(prefix),
-	}}}
-	return table.Collect(tx.QueryAll(q), func(row attr.Item) (T, bool, error) { return take(strings.TrimPrefix(row["sk"].Str(), prefix), row) })
+	return table.Collect(tx.QueryAll(s.Under(pk, prefix)), func(row attr.Item) (T, bool, error) {
+		return take(strings.TrimPrefix(row["sk"].Str(), prefix), row)
+	})
 }
 
 func name(name string, _ attr.Item) (string, bool, error) { return name, true, nil }
@@ -170,8 +168,8 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error
 	}
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
-	items := append(s.membership(id, user, "", RoleAdmin, now), s.create(row))
-	if err := tx.TransactWrite(store.TransactWrite{Items: items}); err != nil {
+	items := append(s.membership(id, user, "", RoleAdmin, now), s.Create(row))
+	if err := table.Commit(tx, items...); err != nil {
 		return Team{}, err
 	}
 	return s.team(tx, id)
@@ -185,12 +183,12 @@ func (s *Service) membership(team, user string, was, role Role, at int64) (items
 		switch {
 		case was == "":
 			k["role"], k["joined_at_millis"], k["user_id"] = attr.S(string(role)), attr.Int(at), attr.S(user)
-			items = append(items, s.create(k))
+			items = append(items, s.Create(k))
 		case role == "":
-			items = append(items, table.Delete(s.Table, k, unchanged))
+			items = append(items, s.Delete(k, unchanged))
 		default:
 			unchanged.Values[":role"] = attr.S(string(role))
-			items = append(items, table.Update(s.Table, k, "SET #role = :role", unchanged))
+			items = append(items, s.Update(k, "SET #role = :role", unchanged))
 		}
 	}
 	return items
@@ -207,18 +205,18 @@ func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) e
 	const count = "ADD admins :by"
 	switch n := admins[role] - admins[was]; {
 	case n == 0:
-		items = append(items, table.Check(s.Table, teamKey(team), table.When(there, nil)))
+		items = append(items, s.Check(teamKey(team), table.When(there, nil)))
 	case n > 0:
-		items = append(items, table.Update(s.Table, teamKey(team), count, table.When(there, attr.Item{":by": attr.Int(n)})))
+		items = append(items, s.Update(teamKey(team), count, table.When(there, attr.Item{":by": attr.Int(n)})))
 	default:
 		others := table.When("admins > :one", attr.Item{":by": attr.Int(n), ":one": attr.Int(1)})
-		items = append(items, table.Update(s.Table, teamKey(team), count, others))
+		items = append(items, s.Update(teamKey(team), count, others))
 	}
 	if by != user {
 		admin := table.When("#role = :admin", attr.Item{":admin": attr.S(string(RoleAdmin))})
-		items = append(items, table.Check(s.Table, memberKey(team, by), admin))
+		items = append(items, s.Check(memberKey(team, by), admin))
 	}
-	err := tx.TransactWrite(store.TransactWrite{Items: items})
+	err := table.Commit(tx, items...)
 	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
 	if ok && admins[role] < admins[was] && canceled.Reasons[2].Code != store.ReasonNone { // the third row is the team's, with its count
 		return fault.New(fault.Conflict, "conflict", "A team must keep at least one admin")
@@ -280,17 +278,17 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	if err != nil {
 		return t, err
 	}
-	return t, halfHere(tx.TransactWrite(store.TransactWrite{Items: s.deletion(&t, by)}))
+	return t, halfHere(table.Commit(tx, s.deletion(&t, by)...))
 }
 
 // deletion returns the writes that delete a team and its members of any role. They are refused if the team is gone, or by is no admin any more.
 func (s *Service) deletion(t *Team, by string) []store.WriteItem {
 	items := s.membership(t.ID, by, RoleAdmin, "", 0)
-	items = append(items, table.Delete(s.Table, teamKey(t.ID), table.When(there, nil)))
+	items = append(items, s.Delete(teamKey(t.ID), table.When(there, nil)))
 	for i := range t.Members {
 		if m := t.Members[i].UserID; m != by {
 			for _, k := range []attr.Item{memberKey(t.ID, m), belongsKey(m, t.ID)} {
-				items = append(items, table.Delete(s.Table, k, table.If{}))
+				items = append(items, s.Drop(k))
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func newRigOn(t *testing.T, o store.Options, level slog.Level) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, log: &said{}, service: &scorekeeper.Service{Table: "scorekeeper-test", Words: words}}
+	r := &rig{t: t, log: &said{}, service: &scorekeeper.Service{Handle: scorekeeper.Rows("scorekeeper-test"), Words: words}}
 	now := time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)
 	o.Now = func() time.Time { return now }
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, scorekeeper.Table(r.service.Table))

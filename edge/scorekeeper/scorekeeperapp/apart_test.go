@@ -51,7 +51,7 @@ func openApart(t *testing.T, seed uint64, days int) *apart {
 		t.Fatal(err)
 	}
 	for _, n := range a.Nodes {
-		service := &scorekeeper.Service{Table: a.Table, Words: words}
+		service := &scorekeeper.Service{Handle: scorekeeper.Rows(a.Table), Words: words}
 		n.Consumer = service.Take
 		a.nodes = append(a.nodes, &half{service, n})
 	}

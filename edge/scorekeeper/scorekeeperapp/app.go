@@ -47,7 +47,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Slow, Partitions: scorekeeper.NearDays},
 					{Table: s.Table, Every: app.Seldom}, // older games, for histories and conversions
 				},
-				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge((&scorekeeper.Service{Table: s.Table}).Settle)},
+				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(s.Table)}).Settle)},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
@@ -59,7 +59,7 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	service := &scorekeeper.Service{Table: s.Table, Words: words}
+	service := &scorekeeper.Service{Handle: scorekeeper.Rows(s.Table), Words: words}
 	c := httpscorekeeper.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
 		c.Ensure = h.Sync.Ensure

@@ -75,7 +75,7 @@ func playing(t *testing.T, word string) (base string, g *gate) {
 		if err != nil {
 			return nil, err
 		}
-		s := &scorekeeper.Service{Table: "scorekeeper-prod", Words: words}
+		s := &scorekeeper.Service{Handle: scorekeeper.Rows("scorekeeper-prod"), Words: words}
 		if err := h.Store.Update(ctx, func(tx *store.Tx) error {
 			for i := -1; i <= 1; i++ { // whatever the browser's time zone
 				if _, err := s.SetAnswer(tx, scorekeeper.NewAnswer{Date: time.Now().AddDate(0, 0, i).UTC().Format(scorekeeper.Day), Word: word}); err != nil {

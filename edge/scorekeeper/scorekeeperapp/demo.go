@@ -47,7 +47,7 @@ func fill(ctx context.Context, h *app.Host, table string) error {
 	if err != nil {
 		return err
 	}
-	d := demo{&scorekeeper.Service{Table: table, Words: words}, rand.New(rand.NewPCG(demoSeed, 0)), words.Answers()}
+	d := demo{&scorekeeper.Service{Handle: scorekeeper.Rows(table), Words: words}, rand.New(rand.NewPCG(demoSeed, 0)), words.Answers()}
 	d.luck.Shuffle(len(d.answers), func(i, j int) { d.answers[i], d.answers[j] = d.answers[j], d.answers[i] })
 	err = h.Store.Update(ctx, d.team)
 	for i := -demoDays; err == nil && i < 14; i++ {

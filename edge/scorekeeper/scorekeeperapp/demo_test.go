@@ -18,7 +18,7 @@ func TestDemoIsFilled(t *testing.T) {
 	if err := fill(t.Context(), &app.Host{Store: s}, table.Name); err != nil {
 		t.Fatal(err)
 	}
-	service := &scorekeeper.Service{Table: table.Name}
+	service := &scorekeeper.Service{Handle: scorekeeper.Rows(table.Name)}
 	err := s.View(t.Context(), func(tx *store.Tx) error {
 		today := tx.Now().UTC().Format(scorekeeper.Day)
 		for _, u := range app.DemoUsers(demoPlayers) {
