@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // AccessList lists the roles in a league.
@@ -27,13 +28,13 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 	was := optional[Access](p, aclKey(league, user), entACL)
 	if was != nil && was.Role == RoleAdmin && role != RoleAdmin {
 		all, err := s.AccessList(tx, league)
-		p.fail(err)
+		p.Fail(err)
 		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin })
 		if i < 0 {
-			return Change{}, cmp.Or(p.err, conflict("last_admin", "A league needs an admin: make somebody else one first."))
+			return Change{}, cmp.Or(p.Err(), conflict("last_admin", "A league needs an admin: make somebody else one first."))
 		}
 		p.stillAdmin(league, all[i].UserID)
-		p.delete(shareKey(league))
+		p.Write(p.Drop(shareKey(league)))
 	}
 	now := Access{LeagueID: league, UserID: user, Role: role, GrantedByUserID: by, Stamps: s.stamp(tx)}
 	replace(p, aclKey(league, user), entACL, was, now)
@@ -45,7 +46,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 
 // checks reports whether the plan already has a condition check on a row: a transaction may name each row only once.
 func (p *plan) checks(k attr.Item) bool {
-	return slices.ContainsFunc(p.writes, func(w store.WriteItem) bool {
+	return slices.ContainsFunc(p.Writes, func(w store.WriteItem) bool {
 		return w.Check != nil && w.Check.Key["pk"].Equal(k["pk"]) && w.Check.Key["sk"].Equal(k["sk"])
 	})
 }
@@ -87,7 +88,7 @@ func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
 func (s *Service) Invited(tx *store.Tx, code string) (Scope, error) {
 	p := s.plan(tx)
 	in := must(p, s.Invite, code)
-	return Scope{Kind: "league", ID: in.LeagueID}, p.err
+	return Scope{Kind: "league", ID: in.LeagueID}, p.Err()
 }
 
 // valid reads an invite and its league. An invite is valid while its league exists and its creator is an admin of it; a reusable one
@@ -97,8 +98,8 @@ func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err e
 	in = must(p, s.Invite, code)
 	l = must(p, s.League, in.LeagueID)
 	share := optional[sharePointer](p, shareKey(l.LeagueID), entShare)
-	if p.err != nil {
-		return nil, nil, p.err
+	if p.Err() != nil {
+		return nil, nil, p.Err()
 	}
 	former := in.CreatedAt < l.CreatedAt || in.Kind == inviteShare && (share == nil || share.InviteCode != code)
 	err = s.Allow(tx, l.LeagueID, in.CreatedByUserID, RoleAdmin)
@@ -115,8 +116,8 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 		return Change{}, err
 	}
 	p := s.plan(tx)
-	p.refuse(in.Email != nil && *in.Email != user, fault.New(fault.Forbidden, "invite_email_mismatch", "This invite is for another email address."))
-	p.refuse(in.Kind == inviteEmail && in.AcceptedByUserID != nil, conflict("invite_used", "This invite has been used."))
+	p.Refuse(in.Email != nil && *in.Email != user, fault.New(fault.Forbidden, "invite_email_mismatch", "This invite is for another email address."))
+	p.Refuse(in.Kind == inviteEmail && in.AcceptedByUserID != nil, conflict("invite_used", "This invite has been used."))
 	if in.Kind == inviteEmail {
 		now, at := *in, s.NowText(tx)
 		now.AcceptedByUserID, now.AcceptedAt, now.UpdatedAt = &user, &at, at
@@ -129,7 +130,7 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 		p.under(leagueKey(in.LeagueID), l.Stamps)
 		p.stillAdmin(in.LeagueID, in.CreatedByUserID)
 		if in.Kind != inviteEmail {
-			p.check(shareKey(in.LeagueID), "attribute_exists(pk) AND contains(#data, :code)", attr.Item{":code": attr.S(`"` + code + `"`)})
+			p.Write(p.Check(shareKey(in.LeagueID), table.When("attribute_exists(pk) AND contains(#data, :code)", attr.Item{":code": attr.S(`"` + code + `"`)})))
 		}
 	}
 	return p.change("invite", code, "league", in.LeagueID)
@@ -155,7 +156,7 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	p := s.plan(tx)
 	was := must(p, s.Player, player)
 	if by := was.ClaimedByUserID; by != nil {
-		p.refuse(*by != user, conflict("player_claimed", "%s has been claimed by someone else.", was.Nickname))
+		p.Refuse(*by != user, conflict("player_claimed", "%s has been claimed by someone else.", was.Nickname))
 		return p.change("player", player)
 	}
 	now := *was
@@ -170,12 +171,12 @@ func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
 	p := s.plan(tx)
 	player := must(p, s.Player, id)
 	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id, entGamePlayer)
-	p.fail(err)
+	p.Fail(err)
 	for i := range in {
 		if g := optional[Game](p, gameKey(in[i].GameID), entGame); g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
-			return player, p.err
+			return player, p.Err()
 		}
 	}
-	p.fail(fault.New(fault.Forbidden, "league_access_required", "Access to a league of player %s is required.", id))
-	return nil, p.err
+	p.Fail(fault.New(fault.Forbidden, "league_access_required", "Access to a league of player %s is required.", id))
+	return nil, p.Err()
 }

@@ -76,7 +76,7 @@ func (s *Service) StartMagic(tx *store.Tx, email string) (m Magic, err error) {
 	id, hidden := (&IDs{}).New(now), secret()
 	row := authRow(MagicKey(id), "magicToken", email, now, now.Add(magicLife))
 	row["tokenHash"] = attr.S(hashText(hidden))
-	_, err = tx.Put(*s.create(row).Put)
+	_, err = tx.Put(*s.Create(row).Put)
 	return Magic{MessageID: id, Token: id + "." + hidden, ExpiresAt: stampOf(now.Add(magicLife))}, err
 }
 
@@ -114,7 +114,7 @@ func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition s
 	made := authRow(SignInKey(session), "session", email, now, now.Add(SignInLife))
 	err := tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(stampOf(now)))
 	return Change{IDs: map[string]string{"session": session}, Writes: []store.WriteItem{
-		table.Update(s.Table, from, "SET usedAt = :at, updatedAt = :at", unused), s.create(made),
+		s.Update(from, "SET usedAt = :at, updatedAt = :at", unused), s.Create(made),
 	}}, err
 }
 
@@ -144,20 +144,20 @@ func (s *Service) SignOut(tx *store.Tx, session string) error {
 func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expiresAt string, err error) {
 	p := s.plan(tx)
 	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email)))
-	p.fail(err)
-	p.refuse(known == nil, notFound("", "Nobody has signed in on this node with this email address."))
+	p.Fail(err)
+	p.Refuse(known == nil, notFound("", "Nobody has signed in on this node with this email address."))
 	leagues, err := s.LeaguesOf(tx, email)
-	p.fail(err)
-	p.refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league: grant it access first."))
+	p.Fail(err)
+	p.Refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league: grant it access first."))
 	for i := range leagues {
-		p.fail(s.Allow(tx, leagues[i].LeagueID, by, RoleAdmin))
+		p.Fail(s.Allow(tx, leagues[i].LeagueID, by, RoleAdmin))
 	}
-	if p.err != nil {
-		return "", "", p.err
+	if p.Err() != nil {
+		return "", "", p.Err()
 	}
 	now := s.Now(tx)
 	code = newCode()
-	_, err = tx.Put(*s.create(authRow(codeKey(code), "signInCode", email, now, now.Add(codeLife))).Put)
+	_, err = tx.Put(*s.Create(authRow(codeKey(code), "signInCode", email, now, now.Add(codeLife))).Put)
 	return code, stampOf(now.Add(codeLife)), err
 }
 

@@ -2,7 +2,6 @@ package threefc
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/table"
 )
 
@@ -135,7 +133,7 @@ func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity stri
 
 // list reads the records of a partition whose sort keys have a prefix, in key order.
 func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity string) ([]T, error) {
-	return table.Collect(tx.QueryAll(s.query(pk, prefix)), func(it attr.Item) (v T, is bool, err error) {
+	return table.Collect(tx.QueryAll(s.Under(pk, prefix)), func(it attr.Item) (v T, is bool, err error) {
 		if is = it["entityType"].Str() == entity; is {
 			v, err = decode[T, P](it)
 		}
@@ -143,35 +141,21 @@ func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity stri
 	})
 }
 
-func (s *Service) query(pk, prefix string) store.Query {
-	q := store.Query{Table: s.Table, KeyCondition: "pk = :pk", Params: expr.Params{Values: attr.Item{":pk": attr.S(pk)}}}
-	if prefix != "" {
-		q.KeyCondition += " AND begins_with(sk, :sk)"
-		q.Values[":sk"] = attr.S(prefix)
-	}
-	return q
-}
-
 // absent is the condition for creating a row.
 const absent = "attribute_not_exists(pk)"
 
-// plan collects the writes of a transaction. It keeps the first error, and change then returns no writes; until then a record that
-// could not be read is empty.
+// plan is a transaction's work. Until its first error, a record that could not be read is empty; after it, change returns no writes.
 type plan struct {
-	s      *Service
-	tx     *store.Tx
-	writes []store.WriteItem
-	err    error
+	*Service
+	table.Plan
 }
 
-func (s *Service) plan(tx *store.Tx) *plan { return &plan{s: s, tx: tx} }
-
-func (p *plan) write(w store.WriteItem) { p.writes = append(p.writes, w) }
+func (s *Service) plan(tx *store.Tx) *plan { return &plan{s, s.Plan(tx)} }
 
 // must reads a record that must exist.
 func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id string) *T {
-	v, err := read(p.tx, id)
-	if p.fail(err); v == nil || err != nil {
+	v, err := read(p.Tx, id)
+	if p.Fail(err); v == nil || err != nil {
 		v = new(T)
 	}
 	return v
@@ -179,16 +163,9 @@ func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id str
 
 // optional reads a record; nil if there is none.
 func optional[T any, P stamped[T]](p *plan, k attr.Item, entity string) *T {
-	v, err := get[T, P](p.tx, p.s, k, entity)
-	p.fail(err)
+	v, err := get[T, P](p.Tx, p.Service, k, entity)
+	p.Fail(err)
 	return v
-}
-
-// refuse fails the plan with err if is holds.
-func (p *plan) refuse(is bool, err error) {
-	if is {
-		p.fail(err)
-	}
 }
 
 // add creates a record, on condition that its key is free.
@@ -196,16 +173,11 @@ func add[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T) {
 	put[T, P](p, k, entity, v, table.When(absent, nil))
 }
 
-// create returns a write that creates a row, on condition that its key is free.
-func (s *Service) create(row attr.Item) store.WriteItem {
-	return table.Put(s.Table, row, table.When(absent, nil))
-}
-
 // put writes a record under a condition.
 func put[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T, only table.If) {
 	it, err := encode[T, P](k, entity, v)
-	p.fail(err)
-	p.write(table.Put(p.s.Table, it, only))
+	p.Fail(err)
+	p.Write(p.Put(it, only))
 }
 
 // replace writes v over was, on condition that was has not changed since it was read. It keeps was's creation time and the members that
@@ -221,21 +193,11 @@ func replace[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, v
 }
 
 // remove deletes a record on condition that it has not changed since it was read.
-func (p *plan) remove(k attr.Item, was Stamps) { p.write(table.Delete(p.s.Table, k, seen(was))) }
+func (p *plan) remove(k attr.Item, was Stamps) { p.Write(p.Delete(k, seen(was))) }
 
 // seen is the condition that a record has not changed since it was read.
 func seen(was Stamps) table.If {
 	return table.When("updatedAt = :updated AND #data = :data", attr.Item{":updated": attr.S(was.UpdatedAt), ":data": attr.S(was.raw)})
-}
-
-func (p *plan) fail(err error) { p.err = cmp.Or(p.err, err) }
-
-// delete deletes a row unconditionally.
-func (p *plan) delete(k attr.Item) { p.write(table.Delete(p.s.Table, k, table.If{})) }
-
-// check makes the transaction conditional on a row.
-func (p *plan) check(k attr.Item, condition string, values attr.Item) {
-	p.write(table.Check(p.s.Table, k, table.When(condition, values)))
 }
 
 // theOne is the condition that a row still is the one that was read, not deleted and created again.
@@ -243,18 +205,18 @@ const theOne = "attribute_exists(pk) AND createdAt = :made"
 
 // under checks that the parent of the writes still is the one that was read.
 func (p *plan) under(k attr.Item, of Stamps) {
-	p.check(k, theOne, attr.Item{":made": attr.S(of.CreatedAt)})
+	p.Write(p.Check(k, table.When(theOne, attr.Item{":made": attr.S(of.CreatedAt)})))
 }
 
 // begin is under for a new child. It also updates the parent, so that a concurrent deletion of the parent at any node is refused.
 func (p *plan) begin(k attr.Item, of Stamps, at string) {
 	only := table.When(theOne, attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)})
-	p.write(table.Update(p.s.Table, k, "SET updatedAt = :at", only))
+	p.Write(p.Update(k, "SET updatedAt = :at", only))
 }
 
 // unused checks that a partition is not being emptied. An expired tombstone, which stays until it is swept, does not count.
 func (p *plan) unused(pk string) {
-	p.check(deletedKey(pk), absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.tx.Now().Unix())})
+	p.Write(p.Check(deletedKey(pk), table.When(absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.Tx.Now().Unix())})))
 }
 
 // Change is the effect of a request: the ids of the records it creates, and its writes, for one transaction.
@@ -264,10 +226,10 @@ type Change struct {
 }
 
 func (p *plan) change(ids ...string) (Change, error) {
-	if p.err != nil {
-		return Change{}, p.err
+	if p.Err() != nil {
+		return Change{}, p.Err()
 	}
-	c := Change{IDs: map[string]string{}, Writes: p.writes}
+	c := Change{IDs: map[string]string{}, Writes: p.Writes}
 	for i := 0; i+1 < len(ids); i += 2 {
 		c.IDs[ids[i]] = ids[i+1]
 	}

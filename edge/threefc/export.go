@@ -108,18 +108,18 @@ func (s *Service) Export(tx *store.Tx, game string) error {
 		g.Result.ComputedAt = max(*g.FinishedAt, at)
 		derive(p, gameKey(game), entGame, *g)
 	}
-	return p.err
+	return p.Err()
 }
 
 // derive replaces a derived record in a write of its own, unless its data is unchanged.
 func derive[T any, P stamped[T]](p *plan, k attr.Item, entity string, now T) {
 	was := optional[T, P](p, k, entity)
-	p.writes = nil
-	if replace[T, P](p, k, entity, was, now); p.err != nil || was != nil && P(was).stamps().raw == p.writes[0].Put.Item["data"].Str() {
+	p.Writes = nil
+	if replace[T, P](p, k, entity, was, now); p.Err() != nil || was != nil && P(was).stamps().raw == p.Writes[0].Put.Item["data"].Str() {
 		return
 	}
-	_, err := p.tx.Put(*p.writes[0].Put)
-	p.fail(err)
+	_, err := p.Tx.Put(*p.Writes[0].Put)
+	p.Fail(err)
 }
 
 // sameResult reports whether two results are equal, apart from the time of computation.
@@ -135,18 +135,13 @@ const emptied = 48
 // empty removes the remaining rows of a deleted partition and the pointers to it. Each transaction checks that the partition's main row
 // is absent, so that nothing is removed from a partition that was created again.
 func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
-	keys, err := table.Collect(tx.QueryAll(s.query(pk, "")), func(it attr.Item) (attr.Item, bool, error) {
-		sk := it["sk"].Str()
-		return key(pk, sk), sk != skDeleted && sk != skMeta, nil
+	p := s.plan(tx)
+	keys := slices.DeleteFunc(table.Read(&p.Plan, s.Under(pk, ""), s.KeyOf), func(k attr.Item) bool {
+		return k["sk"].Str() == skDeleted || k["sk"].Str() == skMeta
 	})
-	if err != nil {
-		return err
-	}
 	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // invites are in partitions of their own
 		all, err := scan[Invite](tx, s, pkInvite, skMeta, entInvite)
-		if err != nil {
-			return err
-		}
+		p.Fail(err)
 		for i := range all {
 			if all[i].LeagueID == league {
 				keys = append(keys, InviteKey(all[i].InviteCode))
@@ -157,18 +152,13 @@ func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 		keys = append(keys, JoinKey(of.JoinCode), sessionGameKey(of.SessionID, of.GameStartTs, game))
 	}
 	for some := range slices.Chunk(keys, emptied) {
-		p := s.plan(tx)
-		p.check(key(pk, skMeta), absent, nil)
+		p.Write(p.Check(key(pk, skMeta), table.When(absent, nil)))
 		for _, k := range some {
-			p.delete(k)
+			p.Write(p.Drop(k))
 		}
-		if err := tx.TransactWrite(store.TransactWrite{Items: p.writes}); err != nil {
-			return err
-		}
+		p.Commit()
 	}
-	p := s.plan(tx)
-	if p.endSession(of, 0); p.err != nil || len(p.writes) == 0 {
-		return p.err
-	}
-	return tx.TransactWrite(store.TransactWrite{Items: p.writes})
+	p.endSession(of, 0)
+	p.Commit()
+	return p.Err()
 }

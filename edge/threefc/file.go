@@ -70,7 +70,7 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 	f.take(it)
 	pks := []string{pkSeason + season}
 	for i := 0; i < len(pks); i++ { // pks grows: sessions, their games, the games' players and join codes
-		for it, err := range tx.QueryAll(s.query(pks[i], "")) {
+		for it, err := range tx.QueryAll(s.Under(pks[i], "")) {
 			if err != nil {
 				return f, err
 			}
@@ -141,7 +141,7 @@ func (s *Service) ImportSeason(tx *store.Tx, f *File) (made int, err error) {
 			return made, invalid("bad_file", "Row %s %s of the file cannot be read.", r.PK, r.SK)
 		}
 		pks = append(pks, next)
-		_, err = tx.Put(*s.create(r.item()).Put)
+		_, err = tx.Put(*s.Create(r.item()).Put)
 		if fault.Is(err, fault.Conflict) {
 			continue
 		}

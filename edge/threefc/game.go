@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Lengths returns the allowed lengths of a third in minutes, the default first.
@@ -150,16 +151,16 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 	g := *was
 	g.UpdatedAt = s.NowText(tx)
 	if c.Status != nil {
-		p.refuse(g.FinishedAt != nil, gameFinished())
-		p.refuse(*c.Status == Scheduled && g.started(), conflict("timer_status_locked", "A game that has started cannot return to scheduled."))
+		p.Refuse(g.FinishedAt != nil, gameFinished())
+		p.Refuse(*c.Status == Scheduled && g.started(), conflict("timer_status_locked", "A game that has started cannot return to scheduled."))
 		g.Status = *c.Status
 	}
 	if c.ThirdLengthMinutes != nil && *c.ThirdLengthMinutes != g.ThirdLengthMinutes {
-		p.refuse(g.started(), conflict("third_length_locked", "The length of thirds cannot change once a third has started."))
+		p.Refuse(g.started(), conflict("third_length_locked", "The length of thirds cannot change once a third has started."))
 		g.ThirdLengthMinutes = *c.ThirdLengthMinutes
 	}
 	if c.GameStartTs != nil && *c.GameStartTs != g.GameStartTs {
-		p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
+		p.Write(p.Drop(sessionGameKey(g.SessionID, g.GameStartTs, id)))
 		g.GameStartTs = *c.GameStartTs
 		add(p, sessionGameKey(g.SessionID, g.GameStartTs, id), entSessionGame, indexOf(&g))
 	}
@@ -173,9 +174,9 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	g := must(p, s.game, id)
 	dead := tombstone{GameID: id, SessionID: g.SessionID, GameStartTs: g.GameStartTs, JoinCode: g.JoinCode, MadeAt: g.CreatedAt, Stamps: s.stamp(tx)}
 	p.remove(gameKey(id), g.Stamps)
-	p.delete(sessionGameKey(g.SessionID, g.GameStartTs, id))
+	p.Write(p.Drop(sessionGameKey(g.SessionID, g.GameStartTs, id)))
 	if g.JoinCode != "" {
-		p.delete(JoinKey(g.JoinCode))
+		p.Write(p.Drop(JoinKey(g.JoinCode)))
 	}
 	p.endSession(&dead, 1)
 	p.stillAdmin(g.LeagueID, user)
@@ -188,21 +189,21 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 // one and stays. It also stays if this node does not know its newest game, identified by the time that begin recorded.
 func (p *plan) endSession(of *tombstone, few int) {
 	session := optional[Session](p, sessionMirror(of.SessionID), entSession)
-	games, err := list[sessionGame](p.tx, p.s, pkSession+of.SessionID, pkGame, entSessionGame)
-	if p.fail(err); session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
+	games, err := list[sessionGame](p.Tx, p.Service, pkSession+of.SessionID, pkGame, entSessionGame)
+	if p.Fail(err); session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
 		return
 	}
-	dead, err := scan[tombstone](p.tx, p.s, pkGame, skDeleted, entDeleted)
-	p.fail(err)
+	dead, err := scan[tombstone](p.Tx, p.Service, pkGame, skDeleted, entDeleted)
+	p.Fail(err)
 	dead = slices.DeleteFunc(dead, func(o tombstone) bool { return o.SessionID != of.SessionID || few > 0 && o.GameID == of.GameID })
 	last := func(o tombstone) bool { return o.MadeAt == session.UpdatedAt }
 	if session.UpdatedAt != session.CreatedAt && !last(*of) && !slices.ContainsFunc(dead, last) {
 		return
 	}
-	p.delete(sessionKey(session.SeasonID, of.SessionID))
+	p.Write(p.Drop(sessionKey(session.SeasonID, of.SessionID)))
 	p.remove(sessionMirror(of.SessionID), session.Stamps)
 	for i := range dead {
-		p.check(gameKey(dead[i].GameID), absent, nil)
+		p.Write(p.Check(gameKey(dead[i].GameID), table.When(absent, nil)))
 	}
 }
 
@@ -256,7 +257,7 @@ func (s *Service) timer(tx *store.Tx, game string, do func(g *Game) error) (Chan
 	was := must(p, s.game, game)
 	g := *was
 	g.UpdatedAt = s.NowText(tx)
-	p.fail(do(&g))
+	p.Fail(do(&g))
 	replace(p, gameKey(game), entGame, was, g)
 	return p.change("game", game)
 }
@@ -269,11 +270,11 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	}
 	p := s.plan(tx)
 	timer := b.Timer().Status
-	p.refuse(timer == timerRunning, conflict("third_running", "A third is still running."))
-	p.refuse(timer != timerComplete, conflict("thirds_incomplete", "All three thirds must be finished first."))
+	p.Refuse(timer == timerRunning, conflict("third_running", "A third is still running."))
+	p.Refuse(timer != timerComplete, conflict("thirds_incomplete", "All three thirds must be finished first."))
 	rows, err := list[GameTeam](tx, s, pkGame+game, skTeam, entGameTeam)
-	p.fail(err)
-	p.refuse(len(rows) < len(TeamIDs()), conflict("teams_not_ready", "All three teams must be in the game first."))
+	p.Fail(err)
+	p.Refuse(len(rows) < len(TeamIDs()), conflict("teams_not_ready", "All three teams must be in the game first."))
 	was := b.Game
 	was.Result = nil
 	g := was
@@ -282,7 +283,7 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	g.Result = ResultOf(b.Teams, newest(at, b.Goals))
 	replace(p, gameKey(game), entGame, &was, g)
 	for _, id := range TeamIDs() {
-		p.check(gameTeamKey(game, id), "attribute_exists(pk)", nil)
+		p.Write(p.Check(gameTeamKey(game, id), table.When("attribute_exists(pk)", nil)))
 	}
 	return p.change("game", game)
 }
@@ -293,5 +294,5 @@ const finishedMark = `"result":{`
 // stillOpen checks that a game still is the one that was read, and is not finished at any node.
 func (p *plan) stillOpen(g *Game) {
 	values := attr.Item{":made": attr.S(g.CreatedAt), ":finished": attr.S(finishedMark)}
-	p.check(gameKey(g.GameID), theOne+" AND NOT contains(#data, :finished)", values)
+	p.Write(p.Check(gameKey(g.GameID), table.When(theOne+" AND NOT contains(#data, :finished)", values)))
 }

@@ -118,11 +118,11 @@ type NewGoal struct {
 func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Change, error) {
 	p := s.plan(tx)
 	g, now := must(p, s.game, game), s.Now(tx)
-	p.refuse(g.FinishedAt != nil, gameFinished())
+	p.Refuse(g.FinishedAt != nil, gameFinished())
 	at, err := g.momentOf(n.At, now)
-	p.fail(err)
-	if p.fail(s.eligible(tx, game, &n.Scored)); p.err != nil {
-		return Change{}, p.err
+	p.Fail(err)
+	if p.Fail(s.eligible(tx, game, &n.Scored)); p.Err() != nil {
+		return Change{}, p.Err()
 	}
 	made := Goal{GameID: game, Stamps: s.stamp(tx)}
 	made.Moment, made.Scored = at, n.Scored
@@ -135,7 +135,7 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	}
 	made.EventID = ids.New(when)
 	there := optional[marker](p, markerKey(game, made.EventID), entMarker)
-	p.refuse(there != nil, conflict("goal_already_created", "This goal has already been created."))
+	p.Refuse(there != nil, conflict("goal_already_created", "This goal has already been created."))
 	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), entGoal, made)
 	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
@@ -180,20 +180,20 @@ type Corrector struct {
 func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) (*Goal, error)) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, game)
-	p.refuse(g.FinishedAt != nil && !who.Admin, gameFinished())
+	p.Refuse(g.FinishedAt != nil && !who.Admin, gameFinished())
 	made := operation{GameID: game, EventID: event, OperationID: ids.operation(), Action: action, Stamps: s.stamp(tx)}
 	if made.OperationID != "" {
 		if before := optional[operation](p, operationKey(game, made.OperationID), entOperation); before != nil {
-			p.refuse(before.EventID != event || before.Action != action, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
+			p.Refuse(before.EventID != event || before.Action != action, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
 			return p.change("event", event, "audit", before.Result.Audit.id())
 		}
 	}
 	goals, err := s.goals(tx, g)
-	p.fail(err)
+	p.Fail(err)
 	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
-	p.refuse(i < 0 && action == goalUndone, conflict("latest_goal_changed", "The latest goal has changed."))
-	if p.refuse(i < 0, notFound("", "This goal is no longer in the game.")); p.err != nil {
-		return Change{}, p.err
+	p.Refuse(i < 0 && action == goalUndone, conflict("latest_goal_changed", "The latest goal has changed."))
+	if p.Refuse(i < 0, notFound("", "This goal is no longer in the game.")); p.Err() != nil {
+		return Change{}, p.Err()
 	}
 	now, err := do(p, goals, &goals[i])
 	if err != nil {
@@ -231,7 +231,7 @@ func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, ch
 // remove plans the removal of a goal and its marker.
 func (g *Goal) remove(p *plan) (*Goal, error) {
 	p.remove(key(pkGame+g.GameID, g.sk), g.Stamps)
-	p.delete(markerKey(g.GameID, g.EventID))
+	p.Write(p.Drop(markerKey(g.GameID, g.EventID)))
 	return nil, nil //nolint:nilnil // nil is a removed goal
 }
 

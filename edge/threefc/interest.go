@@ -31,11 +31,11 @@ func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.V
 	var g Game // game of the current rows: its METADATA row sorts before those of its players
 	p := s.plan(tx)
 	for it, err := range tx.ScanAll(store.Scan{Table: s.Table, Prefix: prefix}) {
-		p.fail(err)
+		p.Fail(err)
 		pk, sk := it["pk"].Str(), it["sk"].Str()
 		if sk == skMeta && strings.HasPrefix(pk, pkGame) {
 			g, err = decode[Game](it)
-			p.fail(err)
+			p.Fail(err)
 		}
 		if played := pk == pkGame+g.GameID && g.Status == Live && g.FinishedAt == nil; played != open {
 			continue
@@ -44,13 +44,13 @@ func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.V
 			all = append(all, it["pk"])
 		}
 		next, err := leads(pk, it)
-		p.fail(err)
+		p.Fail(err)
 		wanted := next != "" && (open || !strings.HasPrefix(next, pkPlayer)) && (g.FinishedAt == nil || !strings.HasPrefix(next, pkJoin))
 		if wanted && !p.here(next) {
 			all = append(all, attr.S(next))
 		}
 	}
-	return all, p.err
+	return all, p.Err()
 }
 
 // here reports whether this node has the main row of a partition.
@@ -59,9 +59,7 @@ func (p *plan) here(pk string) bool {
 	if strings.HasPrefix(pk, pkPlayer) {
 		sk = skProfile
 	}
-	it, err := p.tx.Get(p.s.Table, key(pk, sk))
-	p.fail(err)
-	return it != nil
+	return p.Get(key(pk, sk)) != nil
 }
 
 // Above returns the known parent partitions of a record on this node: a game's season and league, a session's season and league.

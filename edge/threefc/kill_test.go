@@ -25,7 +25,7 @@ func goalAndDie(path, _ string, arm func()) error {
 	arm()
 	before := s.Seq()
 	ctx := context.Background()
-	r := &rig{store: s, now: kickOff, Service: &Service{Table: tableName}}
+	r := &rig{store: s, now: kickOff, Service: &Service{Handle: Rows(tableName)}}
 	if _, err := r.keyed(ctx, "k"); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func TestGoalSurvivesAKillAtEachFailpoint(t *testing.T) {
 	seed.start("g", 1)
 	kept := map[bool]int{}
 	kill.AtEach(t, seed.store, "", 1, func(path, _ string) {
-		r := &rig{t: t, now: kickOff.Add(time.Minute), Service: &Service{Table: tableName}}
+		r := &rig{t: t, now: kickOff.Add(time.Minute), Service: &Service{Handle: Rows(tableName)}}
 		r.store = storetest.OpenWith(t, path, store.Options{NoSync: true, Now: func() time.Time { return r.now }}, Table(tableName))
 		again, err := r.keyed(t.Context(), "k")
 		if err != nil {

@@ -19,9 +19,7 @@ const buried = 30 * 24 * time.Hour
 func (p *plan) free(what string, keys ...attr.Item) {
 	for _, k := range keys {
 		for _, at := range []attr.Item{k, deletedKey(k["pk"].Str())} {
-			it, err := p.tx.Get(p.s.Table, at)
-			p.fail(err)
-			p.refuse(it != nil, conflict("already_exists", "The ID is taken by another %s, or by one deleted in the last 30 days: choose a new one.", what))
+			p.Refuse(p.Get(at) != nil, conflict("already_exists", "The ID is taken by another %s, or by one deleted in the last 30 days: choose a new one.", what))
 		}
 	}
 }
@@ -79,8 +77,8 @@ func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	l := must(p, s.League, id)
 	seasons, err := s.Seasons(tx, id)
-	p.fail(err)
-	p.refuse(len(seasons) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
+	p.Fail(err)
+	p.Refuse(len(seasons) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
 	p.remove(leagueKey(id), l.Stamps)
 	p.stillAdmin(id, user)
 	p.bury(pkLeague+id, tombstone{Stamps: s.stamp(tx)})
@@ -90,10 +88,10 @@ func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 // bury writes the tombstone of a partition. Nothing else is needed to have the partition emptied.
 func (p *plan) bury(pk string, of tombstone) {
 	it, err := encode(deletedKey(pk), entDeleted, of)
-	if p.fail(err); err == nil {
-		it[AttrTTL] = attr.Int(p.s.Now(p.tx).Add(buried).Unix())
+	if p.Fail(err); err == nil {
+		it[AttrTTL] = attr.Int(p.Now(p.Tx).Add(buried).Unix())
 	}
-	p.write(table.Put(p.s.Table, it, table.If{}))
+	p.Write(p.Put(it, table.If{}))
 }
 
 // CreateSeason creates a season and its mirror.
@@ -124,10 +122,10 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	se := must(p, s.Season, id)
 	sessions, err := s.Sessions(tx, id)
-	p.fail(err)
-	p.refuse(len(sessions) > 0, conflict("season_has_games", "Cannot delete season with existing games."))
+	p.Fail(err)
+	p.Refuse(len(sessions) > 0, conflict("season_has_games", "Cannot delete season with existing games."))
 	p.remove(seasonMirror(id), se.Stamps)
-	p.delete(seasonKey(se.LeagueID, id))
+	p.Write(p.Drop(seasonKey(se.LeagueID, id)))
 	p.stillAdmin(se.LeagueID, user)
 	p.bury(pkSeason+id, tombstone{Stamps: s.stamp(tx)})
 	return p.change()
@@ -202,7 +200,7 @@ func (s *Service) access(tx *store.Tx, league, user string) (*Access, error) {
 
 // stillAdmin checks that a user has not lost the admin role in the meantime, at any node.
 func (p *plan) stillAdmin(league, user string) {
-	p.check(aclKey(league, user), "attribute_exists(pk) AND contains(#data, :role)", attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)})
+	p.Write(p.Check(aclKey(league, user), table.When("attribute_exists(pk) AND contains(#data, :role)", attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)})))
 }
 
 // Allow refuses a user who has neither the required role in a league nor a stronger one.
@@ -249,11 +247,11 @@ func (s *Service) above(tx *store.Tx, of Scope) (season, league string, err erro
 		}
 	case "game":
 		if g := optional[Game](p, gameKey(of.ID), entGame); g != nil {
-			return g.SeasonID, g.LeagueID, p.err
+			return g.SeasonID, g.LeagueID, p.Err()
 		}
 	}
 	if se := optional[Season](p, seasonMirror(season), entSeason); se != nil {
 		league = se.LeagueID
 	}
-	return season, league, p.err
+	return season, league, p.Err()
 }

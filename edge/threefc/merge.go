@@ -110,13 +110,13 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	case has(used):
 		return s.corrected(get, all, behind)
 	case every(func(r Refused) bool { return says(r) || inPK(r, pkOnce) && r.Remote == nil }) && len(behind) == 0:
-		p := &plan{s: s}
+		p := s.plan(nil)
 		for i := range all {
 			if inPK(all[i], pkOnce) {
 				p.again(all[i].Again)
 			}
 		}
-		return p.writes, true
+		return p.Writes, true
 	}
 	return nil, false
 }
@@ -143,7 +143,8 @@ func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.
 // game's entry in its session. For any other row a person decides.
 func (s *Service) joinedWith(get Get, r Refused, all []Refused) (writes []store.WriteItem, ok bool) {
 	row, ok := s.joined(get, r)
-	p := &plan{s: s, writes: row}
+	p := s.plan(nil)
+	p.Writes = row
 	for i := range all {
 		switch o := all[i]; {
 		case attr.EqualItems(o.Key, r.Key), answered(o, get):
@@ -153,7 +154,7 @@ func (s *Service) joinedWith(get Get, r Refused, all []Refused) (writes []store.
 			p.again(o.Again)
 		}
 	}
-	return p.writes, ok
+	return p.Writes, ok
 }
 
 // again queues writes again. A transaction may name a row only once, so the later of two writes replaces the earlier.
@@ -162,7 +163,7 @@ func (p *plan) again(all []store.WriteItem) {
 		if w.Check != nil && p.checks(w.Check.Key) {
 			continue
 		}
-		p.writes = append(slices.DeleteFunc(p.writes, func(o store.WriteItem) bool {
+		p.Writes = append(slices.DeleteFunc(p.Writes, func(o store.WriteItem) bool {
 			return w.Check == nil && o.Check == nil && attr.EqualItems(written(o), written(w))
 		}), w)
 	}
@@ -213,13 +214,13 @@ func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool)
 	if !changed {
 		return nil, true
 	}
-	p := &plan{s: s}
+	p := s.plan(nil)
 	if inSK(r, skMeta) {
 		rewritten(p, r, theirs, entGame, (*Game).agree)
 	} else {
 		rewritten(p, r, theirs, entGameTeam, func(*GameTeam) {})
 	}
-	return p.writes, p.err == nil
+	return p.Writes, p.Err() == nil
 }
 
 // member merges one member of a row, as JSON. started reports whether a third of the game has started in the cloud. ok is false if a
@@ -276,11 +277,11 @@ func computed(base, ours map[string]json.RawMessage) bool {
 // rewritten replaces the cloud's row with the merged members, in the member order of its record.
 func rewritten[T any, P stamped[T]](p *plan, r Refused, with map[string]json.RawMessage, entity string, agree func(*T)) {
 	raw, err := json.Marshal(with)
-	p.fail(err)
+	p.Fail(err)
 	was, err := decode[T, P](r.Remote)
-	p.fail(err)
+	p.Fail(err)
 	now, err := decode[T, P](attr.Item{"data": attr.S(string(raw))})
-	p.fail(err)
+	p.Fail(err)
 	P(&now).stamps().UpdatedAt = max(r.View["updatedAt"].Str(), r.Remote["updatedAt"].Str())
 	agree(&now)
 	replace[T, P](p, r.Key, entity, &was, now)

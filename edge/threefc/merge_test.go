@@ -13,7 +13,7 @@ import (
 
 // When a write is dropped because another node was first, people's later changes are not dropped with it; exports are.
 func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
-	s := &Service{Table: "t"}
+	s := &Service{Handle: Rows("t")}
 	later := []Refused{{Key: markerKey("g", "e")}}
 	once := attr.Item{"pk": attr.S(pkOnce + "goal#k"), "sk": attr.S(skMeta), "requestHash": attr.S("h")}
 	place := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skRoster + "red#p")}
@@ -88,7 +88,7 @@ func TestMergeOfTheSameSaidTwice(t *testing.T) {
 		"one claim": {claim(boss, "r1"), claim(boss, "r1"), true}, "two claims": {claim(boss, "b1"), claim("x@example.org", "b1"), false},
 	} {
 		all := r.refused(tt.ours, func() { r.now = r.now.Add(time.Second); r.must(tt.theirs) })
-		all = append([]Refused{{Key: once, View: once, Again: []store.WriteItem{r.create(once)}}}, all...)
+		all = append([]Refused{{Key: once, View: once, Again: []store.WriteItem{r.Create(once)}}}, all...)
 		if writes, ok := r.Merge(all, nil, r.get); ok != tt.ok || ok && (len(writes) != 1 || writes[0].Put == nil) {
 			t.Errorf("%s: %t %v", what, ok, writes)
 		}
@@ -97,7 +97,7 @@ func TestMergeOfTheSameSaidTwice(t *testing.T) {
 
 // For a game deleted elsewhere, an export is dropped, and a person decides about people's changes.
 func TestMergeOfADeletedGame(t *testing.T) {
-	s := &Service{Table: "t"}
+	s := &Service{Handle: Rows("t")}
 	row := func(data string) attr.Item {
 		return attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skTeam + "red"), "data": attr.S(data)}
 	}
@@ -133,7 +133,7 @@ func two(t *testing.T, base Game, ours, theirs func(g *Game)) Refused {
 // If another node was first to start a third, our start is merged with the rows of its key and with later changes to the game and their
 // keys. The keys stay answered and no person is asked. A person decides about any other later write.
 func TestMergeOfAStartWithItsKey(t *testing.T) {
-	s := &Service{Table: "t"}
+	s := &Service{Handle: Rows("t")}
 	once := func(name, hash string) attr.Item {
 		return attr.Item{"pk": attr.S(pkOnce + name), "sk": attr.S(skMeta), "requestHash": attr.S(hash)}
 	}
@@ -311,7 +311,7 @@ func TestDeletedWhileSomethingBegins(t *testing.T) {
 
 // For a game changed at two nodes, what holds in the cloud is not undone, and a person decides about contradictions.
 func TestMergeOfAGamesMembers(t *testing.T) {
-	s := &Service{Table: "t"}
+	s := &Service{Handle: Rows("t")}
 	start, end := "2026-07-04T10:00:00.000Z", "2026-07-04T10:20:00.000Z"
 	started := func(g *Game) { _ = g.start(1, end) }
 	ended := []Third{{1, &start, &end}, {2, &start, &end}, {3, &start, &end}}

@@ -59,7 +59,7 @@ func answered(r Refused, get Get) bool {
 
 // corrected withdraws our copy of a record that another node created for the same request, and applies our later changes to theirs.
 func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
-	p := &plan{s: s}
+	p := s.plan(nil)
 	var goal Refused // its last write
 	left := unanswered(get, all, behind)
 	for i := range left {
@@ -75,18 +75,18 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 			p.again(r.Again[1:])
 		case p.onto(get, slices.Concat(all, behind), r):
 		case inPK(r, pkGame) && inSK(r, pkPlayer): // a player assigned there too keeps that team
-			return nil, p.err == nil
+			return nil, p.Err() == nil
 		default:
 			return nil, false
 		}
 	}
 	if goal.Key != nil && item(goal) == nil && slices.ContainsFunc(all, unmade) {
-		return nil, p.err == nil // already deleted there
+		return nil, p.Err() == nil // already deleted there
 	}
 	if goal.Key != nil { // after the key rows: another refusal then belongs to the last request
 		p.rewritten(get, all, behind, goal)
 	}
-	return p.writes, p.err == nil
+	return p.Writes, p.Err() == nil
 }
 
 // unmade reports whether r is a marker that the cloud does not have. If the request was answered there, the goal was deleted since.
@@ -97,9 +97,9 @@ func unmade(r Refused) bool {
 // buried reports whether the partition pk was deleted.
 func (p *plan) buried(get Get, pk string) bool {
 	meta, err := get(key(pk, skMeta))
-	p.fail(err)
+	p.Fail(err)
 	row, err := get(deletedKey(pk))
-	p.fail(err)
+	p.Fail(err)
 	return meta == nil && row != nil
 }
 
@@ -107,7 +107,7 @@ func (p *plan) buried(get Get, pk string) bool {
 // now: if that has the same data, as another node created it. Otherwise onto reports false. An unconditional write stays as it is.
 func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	row, err := get(r.Key)
-	p.fail(err)
+	p.Fail(err)
 	known, same := false, false
 	for i := range all {
 		if o := all[i]; o.Txn != r.Txn && attr.EqualItems(o.Key, r.Key) && item(o) != nil {
@@ -121,9 +121,9 @@ func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	case same && w.Put != nil:
 		now := maps.Clone(w.Put.Item)
 		now["createdAt"] = row["createdAt"]
-		p.again([]store.WriteItem{table.Put(p.s.Table, now, only)})
+		p.again([]store.WriteItem{p.Put(now, only)})
 	case same && w.Delete != nil:
-		p.again([]store.WriteItem{table.Delete(p.s.Table, r.Key, only)})
+		p.again([]store.WriteItem{p.Delete(r.Key, only)})
 	default:
 		return false
 	}
@@ -135,16 +135,16 @@ func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 // never said here, a person decides.
 func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
 	was, only := p.theirs(get, all)
-	p.refuse(!slices.ContainsFunc(slices.Concat(all, behind), func(r Refused) bool {
+	p.Refuse(!slices.ContainsFunc(slices.Concat(all, behind), func(r Refused) bool {
 		said, err := decode[Audit](item(r))
 		return err == nil && inSK(r, skAudit) && said.After != nil && reflect.DeepEqual(said.After.Scored, was.Scored)
 	}), conflict("goal_state_changed", "The goal was changed at another node."))
 	k := key(last.Key["pk"].Str(), was.sk)
 	if item(last) == nil {
-		p.write(table.Delete(p.s.Table, k, only))
+		p.Write(p.Delete(k, only))
 		return
 	}
-	p.check(markerKey(was.GameID, was.EventID), "attribute_exists(pk)", nil) // the goal exists, under whatever key
+	p.Write(p.Check(markerKey(was.GameID, was.EventID), table.When("attribute_exists(pk)", nil))) // the goal exists, under whatever key
 	ours := p.goal(item(last))
 	now := was
 	now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
@@ -153,7 +153,7 @@ func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
 
 func (p *plan) goal(row attr.Item) Goal {
 	g, err := decode[Goal](row)
-	p.fail(err)
+	p.Fail(err)
 	return g
 }
 
@@ -173,21 +173,21 @@ func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
 	if row == nil {
 		third, elapsed := 0, 0
 		_, err := fmt.Sscanf(ids[idClock], "%d#%d", &third, &elapsed)
-		p.fail(err)
+		p.Fail(err)
 		was = p.goal(item(ours))
 		game, err := get(gameKey(was.GameID))
-		p.fail(err)
+		p.Fail(err)
 		g, err := decode[Game](game)
-		p.fail(err)
+		p.Fail(err)
 		was.Moment = MomentAt(cmp.Or(g.ThirdLengthMinutes, usualLength), third, elapsed)
 		at, _, _ := strings.Cut(ids["audit"], "#")
 		was.Stamps = Stamps{CreatedAt: at, UpdatedAt: at}
 		k := goalKey(was.GameID, third, was.GameMinute, was.EventID)
 		row, err = get(k)
-		p.fail(err)
+		p.Fail(err)
 		if row == nil {
 			row, err = encode(k, entGoal, was)
-			p.fail(err)
+			p.Fail(err)
 			condition = absent + " OR "
 		}
 	}

@@ -85,7 +85,7 @@ func (r *rig) goalWithKey(tx *store.Tx) (Change, error) {
 		ids[name] = attr.S(id)
 	}
 	once["requestHash"], once["responseIds"] = attr.S("h"), attr.M(ids)
-	c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+	c.Writes = append([]store.WriteItem{r.Create(once)}, c.Writes...)
 	return c, err
 }
 
@@ -159,7 +159,7 @@ func TestOneKeyTwice(t *testing.T) {
 	once["requestHash"] = attr.S("h")
 	edit := func(tx *store.Tx) (Change, error) {
 		c, err := r.UpdateGoal(tx, "g", r.board("g").Goals[0].EventID, Corrector{Actor: boss}, func(s *Scored) { *s = scored("yellow", "blue") }, &IDs{Seed: "s\nl"})
-		c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+		c.Writes = append([]store.WriteItem{r.Create(once)}, c.Writes...)
 		return c, err
 	}
 	all := r.refused(r.goalWithKey, func() { r.must(r.goalWithKey) })
@@ -203,7 +203,7 @@ func TestOneOfTwoKeys(t *testing.T) {
 	once := func(name string) Refused {
 		row := OnceKey("s", name)
 		row["requestHash"] = attr.S("h")
-		return Refused{Key: OnceKey("s", name), View: row, Again: []store.WriteItem{r.create(row)}}
+		return Refused{Key: OnceKey("s", name), View: row, Again: []store.WriteItem{r.Create(row)}}
 	}
 	edit := func(by string) func(tx *store.Tx) (Change, error) {
 		return func(tx *store.Tx) (Change, error) {
@@ -233,7 +233,7 @@ func TestOneJoinTwoNodes(t *testing.T) {
 			c, err := r.AddPlayer(tx, "g", "", "Jo", &IDs{Seed: "s\nk"})
 			once := OnceKey("s", "k")
 			once["requestHash"] = attr.S("h")
-			c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+			c.Writes = append([]store.WriteItem{r.Create(once)}, c.Writes...)
 			return c, err
 		}
 	}
@@ -320,7 +320,7 @@ func TestOneKeyAndADeletion(t *testing.T) {
 		c, err := r.PatchGame(tx, "g", GamePatch{Status: &live})
 		once := OnceKey("s", "k")
 		once["requestHash"] = attr.S("h")
-		c.Writes = append([]store.WriteItem{r.create(once)}, c.Writes...)
+		c.Writes = append([]store.WriteItem{r.Create(once)}, c.Writes...)
 		return c, err
 	}
 	all := r.refused(patch, func() { r.now = r.now.Add(time.Second); r.must(patch) })

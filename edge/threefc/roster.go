@@ -113,10 +113,10 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 
 // editable reads a game whose roster may change, and its current roster. Only an admin may change that of a finished game.
 func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
-	g := must(p, p.s.game, game)
-	p.refuse(g.FinishedAt != nil && !admin, gameFinished())
-	in, err := p.s.rostered(p.tx, game)
-	p.fail(err)
+	g := must(p, p.game, game)
+	p.Refuse(g.FinishedAt != nil && !admin, gameFinished())
+	in, err := p.rostered(p.Tx, game)
+	p.Fail(err)
 	return g, in
 }
 
@@ -125,7 +125,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
 	_, err := s.Player(tx, player)
-	p.fail(err)
+	p.Fail(err)
 	at := s.stamp(tx)
 	if in[player].TeamID == team {
 		return p.change("player", player) // already in the team
@@ -142,7 +142,7 @@ func (p *plan) out(game, player, but string) {
 	for _, team := range TeamIDs() {
 		k := rosterKey(game, team, player)
 		if team != but && optional[Rostered](p, k, entRoster) != nil {
-			p.delete(k)
+			p.Write(p.Drop(k))
 		}
 	}
 }
@@ -157,10 +157,10 @@ func (p *plan) moved(game, player, team string, at Stamps) {
 func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Change, error) {
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
-	p.refuse(in[player].TeamID == "", notFound("", "This player is not in a team of this game."))
+	p.Refuse(in[player].TeamID == "", notFound("", "This player is not in a team of this game."))
 	goals, err := s.goals(tx, g)
-	p.fail(err)
-	p.refuse(slices.ContainsFunc(goals, func(o Goal) bool {
+	p.Fail(err)
+	p.Refuse(slices.ContainsFunc(goals, func(o Goal) bool {
 		return o.ScorerPlayerID == player || slices.Contains(o.AssistPlayerIDs, player)
 	}), conflict("player_has_goals", "%s has goals or assists in this game: edit or delete those first.", p.nickname(player)))
 	p.out(game, player, "")

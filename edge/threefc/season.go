@@ -22,7 +22,7 @@ func (s *Service) Standings(tx *store.Tx, season string, blissett bool) ([]Stand
 func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, error) {
 	p := s.plan(tx)
 	games, err := s.SeasonGames(tx, season)
-	p.fail(err)
+	p.Fail(err)
 	by := map[string]*Leader{}
 	of := func(id string) *Leader {
 		if by[id] == nil {
@@ -36,7 +36,7 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 			continue
 		}
 		in, err := s.rostered(tx, g.GameID)
-		p.fail(err)
+		p.Fail(err)
 		for id := range in {
 			of(id).Games++
 		}
@@ -56,7 +56,7 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 	for _, l := range by {
 		all = append(all, *l)
 	}
-	return LeadersOf(all, perGame), p.err
+	return LeadersOf(all, perGame), p.Err()
 }
 
 // nickname returns the name to show for a player.
@@ -93,7 +93,7 @@ func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
 		}
 		all = append(all, l)
 	}
-	return all, p.err
+	return all, p.Err()
 }
 
 // named finds a record by id or slug. The oldest match wins, so that a newer record cannot take over an existing address.

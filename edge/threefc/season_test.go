@@ -13,7 +13,7 @@ func BenchmarkStandings(b *testing.B) {
 	r := newRig(b)
 	r.league()
 	if err := r.store.Update(b.Context(), func(tx *store.Tx) error {
-		p := &plan{s: r.Service}
+		p := r.plan(nil)
 		end := stampOf(r.now)
 		for g := range 30 {
 			game := Game{GameID: fmt.Sprint("g", g), SeasonID: "s", SessionID: "d", LeagueID: "l", GameStartTs: end, Status: Finished, FinishedAt: &end, ThirdLengthMinutes: 20, Thirds: []Third{{1, &end, &end}}}
@@ -25,12 +25,12 @@ func BenchmarkStandings(b *testing.B) {
 				add(p, goalKey(game.GameID, 1, n+1, goal.EventID), entGoal, goal)
 			}
 		}
-		for i := range p.writes {
-			if _, err := tx.Put(*p.writes[i].Put); err != nil {
+		for i := range p.Writes {
+			if _, err := tx.Put(*p.Writes[i].Put); err != nil {
 				return err
 			}
 		}
-		return p.err
+		return p.Err()
 	}); err != nil {
 		b.Fatal(err)
 	}

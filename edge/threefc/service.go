@@ -4,11 +4,12 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Service implements the rules of 3FC on one table. It is safe for concurrent use.
 type Service struct {
-	Table string
+	table.Handle
 	// Skew returns how far the cloud's clock is ahead of this machine's; nil if unknown.
 	Skew func() time.Duration
 }

@@ -52,7 +52,7 @@ func newRigOver(t *testing.T, o store.Options, change ...func(c *Config)) *rig {
 		return r.now
 	}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, threefc.Table("3fc-test"))
-	r.service = &threefc.Service{Table: "3fc-test"}
+	r.service = &threefc.Service{Handle: threefc.Rows("3fc-test")}
 	c := Config{
 		Service: r.service, Mount: "/3fc", Version: "v1", Node: r.store.Node(), Read: r.store.View, PublicURL: "https://3fc.example", Origins: []string{"https://app.example"},
 		Queue: func(_ *store.Tx, m threefc.Mail) error { r.mails = append(r.mails, m); return nil },

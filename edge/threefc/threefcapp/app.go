@@ -44,7 +44,7 @@ func New() *app.App {
 		Name: name, Title: "3FC", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema { return migrations.Schema{Tables: []store.TableSpec{threefc.Table(s.Table)}} },
 		Cloud: func() app.Cloud {
-			rules := &threefc.Service{Table: s.Table}
+			rules := &threefc.Service{Handle: threefc.Rows(s.Table)}
 			return app.Cloud{
 				Reads: []app.Read{
 					{Table: s.Table, Every: app.Live, Partitions: rules.Open},
@@ -60,7 +60,7 @@ func New() *app.App {
 }
 
 func open(s *Settings, h *app.Host) (*app.Instance, error) {
-	service := &threefc.Service{Table: s.Table}
+	service := &threefc.Service{Handle: threefc.Rows(s.Table)}
 	c := httpthreefc.Config{
 		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(), Read: h.Store.View,
 	}

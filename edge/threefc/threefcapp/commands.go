@@ -101,7 +101,7 @@ func command(sh *app.Shell, use, short string, args cobra.PositionalArgs, what f
 			set, _ := settings.(*Settings)
 			var out any
 			if err := node.OnDatabase(dir, func(s *store.Store) (err error) {
-				out, err = do(cmd.Context(), path, ask, &threefc.Service{Table: set.Table}, s)
+				out, err = do(cmd.Context(), path, ask, &threefc.Service{Handle: threefc.Rows(set.Table)}, s)
 				return err
 			}, func(c *admin.Client) error { return c.Command(cmd.Context(), path, ask, nil, &out) }); err != nil {
 				return err

@@ -51,7 +51,7 @@ func newDemo() *app.Demo {
 			"loses the node for six minutes: the goals of those minutes arrive late, but count at the time of each tap. No cloud, no account.",
 		Users: app.DemoUsers(1),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
-			d.Service = threefc.Service{Table: set.Table, Skew: func() time.Duration { return d.ahead }}
+			d.Service = threefc.Service{Handle: threefc.Rows(set.Table), Skew: func() time.Duration { return d.ahead }}
 			err := h.Store.Update(ctx, d.fill)
 			return []page.Tile{
 				{Href: set.Mount + "/-" + pathDemo, Title: "Keep the score", Line: "Signs you in as the league’s admin"},
@@ -65,7 +65,7 @@ func newDemo() *app.Demo {
 // signIn redirects to a new sign-in link for the league's admin, which leads to the live game.
 func signIn(h *app.Host, set *Settings) httpapi.Handler {
 	return httpapi.Leads(func(ctx context.Context) (string, error) {
-		s, m := threefc.Service{Table: set.Table}, threefc.Magic{}
+		s, m := threefc.Service{Handle: threefc.Rows(set.Table)}, threefc.Magic{}
 		err := h.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			m, err = s.StartMagic(tx, demoBoss)
 			return err

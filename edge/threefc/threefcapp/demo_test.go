@@ -24,7 +24,7 @@ func TestDemo(t *testing.T) {
 	c := clock.NewStepped(kickOff)
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: c.Now}, threefc.Table("demo"))
 	d := &demo{rnd: rand.New(rand.NewPCG(demoSeed, 0))}
-	d.Service = threefc.Service{Table: "demo", Skew: func() time.Duration { return d.ahead }}
+	d.Service = threefc.Service{Handle: threefc.Rows("demo"), Skew: func() time.Duration { return d.ahead }}
 	if err := s.Update(t.Context(), d.fill); err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestDemo(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	people := threefc.Service{Table: "demo"}
+	people := threefc.Service{Handle: threefc.Rows("demo")}
 	if err := s.Update(t.Context(), func(tx *store.Tx) error {
 		c, err := people.FinishThird(tx, demoLive, 1, people.Now(tx))
 		if err == nil {

@@ -35,7 +35,7 @@ func newPair(t *testing.T) *pair {
 	p := &pair{}
 	p.Pair = nodes.NewPair(t, New(), 1, p.must)
 	for _, n := range p.Nodes {
-		service := &threefc.Service{Table: p.Table, Skew: n.Sync.Skew}
+		service := &threefc.Service{Handle: threefc.Rows(p.Table), Skew: n.Sync.Skew}
 		n.Consumer = service.Take
 		p.nodes = append(p.nodes, &peer{service, n})
 	}
