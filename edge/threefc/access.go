@@ -13,19 +13,19 @@ import (
 
 // AccessList lists the roles in a league.
 func (s *Service) AccessList(tx *store.Tx, league string) ([]Access, error) {
-	return list[Access](tx, s, pkLeague+league, skACL, entACL)
+	return list[Access](tx, s, pkLeague+league, skACL)
 }
 
 // Access reads a user's role in a league.
 func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
-	return found[Access](tx, s, aclKey(league, user), entACL, "Access")
+	return found[Access](tx, s, aclKey(league, user), "Access")
 }
 
 // Grant gives a user a role. The last admin cannot lose it: the transaction checks another admin's row, also against other nodes. A
 // former admin knows the code of the league's reusable invite, so its pointer is removed; the invite may not be on this node.
 func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, error) {
 	p := s.plan(tx)
-	was := optional[Access](p, aclKey(league, user), entACL)
+	was := optional[Access](p, aclKey(league, user))
 	if was != nil && was.Role == RoleAdmin && role != RoleAdmin {
 		all, err := s.AccessList(tx, league)
 		p.Fail(err)
@@ -37,7 +37,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 		p.Write(p.Drop(shareKey(league)))
 	}
 	now := Access{LeagueID: league, UserID: user, Role: role, GrantedByUserID: by, Stamps: s.stamp(tx)}
-	replace(p, aclKey(league, user), entACL, was, now)
+	replace(p, aclKey(league, user), was, now)
 	if by != user && !p.checks(aclKey(league, by)) {
 		p.stillAdmin(league, by)
 	}
@@ -64,7 +64,7 @@ func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, 
 	if email != "" {
 		in.Email = &email
 	} else {
-		there := optional[sharePointer](p, shareKey(league), entShare)
+		there := optional[sharePointer](p, shareKey(league))
 		if there != nil {
 			if _, _, err := s.valid(tx, there.InviteCode); err == nil || !fault.Is(err, fault.NotFound) {
 				c, _ := p.change("invite", there.InviteCode)
@@ -72,16 +72,16 @@ func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, 
 			}
 		}
 		in.Kind = inviteShare
-		replace(p, shareKey(league), entShare, there, sharePointer{LeagueID: league, InviteCode: in.InviteCode, Stamps: in.Stamps})
+		replace(p, shareKey(league), there, sharePointer{LeagueID: league, InviteCode: in.InviteCode, Stamps: in.Stamps})
 	}
-	add(p, InviteKey(in.InviteCode), entInvite, in)
+	add(p, InviteKey(in.InviteCode), in)
 	p.stillAdmin(league, by)
 	return p.change("invite", in.InviteCode)
 }
 
 // Invite reads an invite.
 func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
-	return found[Invite](tx, s, InviteKey(code), entInvite, "Invite")
+	return found[Invite](tx, s, InviteKey(code), "Invite")
 }
 
 // Invited returns the league that an invite code belongs to.
@@ -97,7 +97,7 @@ func (s *Service) valid(tx *store.Tx, code string) (in *Invite, l *League, err e
 	p := s.plan(tx)
 	in = must(p, s.Invite, code)
 	l = must(p, s.League, in.LeagueID)
-	share := optional[sharePointer](p, shareKey(l.LeagueID), entShare)
+	share := optional[sharePointer](p, shareKey(l.LeagueID))
 	if p.Err() != nil {
 		return nil, nil, p.Err()
 	}
@@ -121,12 +121,12 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 	if in.Kind == inviteEmail {
 		now, at := *in, s.NowText(tx)
 		now.AcceptedByUserID, now.AcceptedAt, now.UpdatedAt = &user, &at, at
-		replace(p, InviteKey(code), entInvite, in, now)
+		replace(p, InviteKey(code), in, now)
 	}
-	was := optional[Access](p, aclKey(in.LeagueID, user), entACL)
+	was := optional[Access](p, aclKey(in.LeagueID, user))
 	if was == nil || was.Role != RoleAdmin {
 		now := Access{LeagueID: in.LeagueID, UserID: user, Role: in.Role, GrantedByUserID: in.CreatedByUserID, Stamps: s.stamp(tx)}
-		replace(p, aclKey(in.LeagueID, user), entACL, was, now)
+		replace(p, aclKey(in.LeagueID, user), was, now)
 		p.under(leagueKey(in.LeagueID), l.Stamps)
 		p.stillAdmin(in.LeagueID, in.CreatedByUserID)
 		if in.Kind != inviteEmail {
@@ -144,7 +144,7 @@ func InviteMail(to, league, link string) Mail {
 
 // Joins returns the game that a join code belongs to.
 func (s *Service) Joins(tx *store.Tx, code string) (Scope, error) {
-	j, err := found[joinCode](tx, s, JoinKey(code), entJoin, "Join code")
+	j, err := found[joinCode](tx, s, JoinKey(code), "Join code")
 	if err != nil {
 		return Scope{}, err
 	}
@@ -161,8 +161,8 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	}
 	now := *was
 	now.ClaimedByUserID, now.UpdatedAt = &user, s.NowText(tx)
-	replace(p, playerKey(player), entPlayer, was, now)
-	add(p, claimKey(user, player), entClaim, playerClaim{UserID: user, PlayerID: player, Stamps: s.stamp(tx)})
+	replace(p, playerKey(player), was, now)
+	add(p, claimKey(user, player), playerClaim{UserID: user, PlayerID: player, Stamps: s.stamp(tx)})
 	return p.change("player", player)
 }
 
@@ -170,10 +170,10 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
 	p := s.plan(tx)
 	player := must(p, s.Player, id)
-	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id, entGamePlayer)
+	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id)
 	p.Fail(err)
 	for i := range in {
-		if g := optional[Game](p, gameKey(in[i].GameID), entGame); g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
+		if g := optional[Game](p, gameKey(in[i].GameID)); g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
 			return player, p.Err()
 		}
 	}

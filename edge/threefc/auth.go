@@ -56,8 +56,8 @@ func secret() string {
 }
 
 // authRow returns a token, code or session row. Its members are plain attributes, without a data member.
-func authRow(k attr.Item, entity, email string, now, until time.Time) attr.Item {
-	k["entityType"], k["email"] = attr.S(entity), attr.S(email)
+func authRow(k attr.Item, email string, now, until time.Time) attr.Item {
+	k["entityType"], k["email"] = attr.S(entityOf(k)), attr.S(email)
 	k["createdAt"], k["updatedAt"] = attr.S(stampOf(now)), attr.S(stampOf(now))
 	k["expiresAtEpoch"], k[AttrTTL] = attr.Int(until.Unix()), attr.Int(until.Unix())
 	return k
@@ -74,7 +74,7 @@ type Magic struct {
 func (s *Service) StartMagic(tx *store.Tx, email string) (m Magic, err error) {
 	now := s.Now(tx)
 	id, hidden := (&IDs{}).New(now), secret()
-	row := authRow(MagicKey(id), "magicToken", email, now, now.Add(magicLife))
+	row := authRow(MagicKey(id), email, now, now.Add(magicLife))
 	row["tokenHash"] = attr.S(hashText(hidden))
 	_, err = tx.Put(*s.Create(row).Put)
 	return Magic{MessageID: id, Token: id + "." + hidden, ExpiresAt: stampOf(now.Add(magicLife))}, err
@@ -111,7 +111,7 @@ func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition s
 	}
 	values[":now"], values[":at"] = attr.Int(now.Unix()), attr.S(stampOf(now))
 	unused := table.When(condition+"attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", values)
-	made := authRow(SignInKey(session), "session", email, now, now.Add(SignInLife))
+	made := authRow(SignInKey(session), email, now, now.Add(SignInLife))
 	err := tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(stampOf(now)))
 	return Change{IDs: map[string]string{"session": session}, Writes: []store.WriteItem{
 		s.Update(from, "SET usedAt = :at, updatedAt = :at", unused), s.Create(made),
@@ -157,7 +157,7 @@ func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expires
 	}
 	now := s.Now(tx)
 	code = newCode()
-	_, err = tx.Put(*s.Create(authRow(codeKey(code), "signInCode", email, now, now.Add(codeLife))).Put)
+	_, err = tx.Put(*s.Create(authRow(codeKey(code), email, now, now.Add(codeLife))).Put)
 	return code, stampOf(now.Add(codeLife)), err
 }
 

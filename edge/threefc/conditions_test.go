@@ -106,7 +106,7 @@ func TestStandsOrFalls(t *testing.T) {
 					g := r.board("g").Game
 					at := stampOf(r.now)
 					g.FinishedAt, g.Result = &at, &Result{}
-					row, _ := encode(gameKey("g"), entGame, g)
+					row, _ := encode(gameKey("g"), g)
 					r.adopt(gameKey("g"), row)
 				}
 			},
@@ -250,7 +250,7 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 		}
 	}
 	place := rosterKey("unknown", "red", "p")
-	row, err := encode(place, entRoster, Rostered{GameID: "unknown", TeamID: "red", PlayerID: "p"})
+	row, err := encode(place, Rostered{GameID: "unknown", TeamID: "red", PlayerID: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	if r.row(place) == nil {
 		t.Error("a partition that has not arrived yet was emptied")
 	}
-	dead, err := encode(deletedKey(pkSeason+"s"), entDeleted, tombstone{})
+	dead, err := encode(deletedKey(pkSeason+"s"), tombstone{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	}
 	for game, start := range map[string]string{"g": "2026-07-04T09:00:00.000Z", "elsewhere": "2026-07-04T10:00:00.000Z"} {
 		k := sessionGameKey("d", start, game)
-		row, err := encode(k, entSessionGame, sessionGame{SessionID: "d", GameID: game, GameStartTs: start})
+		row, err := encode(k, sessionGame{SessionID: "d", GameID: game, GameStartTs: start})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func compact(v any) (string, error) {
 }
 
 // encode returns the row of a record.
-func encode[T any, P stamped[T]](k attr.Item, entity string, v T) (attr.Item, error) {
+func encode[T any, P stamped[T]](k attr.Item, v T) (attr.Item, error) {
 	at := *P(&v).stamps()
 	*P(&v).stamps() = Stamps{}
 	data, err := compact(v)
@@ -48,10 +48,10 @@ func encode[T any, P stamped[T]](k attr.Item, entity string, v T) (attr.Item, er
 		data, err = withOthers(data, at.raw)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("encode a %s: %w", entity, err)
+		return nil, fmt.Errorf("encode a %s: %w", entityOf(k), err)
 	}
 	it := maps.Clone(k)
-	it["entityType"], it["data"] = attr.S(entity), attr.S(data)
+	it["entityType"], it["data"] = attr.S(entityOf(k)), attr.S(data)
 	it["createdAt"], it["updatedAt"] = attr.S(at.CreatedAt), attr.S(at.UpdatedAt)
 	return it, nil
 }
@@ -86,9 +86,9 @@ func decode[T any, P stamped[T]](it attr.Item) (v T, err error) {
 }
 
 // get reads a record; nil if there is none or the row holds another entity.
-func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity string) (*T, error) {
+func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item) (*T, error) {
 	it, err := tx.Get(s.Table, k)
-	if err != nil || it == nil || it["entityType"].Str() != entity {
+	if err != nil || it == nil || it["entityType"].Str() != entityOf(k) {
 		return nil, err
 	}
 	v, err := decode[T, P](it)
@@ -96,8 +96,8 @@ func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity stri
 }
 
 // found reads a record that must exist; format and args name it in the error.
-func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, format string, args ...any) (*T, error) {
-	v, err := get[T, P](tx, s, k, entity)
+func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, format string, args ...any) (*T, error) {
+	v, err := get[T, P](tx, s, k)
 	if err == nil && v == nil {
 		err = notFound("", format+" was not found.", args...)
 	}
@@ -105,7 +105,7 @@ func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, entity, f
 }
 
 // scan reads the records with sort key sk in all partitions with a prefix. It skips their other rows, such as a game's goals.
-func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity string) (all []T, err error) {
+func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk string) (all []T, err error) {
 	q, pk := store.Scan{Table: s.Table, Prefix: prefix, Limit: 1}, ""
 	for more := true; more; {
 		page, err := tx.Scan(q)
@@ -119,7 +119,7 @@ func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity stri
 			}
 			pk = first["pk"].Str()
 			q.StartKey = key(pk, "~") // after all our sort keys, which begin with capitals
-			v, err := get[T, P](tx, s, key(pk, sk), entity)
+			v, err := get[T, P](tx, s, key(pk, sk))
 			if err != nil {
 				return nil, err
 			}
@@ -132,9 +132,9 @@ func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk, entity stri
 }
 
 // list reads the records of a partition whose sort keys have a prefix, in key order.
-func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix, entity string) ([]T, error) {
+func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix string) ([]T, error) {
 	return table.Collect(tx.QueryAll(s.Under(pk, prefix)), func(it attr.Item) (v T, is bool, err error) {
-		if is = it["entityType"].Str() == entity; is {
+		if is = it["entityType"].Str() == entityOf(it); is {
 			v, err = decode[T, P](it)
 		}
 		return v, is, err
@@ -162,34 +162,34 @@ func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id str
 }
 
 // optional reads a record; nil if there is none.
-func optional[T any, P stamped[T]](p *plan, k attr.Item, entity string) *T {
-	v, err := get[T, P](p.Tx, p.Service, k, entity)
+func optional[T any, P stamped[T]](p *plan, k attr.Item) *T {
+	v, err := get[T, P](p.Tx, p.Service, k)
 	p.Fail(err)
 	return v
 }
 
 // add creates a record, on condition that its key is free.
-func add[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T) {
-	put[T, P](p, k, entity, v, table.When(absent, nil))
+func add[T any, P stamped[T]](p *plan, k attr.Item, v T) {
+	put[T, P](p, k, v, table.When(absent, nil))
 }
 
 // put writes a record under a condition.
-func put[T any, P stamped[T]](p *plan, k attr.Item, entity string, v T, only table.If) {
-	it, err := encode[T, P](k, entity, v)
+func put[T any, P stamped[T]](p *plan, k attr.Item, v T, only table.If) {
+	it, err := encode[T, P](k, v)
 	p.Fail(err)
 	p.Write(p.Put(it, only))
 }
 
 // replace writes v over was, on condition that was has not changed since it was read. It keeps was's creation time and the members that
 // this version does not know. If was is nil, it creates v.
-func replace[T any, P stamped[T]](p *plan, k attr.Item, entity string, was *T, v T) {
+func replace[T any, P stamped[T]](p *plan, k attr.Item, was *T, v T) {
 	if was == nil {
-		add[T, P](p, k, entity, v)
+		add[T, P](p, k, v)
 		return
 	}
 	at, old := P(&v).stamps(), P(was).stamps()
 	at.CreatedAt, at.raw = old.CreatedAt, old.raw
-	put[T, P](p, k, entity, v, seen(*old))
+	put[T, P](p, k, v, seen(*old))
 }
 
 // remove deletes a record on condition that it has not changed since it was read.
@@ -212,11 +212,6 @@ func (p *plan) under(k attr.Item, of Stamps) {
 func (p *plan) begin(k attr.Item, of Stamps, at string) {
 	only := table.When(theOne, attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)})
 	p.Write(p.Update(k, "SET updatedAt = :at", only))
-}
-
-// unused checks that a partition is not being emptied. An expired tombstone, which stays until it is swept, does not count.
-func (p *plan) unused(pk string) {
-	p.Write(p.Check(deletedKey(pk), table.When(absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.Tx.Now().Unix())})))
 }
 
 // Change is the effect of a request: the ids of the records it creates, and its writes, for one transaction.

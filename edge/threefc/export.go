@@ -47,7 +47,7 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 	if game, ok := strings.CutPrefix(pk, pkGame); ok && meta != nil {
 		return s.Export(tx, game)
 	}
-	deleted, err := get[tombstone](tx, s, deletedKey(pk), entDeleted)
+	deleted, err := get[tombstone](tx, s, deletedKey(pk))
 	if err != nil || meta != nil || deleted == nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Service) Anew(tx *store.Tx) error {
 // Export writes a game's derived rows for other readers of the table, where they differ. They depend only on the facts, so two nodes
 // with the same facts write the same rows.
 func (s *Service) Export(tx *store.Tx, game string) error {
-	g, err := get[Game](tx, s, gameKey(game), entGame)
+	g, err := get[Game](tx, s, gameKey(game))
 	if err != nil || g == nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *Service) Export(tx *store.Tx, game string) error {
 	if err != nil {
 		return err
 	}
-	audits, err := list[Audit](tx, s, pkGame+game, skAudit, entAudit)
+	audits, err := list[Audit](tx, s, pkGame+game, skAudit)
 	if err != nil || !b.started() && len(audits) == 0 && len(b.Goals) == 0 {
 		return err // nothing has happened yet
 	}
@@ -94,28 +94,28 @@ func (s *Service) Export(tx *store.Tx, game string) error {
 	p := s.plan(tx)
 	for _, t := range b.Teams {
 		t.UpdatedAt = max(t.UpdatedAt, at)
-		derive(p, gameTeamKey(game, t.TeamID), entGameTeam, t)
+		derive(p, gameTeamKey(game, t.TeamID), t)
 	}
 	state := goalState{GameID: game, Revision: len(audits), Stamps: Stamps{CreatedAt: b.CreatedAt, UpdatedAt: at}}
 	if n := len(b.Goals); n > 0 {
 		state.LatestEventID, state.LatestGoalSK = &b.Goals[n-1].EventID, &b.Goals[n-1].sk
 	}
 	if len(audits) > 0 || len(b.Goals) > 0 {
-		derive(p, stateKey(game), entState, state)
+		derive(p, stateKey(game), state)
 	}
 	if b.Result != nil && (g.Result == nil || !sameResult(g.Result, b.Result)) {
 		g.Result, g.UpdatedAt = b.Result, max(g.UpdatedAt, at)
 		g.Result.ComputedAt = max(*g.FinishedAt, at)
-		derive(p, gameKey(game), entGame, *g)
+		derive(p, gameKey(game), *g)
 	}
 	return p.Err()
 }
 
 // derive replaces a derived record in a write of its own, unless its data is unchanged.
-func derive[T any, P stamped[T]](p *plan, k attr.Item, entity string, now T) {
-	was := optional[T, P](p, k, entity)
+func derive[T any, P stamped[T]](p *plan, k attr.Item, now T) {
+	was := optional[T, P](p, k)
 	p.Writes = nil
-	if replace[T, P](p, k, entity, was, now); p.Err() != nil || was != nil && P(was).stamps().raw == p.Writes[0].Put.Item["data"].Str() {
+	if replace[T, P](p, k, was, now); p.Err() != nil || was != nil && P(was).stamps().raw == p.Writes[0].Put.Item["data"].Str() {
 		return
 	}
 	_, err := p.Tx.Put(*p.Writes[0].Put)
@@ -140,7 +140,7 @@ func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 		return k["sk"].Str() == skDeleted || k["sk"].Str() == skMeta
 	})
 	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // invites are in partitions of their own
-		all, err := scan[Invite](tx, s, pkInvite, skMeta, entInvite)
+		all, err := scan[Invite](tx, s, pkInvite, skMeta)
 		p.Fail(err)
 		for i := range all {
 			if all[i].LeagueID == league {

@@ -30,22 +30,10 @@ type FileRow struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// filed maps the prefixes of a row's two keys to the entity that a file may hold there.
-var filed = map[string]string{
-	pkLeague + pkSeason: entSeason, pkSeason + skMeta: entSeason, pkSeason + skTeam: entTeam, pkSeason + pkSession: entSession,
-	pkSession + skMeta: entSession, pkSession + pkGame: entSessionGame, pkGame + skMeta: entGame, pkGame + skTeam: entGameTeam,
-	pkGame + pkPlayer: entGamePlayer, pkGame + skRoster: entRoster, pkGame + skGoal: entGoal, pkGame + skMarker: entMarker,
-	pkPlayer + skProfile: entPlayer, pkJoin + skMeta: entJoin,
-}
-
 // isFiled reports whether a row's entity belongs in a file and matches the row's keys.
 func (r *FileRow) isFiled() bool {
-	pk, id, of := strings.Cut(r.PK, "#")
-	sk, _, more := strings.Cut(r.SK, "#")
-	if more {
-		sk += "#"
-	}
-	return of && id != "" && r.Entity != "" && filed[pk+"#"+sk] == r.Entity
+	_, id, _ := strings.Cut(r.PK, "#")
+	return id != "" && r.Entity != "" && filed[kind(r.PK, r.SK)] == r.Entity
 }
 
 // item returns the row as stored in the table.
@@ -113,10 +101,10 @@ func (f *File) take(it attr.Item) {
 	if !r.isFiled() {
 		return
 	}
-	if r.Entity == entPlayer {
+	if strings.HasPrefix(r.PK, pkPlayer) {
 		if p, err := decode[Player](it); err == nil {
 			p.ClaimedByUserID = nil
-			if clean, err := encode(attr.Item{}, entPlayer, p); err == nil {
+			if clean, err := encode(playerKey(p.PlayerID), p); err == nil {
 				r.Data = json.RawMessage(clean["data"].Str())
 			}
 		}

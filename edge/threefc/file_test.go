@@ -51,11 +51,11 @@ func TestSeasonFile(t *testing.T) {
 	}
 	last := len(read.Rows) - 1
 	for _, change := range []func(r *FileRow){
-		func(r *FileRow) { r.PK = "AUTH_SESSION#x" }, func(r *FileRow) { r.Entity = entACL }, func(r *FileRow) { r.SK = skACL + "x" }, func(r *FileRow) { r.Data = json.RawMessage(`[]`) },
-		func(r *FileRow) { r.PK = pkSeason + "other" }, func(r *FileRow) { r.PK, r.SK, r.Entity = pkGame+"other", skGoal+"1#0001#e", entGoal },
-		func(r *FileRow) { r.PK, r.SK, r.Entity = pkGame+"g", skDeleted, entGoal }, func(r *FileRow) { r.PK, r.SK, r.Entity = pkLeague+"l", pkSeason+"other", entSeason },
+		func(r *FileRow) { r.PK = "AUTH_SESSION#x" }, func(r *FileRow) { r.Entity = "acl" }, func(r *FileRow) { r.SK = skACL + "x" }, func(r *FileRow) { r.Data = json.RawMessage(`[]`) },
+		func(r *FileRow) { r.PK = pkSeason + "other" }, func(r *FileRow) { r.PK, r.SK, r.Entity = pkGame+"other", skGoal+"1#0001#e", "goal" },
+		func(r *FileRow) { r.PK, r.SK, r.Entity = pkGame+"g", skDeleted, "goal" }, func(r *FileRow) { r.PK, r.SK, r.Entity = pkLeague+"l", pkSeason+"other", "season" },
 		func(r *FileRow) {
-			r.PK, r.SK, r.Entity, r.Data = pkGame+"g", skMeta, entGame, json.RawMessage(`{"seasonId":"other"}`)
+			r.PK, r.SK, r.Entity, r.Data = pkGame+"g", skMeta, "game", json.RawMessage(`{"seasonId":"other"}`)
 		},
 	} {
 		bad := File{Format: fileFormat, SeasonID: "s", Rows: append(read.Rows[:last:last], read.Rows[last])}

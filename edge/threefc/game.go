@@ -29,15 +29,13 @@ func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	p := s.plan(tx)
 	session := must(p, s.Session, g.SessionID)
 	season := must(p, s.Season, session.SeasonID)
-	p.free("game", gameKey(g.GameID))
 	g.LeagueID, g.SeasonID, g.Stamps = season.LeagueID, season.SeasonID, s.stamp(tx)
 	g.JoinCode, g.Thirds = newCode(), []Third{}
 	g.Status, g.ThirdLengthMinutes = cmp.Or(g.Status, Scheduled), cmp.Or(g.ThirdLengthMinutes, usualLength)
-	add(p, gameKey(g.GameID), entGame, g)
-	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), entSessionGame, indexOf(&g))
-	add(p, JoinKey(g.JoinCode), entJoin, joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
+	create(p, "game", g, gameKey(g.GameID))
+	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), indexOf(&g))
+	add(p, JoinKey(g.JoinCode), joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
 	p.begin(sessionMirror(g.SessionID), session.Stamps, g.CreatedAt)
-	p.unused(pkGame + g.GameID)
 	return p.change("game", g.GameID)
 }
 
@@ -49,7 +47,7 @@ func indexOf(g *Game) sessionGame {
 
 // game reads a game's row. A row of the original system's first version has no thirds and gets the default length.
 func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
-	g, err := found[Game](tx, s, gameKey(id), entGame, "Game %s", id)
+	g, err := found[Game](tx, s, gameKey(id), "Game %s", id)
 	if g != nil {
 		g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, usualLength)
 		if g.Thirds == nil {
@@ -89,7 +87,7 @@ func newest(at string, goals []Goal) string {
 
 // gameTeams returns the three teams of a game with their tallies. Names set for the game override the season's.
 func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, error) {
-	rows, err := list[GameTeam](tx, s, pkGame+g.GameID, skTeam, entGameTeam)
+	rows, err := list[GameTeam](tx, s, pkGame+g.GameID, skTeam)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +107,7 @@ func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, er
 
 // GamesOf lists the games of a session by start.
 func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
-	index, err := list[sessionGame](tx, s, pkSession+session, pkGame, entSessionGame)
+	index, err := list[sessionGame](tx, s, pkSession+session, pkGame)
 	all := []Board{}
 	for i := range index {
 		switch b, err := s.Board(tx, index[i].GameID); {
@@ -162,9 +160,9 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 	if c.GameStartTs != nil && *c.GameStartTs != g.GameStartTs {
 		p.Write(p.Drop(sessionGameKey(g.SessionID, g.GameStartTs, id)))
 		g.GameStartTs = *c.GameStartTs
-		add(p, sessionGameKey(g.SessionID, g.GameStartTs, id), entSessionGame, indexOf(&g))
+		add(p, sessionGameKey(g.SessionID, g.GameStartTs, id), indexOf(&g))
 	}
-	replace(p, gameKey(id), entGame, was, g)
+	replace(p, gameKey(id), was, g)
 	return p.change("game", id)
 }
 
@@ -188,12 +186,12 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 // a game in it meanwhile, or if a game remains because its own deletion was refused. A session created after the deletion is a different
 // one and stays. It also stays if this node does not know its newest game, identified by the time that begin recorded.
 func (p *plan) endSession(of *tombstone, few int) {
-	session := optional[Session](p, sessionMirror(of.SessionID), entSession)
-	games, err := list[sessionGame](p.Tx, p.Service, pkSession+of.SessionID, pkGame, entSessionGame)
+	session := optional[Session](p, sessionMirror(of.SessionID))
+	games, err := list[sessionGame](p.Tx, p.Service, pkSession+of.SessionID, pkGame)
 	if p.Fail(err); session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
 		return
 	}
-	dead, err := scan[tombstone](p.Tx, p.Service, pkGame, skDeleted, entDeleted)
+	dead, err := scan[tombstone](p.Tx, p.Service, pkGame, skDeleted)
 	p.Fail(err)
 	dead = slices.DeleteFunc(dead, func(o tombstone) bool { return o.SessionID != of.SessionID || few > 0 && o.GameID == of.GameID })
 	last := func(o tombstone) bool { return o.MadeAt == session.UpdatedAt }
@@ -217,10 +215,10 @@ func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Chan
 		return Change{}, err
 	}
 	p := s.plan(tx)
-	was := optional[GameTeam](p, gameTeamKey(game, team), entGameTeam)
+	was := optional[GameTeam](p, gameTeamKey(game, team))
 	t := b.Teams[slices.Index(TeamIDs(), team)]
 	t.Stamps, t.Name, t.Color = s.stamp(tx), n.Name, cmp.Or(n.Color, t.Color)
-	replace(p, gameTeamKey(game, team), entGameTeam, was, t)
+	replace(p, gameTeamKey(game, team), was, t)
 	p.under(gameKey(game), b.Stamps)
 	return p.change("team", team)
 }
@@ -258,7 +256,7 @@ func (s *Service) timer(tx *store.Tx, game string, do func(g *Game) error) (Chan
 	g := *was
 	g.UpdatedAt = s.NowText(tx)
 	p.Fail(do(&g))
-	replace(p, gameKey(game), entGame, was, g)
+	replace(p, gameKey(game), was, g)
 	return p.change("game", game)
 }
 
@@ -272,7 +270,7 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	timer := b.Timer().Status
 	p.Refuse(timer == timerRunning, conflict("third_running", "A third is still running."))
 	p.Refuse(timer != timerComplete, conflict("thirds_incomplete", "All three thirds must be finished first."))
-	rows, err := list[GameTeam](tx, s, pkGame+game, skTeam, entGameTeam)
+	rows, err := list[GameTeam](tx, s, pkGame+game, skTeam)
 	p.Fail(err)
 	p.Refuse(len(rows) < len(TeamIDs()), conflict("teams_not_ready", "All three teams must be in the game first."))
 	was := b.Game
@@ -281,7 +279,7 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	at := s.NowText(tx)
 	g.Status, g.FinishedAt, g.UpdatedAt = Finished, &at, at
 	g.Result = ResultOf(b.Teams, newest(at, b.Goals))
-	replace(p, gameKey(game), entGame, &was, g)
+	replace(p, gameKey(game), &was, g)
 	for _, id := range TeamIDs() {
 		p.Write(p.Check(gameTeamKey(game, id), table.When("attribute_exists(pk)", nil)))
 	}

@@ -13,7 +13,7 @@ import (
 // goals reads the goals of a game in order. It sorts by the data, because two forms of the key are in use. A goal recorded by the
 // first version of the original system has no clock reading beyond its minute.
 func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
-	all, err := list[Goal](tx, s, pkGame+g.GameID, skGoal, entGoal)
+	all, err := list[Goal](tx, s, pkGame+g.GameID, skGoal)
 	for i := range all {
 		one := &all[i]
 		if one.DisplayTime == "" {
@@ -134,10 +134,10 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 		when = parseTime(*g.third(at.Third).StartedAt)
 	}
 	made.EventID = ids.New(when)
-	there := optional[marker](p, markerKey(game, made.EventID), entMarker)
+	there := optional[marker](p, markerKey(game, made.EventID))
 	p.Refuse(there != nil, conflict("goal_already_created", "This goal has already been created."))
-	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), entGoal, made)
-	add(p, markerKey(game, made.EventID), entMarker, marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
+	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), made)
+	add(p, markerKey(game, made.EventID), marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
 	p.stillOpen(g)
 	return p.change("event", made.EventID, "audit", audit.id(), idClock, fmt.Sprintf("%d#%d", at.Third, at.ElapsedSeconds))
@@ -156,7 +156,7 @@ func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) A
 	if after != nil {
 		a.After = &after.GoalFacts
 	}
-	add(p, auditKey(a.GameID, a.CreatedAt, id), entAudit, a)
+	add(p, auditKey(a.GameID, a.CreatedAt, id), a)
 	return a
 }
 
@@ -166,7 +166,7 @@ func (a *Audit) id() string { return a.CreatedAt + "#" + a.AuditID }
 // Audit reads the record of a change to a goal, by the id returned in the Change.
 func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
 	at, id, _ := strings.Cut(id, "#")
-	return found[Audit](tx, s, auditKey(game, at, id), entAudit, "The change")
+	return found[Audit](tx, s, auditKey(game, at, id), "The change")
 }
 
 // Corrector identifies who corrects a goal. An admin may do so in a finished game too.
@@ -183,7 +183,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	p.Refuse(g.FinishedAt != nil && !who.Admin, gameFinished())
 	made := operation{GameID: game, EventID: event, OperationID: ids.operation(), Action: action, Stamps: s.stamp(tx)}
 	if made.OperationID != "" {
-		if before := optional[operation](p, operationKey(game, made.OperationID), entOperation); before != nil {
+		if before := optional[operation](p, operationKey(game, made.OperationID)); before != nil {
 			p.Refuse(before.EventID != event || before.Action != action, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
 			return p.change("event", event, "audit", before.Result.Audit.id())
 		}
@@ -202,7 +202,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	audit := p.audit(made.Stamps, ids.New(s.Now(tx)), who.Actor, action, &goals[i], now)
 	if made.OperationID != "" {
 		made.RequestHash, made.Result.Audit = ids.Hash, audit
-		add(p, operationKey(game, made.OperationID), entOperation, made)
+		add(p, operationKey(game, made.OperationID), made)
 	}
 	p.below(g)
 	return p.change("event", event, "audit", audit.id())
@@ -223,7 +223,7 @@ func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, ch
 		now := *was
 		change(&now.Scored)
 		now.UpdatedAt = s.NowText(tx)
-		replace(p, key(pkGame+game, was.sk), entGoal, was, now)
+		replace(p, key(pkGame+game, was.sk), was, now)
 		return &now, s.eligible(tx, game, &now.Scored)
 	})
 }

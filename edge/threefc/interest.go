@@ -85,5 +85,5 @@ type once struct {
 // the same at every node.
 func OnceMore(scope, key, hash string) (attr.Item, error) {
 	data, err := compact(once{scope, key, hash})
-	return attr.Item{"entityType": attr.S(EntityOnce), "data": attr.S(data)}, err
+	return attr.Item{"entityType": attr.S(entityOf(OnceKey(scope, key))), "data": attr.S(data)}, err
 }

@@ -23,7 +23,7 @@ func TestInterest(t *testing.T) {
 	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Delete(store.DeleteItem{Table: tableName, Key: playerKey("r1")})
 		if err == nil {
-			row, _ := encode(sessionGameKey("d", "x", "elsewhere"), entSessionGame, sessionGame{SessionID: "d", GameID: "elsewhere", GameStartTs: "x"})
+			row, _ := encode(sessionGameKey("d", "x", "elsewhere"), sessionGame{SessionID: "d", GameID: "elsewhere", GameStartTs: "x"})
 			_, err = tx.Put(store.PutItem{Table: tableName, Item: row})
 		}
 		for _, code := range codes {

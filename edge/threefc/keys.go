@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -93,33 +94,35 @@ func MagicKey(token string) attr.Item { return key(pkMagic+token, skMeta) }
 // OnceKey returns the key of the row that records the first use of an Idempotency-Key.
 func OnceKey(scope, once string) attr.Item { return key(pkOnce+scope+"#"+once, skMeta) }
 
-// The values of entityType.
-const (
-	entLeague      = "league"
-	entSeason      = "season"
-	entTeam        = "team"
-	entSession     = "session"
-	entGame        = "game"
-	entSessionGame = "sessionGame"
-	entGameTeam    = "gameTeam"
-	entGamePlayer  = "gamePlayer"
-	entRoster      = "roster"
-	entGoal        = "goal"
-	entMarker      = "goalEventId"
-	entState       = "goalState"
-	entAudit       = "goalAudit"
-	entOperation   = "goalCorrectionOperation"
-	entACL         = "acl"
-	entPlayer      = "player"
-	entClaim       = "playerClaim"
-	entJoin        = "gameJoinCode"
-	entInvite      = "leagueInvite"
-	entShare       = "inviteShare"
-	entDeleted     = "deleted"
+// filed maps the first parts of a row's two keys to its entityType, for rows that a season's file may hold.
+var filed = map[string]string{
+	pkLeague + pkSeason: "season", pkSeason + skMeta: "season", pkSeason + skTeam: "team", pkSeason + pkSession: "session",
+	pkSession + skMeta: "session", pkSession + pkGame: "sessionGame", pkGame + skMeta: "game", pkGame + skTeam: "gameTeam",
+	pkGame + pkPlayer: "gamePlayer", pkGame + skRoster: "roster", pkGame + skGoal: "goal", pkGame + skMarker: "goalEventId",
+	pkPlayer + skProfile: "player", pkJoin + skMeta: "gameJoinCode",
+}
 
-	// EntityOnce is the entityType of Idempotency-Key rows.
-	EntityOnce = "idempotency"
-)
+// unfiled maps them for the other rows, except for tombstones.
+var unfiled = map[string]string{
+	pkLeague + skMeta: "league", pkLeague + "ACL#": "acl", pkLeague + "INVITE#": "inviteShare", pkInvite + skMeta: "leagueInvite",
+	pkUser + pkPlayer: "playerClaim", pkGame + skState: "goalState", pkGame + "AUDIT#": "goalAudit", pkGame + skOperation: "goalCorrectionOperation",
+	pkMagic + skMeta: "magicToken", pkSignIn + skMeta: "session", pkCode + skMeta: "signInCode", pkOnce + skMeta: "idempotency",
+}
+
+// kind returns the first parts of a row's two keys.
+func kind(pk, sk string) string {
+	first := func(k string) string { return k[:cmp.Or(strings.Index(k, "#")+1, len(k))] }
+	return first(pk) + first(sk)
+}
+
+// entityOf returns the entityType of the rows with a key, or with keys that begin so.
+func entityOf(k attr.Item) string {
+	if k["sk"].Str() == skDeleted {
+		return "deleted"
+	}
+	of := kind(k["pk"].Str(), k["sk"].Str())
+	return cmp.Or(filed[of], unfiled[of])
+}
 
 // maxID is the maximum length of an id, in bytes.
 const maxID = 128

@@ -127,6 +127,20 @@ func TestRowsOfOurs(t *testing.T) {
 	}
 }
 
+// The other rows have the original's entity types, and ours have their own.
+func TestEntities(t *testing.T) {
+	for want, k := range map[string]attr.Item{
+		"leagueInvite": key("LEAGUE_INVITE#c", "METADATA"), "inviteShare": key("LEAGUE#l", "INVITE#ORGANISER_SHARE"), "team": key("SEASON#s", "TEAM#red"),
+		"gameTeam": key("GAME#g", "TEAM#red"), "goalState": key("GAME#g", "GOAL_STATE"), "goalAudit": key("GAME#g", "AUDIT#GOAL#at#a"),
+		"goalCorrectionOperation": key("GAME#g", "GOAL_CORRECTION#o"), "playerClaim": key("USER#u", "PLAYER#p"), "deleted": key("SEASON#s", "DELETED"),
+		"magicToken": MagicKey("t"), "signInCode": codeKey("c"), "idempotency": OnceKey("s", "k"), "": key("GAME#g", "OTHER#"),
+	} {
+		if got := entityOf(k); got != want {
+			t.Errorf("%v: %q, want %q", k, got, want)
+		}
+	}
+}
+
 // A deleted game is removed completely, even if the process ends in between. Meanwhile its id cannot be used again, and no other game's
 // rows are removed.
 func TestPartitionWiped(t *testing.T) {
@@ -168,7 +182,7 @@ func TestPartitionWiped(t *testing.T) {
 	// rows of it that arrive from the cloud later are removed too
 	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Adopt(tableName, rosterKey("g", "red", "r9"), func() attr.Item {
-			it, _ := encode(rosterKey("g", "red", "r9"), entRoster, Rostered{GameID: "g", TeamID: "red", PlayerID: "r9"})
+			it, _ := encode(rosterKey("g", "red", "r9"), Rostered{GameID: "g", TeamID: "red", PlayerID: "r9"})
 			return it
 		}())
 		return err

@@ -24,25 +24,34 @@ func (p *plan) free(what string, keys ...attr.Item) {
 	}
 }
 
+// create adds a record under each of its keys. The last one begins a partition, which must not be one that is being emptied. An expired
+// tombstone, which stays until it is swept, does not count.
+func create[T any, P stamped[T]](p *plan, what string, v T, keys ...attr.Item) {
+	p.free(what, keys...)
+	for _, k := range keys {
+		add[T, P](p, k, v)
+	}
+	unused := table.When(absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.Tx.Now().Unix())})
+	p.Write(p.Check(deletedKey(keys[len(keys)-1]["pk"].Str()), unused))
+}
+
 // CreateLeague creates a league and makes its creator an admin.
 func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, error) {
 	p := s.plan(tx)
-	p.free("league", leagueKey(l.LeagueID))
 	l.CreatedByUserID, l.Stamps = user, s.stamp(tx)
-	add(p, leagueKey(l.LeagueID), entLeague, l)
-	add(p, aclKey(l.LeagueID, user), entACL, Access{LeagueID: l.LeagueID, UserID: user, Role: RoleAdmin, GrantedByUserID: user, Stamps: l.Stamps})
-	p.unused(pkLeague + l.LeagueID)
+	create(p, "league", l, leagueKey(l.LeagueID))
+	add(p, aclKey(l.LeagueID, user), Access{LeagueID: l.LeagueID, UserID: user, Role: RoleAdmin, GrantedByUserID: user, Stamps: l.Stamps})
 	return p.change("league", l.LeagueID)
 }
 
 // League reads a league.
 func (s *Service) League(tx *store.Tx, id string) (*League, error) {
-	return found[League](tx, s, leagueKey(id), entLeague, "League %s", id)
+	return found[League](tx, s, leagueKey(id), "League %s", id)
 }
 
 // PublicLeagues lists all leagues by name.
 func (s *Service) PublicLeagues(tx *store.Tx) ([]League, error) {
-	all, err := scan[League](tx, s, pkLeague, skMeta, entLeague)
+	all, err := scan[League](tx, s, pkLeague, skMeta)
 	slices.SortFunc(all, func(a, b League) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID))
 	})
@@ -87,7 +96,7 @@ func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 
 // bury writes the tombstone of a partition. Nothing else is needed to have the partition emptied.
 func (p *plan) bury(pk string, of tombstone) {
-	it, err := encode(deletedKey(pk), entDeleted, of)
+	it, err := encode(deletedKey(pk), of)
 	if p.Fail(err); err == nil {
 		it[AttrTTL] = attr.Int(p.Now(p.Tx).Add(buried).Unix())
 	}
@@ -98,23 +107,20 @@ func (p *plan) bury(pk string, of tombstone) {
 func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 	p := s.plan(tx)
 	l := must(p, s.League, se.LeagueID)
-	p.free("season", seasonMirror(se.SeasonID), seasonKey(se.LeagueID, se.SeasonID))
 	se.Stamps = s.stamp(tx)
-	add(p, seasonKey(se.LeagueID, se.SeasonID), entSeason, se)
-	add(p, seasonMirror(se.SeasonID), entSeason, se)
+	create(p, "season", se, seasonKey(se.LeagueID, se.SeasonID), seasonMirror(se.SeasonID))
 	p.begin(leagueKey(se.LeagueID), l.Stamps, se.CreatedAt)
-	p.unused(pkSeason + se.SeasonID)
 	return p.change("season", se.SeasonID)
 }
 
 // Season reads a season by its mirror.
 func (s *Service) Season(tx *store.Tx, id string) (*Season, error) {
-	return found[Season](tx, s, seasonMirror(id), entSeason, "Season %s", id)
+	return found[Season](tx, s, seasonMirror(id), "Season %s", id)
 }
 
 // Seasons lists the seasons of a league.
 func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
-	return list[Season](tx, s, pkLeague+league, pkSeason, entSeason)
+	return list[Season](tx, s, pkLeague+league, pkSeason)
 }
 
 // DeleteSeason deletes a season without sessions.
@@ -135,30 +141,27 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 	p := s.plan(tx)
 	season := must(p, s.Season, se.SeasonID)
-	p.free("session", sessionMirror(se.SessionID), sessionKey(se.SeasonID, se.SessionID))
 	se.Stamps = s.stamp(tx)
-	add(p, sessionKey(se.SeasonID, se.SessionID), entSession, se)
-	add(p, sessionMirror(se.SessionID), entSession, se)
+	create(p, "session", se, sessionKey(se.SeasonID, se.SessionID), sessionMirror(se.SessionID))
 	p.begin(seasonMirror(se.SeasonID), season.Stamps, se.CreatedAt)
-	p.unused(pkSession + se.SessionID)
 	return p.change("session", se.SessionID)
 }
 
 // Session reads a session by its mirror.
 func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
-	return found[Session](tx, s, sessionMirror(id), entSession, "Session %s", id)
+	return found[Session](tx, s, sessionMirror(id), "Session %s", id)
 }
 
 // Sessions lists the sessions of a season by date and id.
 func (s *Service) Sessions(tx *store.Tx, season string) ([]Session, error) {
-	all, err := list[Session](tx, s, pkSeason+season, pkSession, entSession)
+	all, err := list[Session](tx, s, pkSeason+season, pkSession)
 	slices.SortStableFunc(all, func(a, b Session) int { return strings.Compare(a.SessionDate, b.SessionDate) })
 	return all, err
 }
 
 // SeasonTeams returns the three teams of a season. Teams that no admin has named have their default names.
 func (s *Service) SeasonTeams(tx *store.Tx, season string) ([]SeasonTeam, error) {
-	rows, err := list[SeasonTeam](tx, s, pkSeason+season, skTeam, entTeam)
+	rows, err := list[SeasonTeam](tx, s, pkSeason+season, skTeam)
 	all := make([]SeasonTeam, 0, thirds)
 	for _, id := range TeamIDs() {
 		t := usualTeam(season, id)
@@ -186,16 +189,16 @@ type TeamName struct {
 func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (Change, error) {
 	p := s.plan(tx)
 	se := must(p, s.Season, season)
-	was := optional[SeasonTeam](p, seasonTeamKey(season, team), entTeam)
+	was := optional[SeasonTeam](p, seasonTeamKey(season, team))
 	t := SeasonTeam{SeasonID: season, TeamID: team, Name: n.Name, Color: n.Color, Stamps: s.stamp(tx)}
-	replace(p, seasonTeamKey(season, team), entTeam, was, t)
+	replace(p, seasonTeamKey(season, team), was, t)
 	p.under(seasonMirror(season), se.Stamps)
 	return p.change("team", team)
 }
 
 // access reads a user's role in a league; nil if they have none.
 func (s *Service) access(tx *store.Tx, league, user string) (*Access, error) {
-	return get[Access](tx, s, aclKey(league, user), entACL)
+	return get[Access](tx, s, aclKey(league, user))
 }
 
 // stillAdmin checks that a user has not lost the admin role in the meantime, at any node.
@@ -242,15 +245,15 @@ func (s *Service) above(tx *store.Tx, of Scope) (season, league string, err erro
 	case "season":
 		season = of.ID
 	case "session":
-		if se := optional[Session](p, sessionMirror(of.ID), entSession); se != nil {
+		if se := optional[Session](p, sessionMirror(of.ID)); se != nil {
 			season = se.SeasonID
 		}
 	case "game":
-		if g := optional[Game](p, gameKey(of.ID), entGame); g != nil {
+		if g := optional[Game](p, gameKey(of.ID)); g != nil {
 			return g.SeasonID, g.LeagueID, p.Err()
 		}
 	}
-	if se := optional[Season](p, seasonMirror(season), entSeason); se != nil {
+	if se := optional[Season](p, seasonMirror(season)); se != nil {
 		league = se.LeagueID
 	}
 	return season, league, p.Err()

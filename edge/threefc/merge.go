@@ -216,9 +216,9 @@ func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool)
 	}
 	p := s.plan(nil)
 	if inSK(r, skMeta) {
-		rewritten(p, r, theirs, entGame, (*Game).agree)
+		rewritten(p, r, theirs, (*Game).agree)
 	} else {
-		rewritten(p, r, theirs, entGameTeam, func(*GameTeam) {})
+		rewritten(p, r, theirs, func(*GameTeam) {})
 	}
 	return p.Writes, p.Err() == nil
 }
@@ -254,7 +254,7 @@ func (s *Service) said(get Get, r Refused, ours, theirs map[string]json.RawMessa
 		}
 	}
 	for _, u := range usual {
-		it, _ := encode(attr.Item{}, entGameTeam, GameTeam{Name: u.Name, Color: u.Color}) // of our own members
+		it, _ := encode(r.Key, GameTeam{Name: u.Name, Color: u.Color}) // of our own members
 		for name, v := range members(it) {
 			if is := string(v); is == string(ours[name]) || is == string(theirs[name]) && base[name] == nil {
 				base[name] = v
@@ -275,7 +275,7 @@ func computed(base, ours map[string]json.RawMessage) bool {
 }
 
 // rewritten replaces the cloud's row with the merged members, in the member order of its record.
-func rewritten[T any, P stamped[T]](p *plan, r Refused, with map[string]json.RawMessage, entity string, agree func(*T)) {
+func rewritten[T any, P stamped[T]](p *plan, r Refused, with map[string]json.RawMessage, agree func(*T)) {
 	raw, err := json.Marshal(with)
 	p.Fail(err)
 	was, err := decode[T, P](r.Remote)
@@ -284,7 +284,7 @@ func rewritten[T any, P stamped[T]](p *plan, r Refused, with map[string]json.Raw
 	p.Fail(err)
 	P(&now).stamps().UpdatedAt = max(r.View["updatedAt"].Str(), r.Remote["updatedAt"].Str())
 	agree(&now)
-	replace[T, P](p, r.Key, entity, &was, now)
+	replace[T, P](p, r.Key, &was, now)
 }
 
 // agree makes the members of a merged game consistent with each other.

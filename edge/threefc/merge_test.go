@@ -19,9 +19,9 @@ func TestMergeLeavesWhatStandsBehindToAPerson(t *testing.T) {
 	place := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skRoster + "red#p")}
 	state := attr.Item{"pk": attr.S(pkGame + "g"), "sk": attr.S(skState)}
 	invite := func(by string) attr.Item {
-		it, err := encode(InviteKey("c"), entInvite, Invite{AcceptedByUserID: &by})
+		it, err := encode(InviteKey("c"), Invite{AcceptedByUserID: &by})
 		if by == "" {
-			it, err = encode(InviteKey("c"), entInvite, Invite{})
+			it, err = encode(InviteKey("c"), Invite{})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func two(t *testing.T, base Game, ours, theirs func(g *Game)) Refused {
 	image := func(change func(g *Game)) attr.Item {
 		g := base
 		change(&g)
-		it, err := encode(gameKey("g"), entGame, g)
+		it, err := encode(gameKey("g"), g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -366,7 +366,7 @@ func TestMergeOfATeamMadeTwice(t *testing.T) {
 	r.must(func(tx *store.Tx) (Change, error) { return r.PutSeasonTeam(tx, "s", "red", TeamName{Name: "Season"}) })
 	image := func(name string) attr.Item {
 		color := defaultTeams["red"][1]
-		it, err := encode(gameTeamKey("g", "red"), entGameTeam, GameTeam{GameID: "g", TeamID: "red", Name: name, Color: &color})
+		it, err := encode(gameTeamKey("g", "red"), GameTeam{GameID: "g", TeamID: "red", Name: name, Color: &color})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -148,7 +148,7 @@ func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
 	ours := p.goal(item(last))
 	now := was
 	now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
-	put(p, k, entGoal, now, only)
+	put(p, k, now, only)
 }
 
 func (p *plan) goal(row attr.Item) Goal {
@@ -186,7 +186,7 @@ func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
 		row, err = get(k)
 		p.Fail(err)
 		if row == nil {
-			row, err = encode(k, entGoal, was)
+			row, err = encode(k, was)
 			p.Fail(err)
 			condition = absent + " OR "
 		}

@@ -25,7 +25,7 @@ type Roster struct {
 
 // rostered returns the players of a game who have a team, by id. If two nodes assigned a player, the later row counts.
 func (s *Service) rostered(tx *store.Tx, game string) (map[string]Rostered, error) {
-	rows, err := list[Rostered](tx, s, pkGame+game, skRoster, entRoster)
+	rows, err := list[Rostered](tx, s, pkGame+game, skRoster)
 	in := map[string]Rostered{}
 	for _, r := range rows {
 		if o, ok := in[r.PlayerID]; !ok || o.UpdatedAt < r.UpdatedAt {
@@ -37,7 +37,7 @@ func (s *Service) rostered(tx *store.Tx, game string) (map[string]Rostered, erro
 
 // Player reads a player.
 func (s *Service) Player(tx *store.Tx, id string) (*Player, error) {
-	return found[Player](tx, s, playerKey(id), entPlayer, "Player %s", id)
+	return found[Player](tx, s, playerKey(id), "Player %s", id)
 }
 
 // Roster reads the players of a game.
@@ -47,7 +47,7 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 		return r, err
 	}
 	r = Roster{Players: map[string]Player{}, Roster: []Rostered{}, Unassigned: []string{}}
-	here, err := list[gamePlayer](tx, s, pkGame+game, pkPlayer, entGamePlayer)
+	here, err := list[gamePlayer](tx, s, pkGame+game, pkPlayer)
 	if err != nil {
 		return r, err
 	}
@@ -58,7 +58,7 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 		}
 	}
 	for _, id := range slices.AppendSeq(slices.Clone(r.Unassigned), maps.Keys(in)) {
-		p, err := get[Player](tx, s, playerKey(id), entPlayer)
+		p, err := get[Player](tx, s, playerKey(id))
 		if err != nil {
 			return r, err
 		}
@@ -105,8 +105,8 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 		when = parseTime(g.CreatedAt)
 	}
 	id = cmp.Or(id, ids.New(when))
-	add(p, playerKey(id), entPlayer, Player{PlayerID: id, Nickname: nickname, Stamps: at})
-	add(p, gamePlayerKey(game, id), entGamePlayer, gamePlayer{GameID: game, PlayerID: id, Stamps: at})
+	add(p, playerKey(id), Player{PlayerID: id, Nickname: nickname, Stamps: at})
+	add(p, gamePlayerKey(game, id), gamePlayer{GameID: game, PlayerID: id, Stamps: at})
 	p.under(gameKey(game), g.Stamps)
 	return p.change("player", id)
 }
@@ -131,7 +131,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 		return p.change("player", player) // already in the team
 	}
 	p.out(game, player, team)
-	put(p, rosterKey(game, team, player), entRoster, Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at}, table.If{})
+	put(p, rosterKey(game, team, player), Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at}, table.If{})
 	p.moved(game, player, team, at)
 	p.under(gameKey(game), g.Stamps)
 	return p.change("player", player)
@@ -141,7 +141,7 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 func (p *plan) out(game, player, but string) {
 	for _, team := range TeamIDs() {
 		k := rosterKey(game, team, player)
-		if team != but && optional[Rostered](p, k, entRoster) != nil {
+		if team != but && optional[Rostered](p, k) != nil {
 			p.Write(p.Drop(k))
 		}
 	}
@@ -149,8 +149,8 @@ func (p *plan) out(game, player, but string) {
 
 // moved compares and sets the team in the player's gamePlayer row.
 func (p *plan) moved(game, player, team string, at Stamps) {
-	was := optional[gamePlayer](p, gamePlayerKey(game, player), entGamePlayer)
-	replace(p, gamePlayerKey(game, player), entGamePlayer, was, gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at})
+	was := optional[gamePlayer](p, gamePlayerKey(game, player))
+	replace(p, gamePlayerKey(game, player), was, gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at})
 }
 
 // Unassign takes a player out of his team. It refuses a player with goals or assists in the game.

@@ -16,7 +16,7 @@ func TestScan(t *testing.T) {
 		"a": {skDeleted}, "b": {skAudit + "1", skDeleted, skMeta}, "c": {skMeta}, "d": {skDeleted, skTeam + "z"}, "e": {}, "f": {skAudit + "1", skDeleted, "é", "ü"},
 	} {
 		for _, sk := range rows {
-			row, err := encode(key(pkGame+game, sk), entDeleted, tombstone{GameID: game})
+			row, err := encode(key(pkGame+game, sk), tombstone{GameID: game})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -28,7 +28,7 @@ func TestScan(t *testing.T) {
 	}
 	found := func() (all string) {
 		for _, d := range view(r, func(tx *store.Tx) ([]tombstone, error) {
-			return scan[tombstone](tx, r.Service, pkGame, skDeleted, entDeleted)
+			return scan[tombstone](tx, r.Service, pkGame, skDeleted)
 		}) {
 			all += d.GameID
 		}

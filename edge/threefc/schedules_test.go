@@ -27,7 +27,7 @@ func TestDerivedRowsWrongForEver(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong.Conceded = 9
-	it, err := encode(gameTeamKey("g", "blue"), entGameTeam, wrong)
+	it, err := encode(gameTeamKey("g", "blue"), wrong)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestChecks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	row, err := encode(gameKey("g"), entGame, finished)
+	row, err := encode(gameKey("g"), finished)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func TestTwoPlaces(t *testing.T) {
 	r.league()
 	r.now = r.now.Add(time.Second)
 	twice := func() {
-		row, err := encode(rosterKey("g", "yellow", "r1"), entRoster, Rostered{GameID: "g", TeamID: "yellow", PlayerID: "r1", Stamps: Stamps{UpdatedAt: "2026-07-04T09:00:00.000Z"}})
+		row, err := encode(rosterKey("g", "yellow", "r1"), Rostered{GameID: "g", TeamID: "yellow", PlayerID: "r1", Stamps: Stamps{UpdatedAt: "2026-07-04T09:00:00.000Z"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,7 @@ func TestTransactionsOfManyRows(t *testing.T) {
 	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") })
 	r.export(seq)
 	if here := view(r, func(tx *store.Tx) ([]gamePlayer, error) {
-		return list[gamePlayer](tx, r.Service, pkGame+"g", pkPlayer, entGamePlayer)
+		return list[gamePlayer](tx, r.Service, pkGame+"g", pkPlayer)
 	}); len(here) > 0 {
 		t.Errorf("%d rows are left", len(here))
 	}

@@ -61,7 +61,7 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 
 // nickname returns the name to show for a player.
 func (p *plan) nickname(id string) string {
-	if player := optional[Player](p, playerKey(id), entPlayer); player != nil {
+	if player := optional[Player](p, playerKey(id)); player != nil {
 		return player.Nickname
 	}
 	return "?" // created at another node, not synced yet

@@ -17,12 +17,12 @@ func BenchmarkStandings(b *testing.B) {
 		end := stampOf(r.now)
 		for g := range 30 {
 			game := Game{GameID: fmt.Sprint("g", g), SeasonID: "s", SessionID: "d", LeagueID: "l", GameStartTs: end, Status: Finished, FinishedAt: &end, ThirdLengthMinutes: 20, Thirds: []Third{{1, &end, &end}}}
-			add(p, gameKey(game.GameID), entGame, game)
-			add(p, sessionGameKey("d", end, game.GameID), entSessionGame, indexOf(&game))
+			add(p, gameKey(game.GameID), game)
+			add(p, sessionGameKey("d", end, game.GameID), indexOf(&game))
 			for n := range 20 {
 				goal := Goal{GameID: game.GameID}
 				goal.EventID, goal.Moment, goal.Scored = fmt.Sprint("e", n), MomentAt(20, 1, n*60), scored("red", "blue")
-				add(p, goalKey(game.GameID, 1, n+1, goal.EventID), entGoal, goal)
+				add(p, goalKey(game.GameID, 1, n+1, goal.EventID), goal)
 			}
 		}
 		for i := range p.Writes {
