@@ -172,7 +172,7 @@ func TestPlan(t *testing.T) {
 		p.Refuse(true, first)
 		p.Fail(errors.New("the second"))
 		p.Commit(rows.Drop(key("1")))
-		if got := table.Read(&p, rows.Under("a", ""), rows.KeyOf); p.Err() != first || p.Get(key("1")) != nil || len(got) > 0 {
+		if got := table.Read(&p, rows.Under("a", ""), rows.KeyOf); !errors.Is(p.Err(), first) || p.Get(key("1")) != nil || len(got) > 0 {
 			t.Errorf("%v, %v", p.Err(), got)
 		}
 		if now, err := tx.Get(rows.Table, key("1")); now == nil {
