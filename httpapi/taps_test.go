@@ -41,7 +41,7 @@ func newTaps(t testing.TB, s *store.Store, version string) (*Config, *taps) {
 			`{{.Parts.count}}{{.Parts.keys}}{{.Parts.list}}</main>{{end}}{{define "count"}}<section class="head" data-part="count">` +
 			`<h1 class="head__title">Taps {{.Version}}</h1><p class="head__figure num" data-wash="score">{{.Taps}}</p></section>{{end}}` +
 			`{{define "list"}}{{template "kit-timeline" .}}{{end}}{{define "keys"}}<section data-part="keys">` +
-			`{{template "kit-pad" .Pad}}<form class="form" method="post" action="/counter/taps" data-queue="POST"><div class="field"><label for="form-by">By</label>` +
+			`<form class="pad" method="post" action="/counter/taps" data-queue="POST" aria-label="Tap">{{range .Keys}}{{template "kit-key" .}}{{end}}</form><form class="form" method="post" action="/counter/taps" data-queue="POST"><div class="field"><label for="form-by">By</label>` +
 			`<input id="form-by" name="by" type="number" data-type="number" inputmode="numeric" required></div><p class="form__do"><button class="button" type="submit">Send</button></p></form>` +
 			`{{template "kit-countdown" .Countdown}}{{template "kit-figure" .QR}}</section>{{end}}`,
 	)}}, nil)
@@ -114,14 +114,14 @@ func (f *taps) view(ctx context.Context, _ *operator.NodeStatus, _ string, last 
 		return page.View{}, err
 	}
 	keys := struct {
-		Pad       page.Pad
+		Keys      []map[string]any
 		Countdown page.Countdown
 		QR        page.Figure
 	}{
-		page.Pad{Label: "Tap", Action: "/counter/taps", Keys: []page.Key{
-			{Name: "by", Value: "1", Number: true, Text: "+1"}, {Name: "by", Value: "2", Number: true, Text: "+2"},
-			{Name: "by", Value: "3", Number: true, Text: "+3", What: "A tap of three"}, {Name: "by", Value: "9", Number: true, Text: "+9"},
-		}},
+		[]map[string]any{
+			{"Name": "by", "Value": "1", "Number": true, "Text": "+1"}, {"Name": "by", "Value": "2", "Number": true, "Text": "+2"},
+			{"Name": "by", "Value": "3", "Number": true, "Text": "+3", "What": "A tap of three"}, {"Name": "by", "Value": "9", "Number": true, "Text": "+9"},
+		},
 		page.NewCountdown("Closes in", time.Unix(0, 0), time.Unix(3600, 0), "closed"), qr,
 	}
 	score := map[string]any{"Version": f.extra[0], "Taps": len(all)}

@@ -206,6 +206,14 @@ func (p *Prediction) has(match string) bool {
 	return ok
 }
 
+// Pick returns the index of the picked team of a match, or -1 if there is no pick. A nil Prediction has none.
+func (p *Prediction) Pick(match string) int {
+	if !p.has(match) {
+		return -1
+	}
+	return p.Picks[match]
+}
+
 // predictionOf decodes a prediction for an event. ok is false for a row that this version cannot have written.
 func predictionOf(it attr.Item, event string) (p Prediction, ok bool) {
 	p.User, p.Picks = userOf(it), map[string]int{}

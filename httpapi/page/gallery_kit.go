@@ -17,14 +17,13 @@ type WaitingLine struct {
 type kitParts struct {
 	Timelines []Timeline
 	Table     Table
-	Pads      []Pad
 	Countdown []Countdown
 }
 
 // Kit renders the parts from which applications compose pages, in all their states, with fixed data.
 func (r *Renderer) Kit() ([]Scene, error) {
 	parts := kitParts{
-		Timelines: sceneTimelines(), Pads: scenePads(),
+		Timelines: sceneTimelines(),
 		Table: Table{
 			ID: "standings", Title: "Standings", Heads: []string{"Side", "Played", "Won", "Drawn", "Lost", "Scored", "Points"},
 			Rows: [][]string{{"Red", "4", "3", "0", "1", "12", "9"}, {"A side with quite a long name", "4", "1", "1", "2", "107", "4"}},
@@ -105,14 +104,6 @@ func sceneTimelines() []Timeline {
 			{Key: "4", Kind: "end", Icon: "clock", Text: "Half time", At: "15:20"}, {Key: "5", Kind: "mark", Icon: "play", Text: "Begins", At: "14:35"},
 		}},
 		{ID: "nothing", Title: "What happened", None: "Nothing yet."},
-	}
-}
-
-func scenePads() []Pad {
-	keys := []Key{{Text: "+1", Aside: "point", Main: true}, {Text: "+2"}, {Text: "+3"}, {Text: "K", Aside: "strike-out"}, {Text: "BB", Aside: "walk"}, {Text: "Undo", Off: true}}
-	return []Pad{
-		{Label: "Points", Action: "#", Keys: keys},
-		{Label: "Sides", Action: "#", Wide: true, Keys: []Key{{Text: "Red", Aside: "12", Main: true}, {Text: "Blue", Aside: "107"}, {Text: "A side with a long name", Aside: "0"}}},
 	}
 }
 

@@ -11,9 +11,12 @@ import (
 
 // The data of the kit's templates (templates/kit.html). An application's template places a part:
 //
-//	{{template "kit-table" .Table}}  {{template "kit-pad" .Keys}}
+//	{{template "kit-table" .Table}}
+//	{{template "kit-key" dict "Name" "points" "Value" 2 "Number" true "Text" "+2"}}
 //
-// Data of a few values is written there (dict), and what follows from an address or a time is computed there (funcs).
+// A key (kit-key) is a large button of a pad: a form with the class pad, data-queue with the method of its writes, and data-until with the
+// node's time in ms after which they are no longer sent, if there is one. Name and Value are the member that a key sends: "picks.m1" is
+// member m1 of picks. Number: the value is a number. What describes the write while it waits; without it, the key's text. Off disables it.
 //
 // A Class is a class of the application's style sheet, which sets --ink, the colour of a side.
 
@@ -61,24 +64,6 @@ func NewTabs(label, base, here string, all ...string) Tabs {
 		t.Links = append(t.Links, Tab{Link{Href: base + all[i], Text: all[i+1]}, all[i] == here})
 	}
 	return t
-}
-
-// Pad is a grid of large keys. Each key sends a write.
-type Pad struct {
-	Label, Action string
-	Method        string // POST when empty
-	Until         int64  // node time in ms after which keys are no longer sent; 0: no limit
-	Wide          bool
-	Keys          []Key
-}
-
-// Key is a key of a Pad. Name and Value are the member that it sends: "picks.m1" is member m1 of picks.
-type Key struct {
-	Name, Value string
-	Number      bool // the value is sent as a number
-	Text, Aside string
-	What        string // describes the write while it waits; empty: the key's text
-	Main, Off   bool
 }
 
 // Countdown counts down to an instant by the node's clock.

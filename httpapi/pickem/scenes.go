@@ -10,7 +10,7 @@ import (
 // scenes returns the pages in each of their states, with fixed data, for the gallery.
 func (a *api) scenes() ([]page.Scene, error) {
 	return a.look.Scenes(
-		page.Scene{Name: "no-event", What: "No event", Kind: "events", Data: eventsPage{}},
+		page.Scene{Name: "no-event", What: "No event", Kind: "events", Data: map[string]any{}},
 		a.scene("open", "An open card", pickem.Upcoming, 0, 0),
 		a.scene("partly", "Partly picked", pickem.Upcoming, 1, 0),
 		a.scene("late", "A late pick", pickem.Broadcast, 1, 0),
