@@ -105,6 +105,9 @@ func (g *Game) view(answer string, n int) View {
 	return v
 }
 
+// Over reports whether no further guess can be made.
+func (v *View) Over() bool { return v.Won || v.Moves >= MaxGuesses }
+
 // Share returns the text in which a player shares a finished game. It contains no letters.
 func (v *View) Share(date string) string {
 	moves := "X"

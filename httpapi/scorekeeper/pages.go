@@ -3,8 +3,6 @@ package scorekeeper
 import (
 	"embed"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -43,18 +41,25 @@ func (a *api) nav(who auth.Identity) []page.Link {
 
 // playPage is a day's puzzle as its player sees it. Before the game is over it does not contain the word.
 type playPage struct {
-	Mount, Date string
-	Latest      bool // the page is for today, whatever day that is for the reader
-	Known       bool // the reader can have a game: a user, or a guest with a cookie
-	Missing     bool // the day has no puzzle
-	Over        bool
-	Game        scorekeeper.View
-	Rows        []scorekeeper.Move // one for each possible guess; the letters of unused ones are empty
-	Keys        []scorekeeper.Move // rows of the keyboard, with the best grade known for each letter
-	Share       string
-	Streaks     scorekeeper.Streaks
-	Guest       string // the session whose games the reader can add to the account; may be empty
-	GuestGames  int
+	Date       string
+	Latest     bool // the page is for today, whatever day that is for the reader
+	Known      bool // the reader can have a game: a user, or a guest with a cookie
+	Missing    bool // the day has no puzzle
+	Game       scorekeeper.View
+	Streaks    scorekeeper.Streaks
+	Guest      string // the session whose games the reader can add to the account; may be empty
+	GuestGames int
+}
+
+// Learned returns the best grade known of each letter.
+func (p *playPage) Learned() map[string]scorekeeper.Grade {
+	best, rank := map[string]scorekeeper.Grade{}, map[scorekeeper.Grade]int{scorekeeper.Wrong: 1, scorekeeper.Contained: 2, scorekeeper.Correct: 3}
+	for _, l := range slices.Concat(p.Game.Graded...) {
+		if rank[l.Grade] > rank[best[l.Letter]] {
+			best[l.Letter] = l.Grade
+		}
+	}
+	return best
 }
 
 // getPlayPage serves everybody. A visitor without an ID has no game.
@@ -67,13 +72,13 @@ func (a *api) getPlayPage(c *gin.Context) error {
 
 func (a *api) playPage(r *request) work {
 	r.kind, r.title = "play", "Scorekeeper"
-	p := playPage{Mount: a.mount, Date: r.Param("date"), Known: r.user != ""}
+	p := &playPage{Date: r.Param("date"), Known: r.user != ""}
 	if p.Latest = p.Date == ""; p.Latest {
 		p.Date = r.today().Format(scorekeeper.Day)
 	}
 	r.needs = a.game(r.user, p.Date)
-	return func(tx *store.Tx) (any, error) {
-		game, err := a.Service.Game(tx, r.user, p.Date)
+	return func(tx *store.Tx) (_ any, err error) {
+		p.Game, err = a.Service.Game(tx, r.user, p.Date)
 		if p.Missing = fault.Is(err, fault.NotFound); p.Missing {
 			return p, nil
 		}
@@ -81,10 +86,9 @@ func (a *api) playPage(r *request) work {
 			p.Guest = httpapi.KnownGuest(r.Context)
 			p.GuestGames, err = a.Service.Games(tx, p.Guest)
 		}
-		if p.show(game); err != nil || !p.Over {
+		if err != nil || !p.Game.Over() {
 			return p, err
 		}
-		p.Share = game.Share(p.Date)
 		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Date)
 		return p, err
 	}
@@ -103,49 +107,23 @@ func (r *request) today() time.Time {
 	return day
 }
 
-// show fills in the rows and the keyboard for a game.
-func (p *playPage) show(game scorekeeper.View) {
-	p.Game, p.Over = game, game.Won || game.Moves >= scorekeeper.MaxGuesses
-	p.Rows = slices.Clone(game.Graded)
-	for len(p.Rows) < scorekeeper.MaxGuesses {
-		p.Rows = append(p.Rows, make(scorekeeper.Move, scorekeeper.Letters))
-	}
-	learned, rank := map[string]scorekeeper.Grade{}, map[scorekeeper.Grade]int{scorekeeper.Wrong: 1, scorekeeper.Contained: 2, scorekeeper.Correct: 3}
-	for _, l := range slices.Concat(game.Graded...) {
-		if rank[l.Grade] > rank[learned[l.Letter]] {
-			learned[l.Letter] = l.Grade
-		}
-	}
-	for _, row := range []string{"qwertyuiop", "asdfghjkl", "zxcvbnm"} {
-		var keys scorekeeper.Move
-		for key := range strings.SplitSeq(row, "") {
-			keys = append(keys, scorekeeper.Letter{Letter: key, Grade: learned[key]})
-		}
-		p.Keys = append(p.Keys, keys)
-	}
-}
-
-// cell is a day of a calendar.
-type cell struct{ Date, Class, Text, Href string }
-
 // calendar returns the days from one to another, beginning on the Monday of the first week.
-func calendar(from, to time.Time, show func(date string) cell) (cells []cell) {
+func calendar(from, to time.Time) (days []string) {
 	for from.Weekday() != time.Monday {
 		from = from.AddDate(0, 0, -1)
 	}
 	for ; !from.After(to); from = from.AddDate(0, 0, 1) {
-		c := show(from.Format(scorekeeper.Day))
-		c.Date = from.Format(scorekeeper.Day)
-		cells = append(cells, c)
+		days = append(days, from.Format(scorekeeper.Day))
 	}
-	return cells
+	return days
 }
 
 type historyPage struct {
 	Day     string // the reader's date
 	History scorekeeper.History
 	Streaks scorekeeper.Streaks
-	Days    []cell
+	Days    []string
+	Played  map[string]*scorekeeper.PlayedGame // by day
 }
 
 func (a *api) historyPage(r *request) work {
@@ -153,34 +131,18 @@ func (a *api) historyPage(r *request) work {
 	day := r.today()
 	return func(tx *store.Tx) (any, error) {
 		history, err := a.Service.History(tx, r.user)
-		p := historyPage{Day: day.Format(scorekeeper.Day), History: history}
+		p := historyPage{Day: day.Format(scorekeeper.Day), History: history, Played: map[string]*scorekeeper.PlayedGame{}}
 		if err != nil || len(history.Games) == 0 {
 			return p, err
 		}
-		played := map[string]*scorekeeper.PlayedGame{}
 		for i := range history.Games {
-			played[history.Games[i].Date] = &history.Games[i]
+			p.Played[history.Games[i].Date] = &history.Games[i]
 		}
 		first, _ := time.Parse(scorekeeper.Day, history.Games[len(history.Games)-1].Date) // valid: History checks the dates it reads
-		p.Days = calendar(first, day, func(date string) cell { return a.played(date, played[date]) })
+		p.Days = calendar(first, day)
 		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Day)
 		return p, err
 	}
-}
-
-// played returns the calendar cell of a game; nil is a day without one.
-func (a *api) played(date string, g *scorekeeper.PlayedGame) cell {
-	c := cell{Class: "missed", Text: "–", Href: a.look.At("/days/" + date)}
-	switch {
-	case g == nil:
-	case g.InProgress:
-		c.Class, c.Text = "open", "…"
-	case g.Won:
-		c.Class, c.Text = "won", strconv.Itoa(g.Guesses)
-	default:
-		c.Class, c.Text = "lost", "X"
-	}
-	return c
 }
 
 // scenes returns the play page in each of its states, with fixed data, for the gallery.
@@ -199,17 +161,12 @@ func (a *api) scenes() ([]page.Scene, error) {
 		{"offline", "A guess not sent yet", []string{"crane"}, func(p *playPage) { p.waits("slate") }},
 		{"dropped", "A guess that did not count", []string{"crane", "moist"}, func(p *playPage) { p.Game.Dropped = []string{"brick"} }},
 	} {
-		p := playPage{Mount: a.mount, Date: "2100-03-04", Known: true}
-		game := scorekeeper.View{Moves: len(s.guesses)}
+		p := &playPage{Date: "2100-03-04", Known: true, Game: scorekeeper.View{Moves: len(s.guesses)}}
 		for _, guess := range s.guesses {
-			game.Graded = append(game.Graded, scorekeeper.Graded(guess, "manna"))
+			p.Game.Graded = append(p.Game.Graded, scorekeeper.Graded(guess, "manna"))
 		}
-		p.show(game)
 		if s.change != nil {
-			s.change(&p)
-			if p.Over = p.Over || p.Game.Won; p.Over {
-				p.Share = p.Game.Share(p.Date)
-			}
+			s.change(p)
 		}
 		out = append(out, page.Scene{Name: s.name, What: s.what, Kind: "play", Data: p})
 	}
@@ -218,7 +175,9 @@ func (a *api) scenes() ([]page.Scene, error) {
 
 // waits shows a guess that is not sent yet, as the script does.
 func (p *playPage) waits(word string) {
-	for i := range p.Rows[p.Game.Moves] {
-		p.Rows[p.Game.Moves][i] = scorekeeper.Letter{Letter: word[i : i+1], Grade: "waits"}
+	var row scorekeeper.Move
+	for i := range word {
+		row = append(row, scorekeeper.Letter{Letter: word[i : i+1], Grade: "waits"})
 	}
+	p.Game.Graded = append(p.Game.Graded, row)
 }

@@ -3,7 +3,6 @@ package scorekeeper
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,22 +10,20 @@ import (
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
 type teamsPage struct {
-	Mount, User string
-	Name        string
-	Teams       []scorekeeper.Team
+	User, Name string
+	Teams      []scorekeeper.Team
 }
 
 func (a *api) teamsPage(r *request) work {
 	r.kind, r.title = "teams", "Teams"
 	a.team(r, "")
 	return func(tx *store.Tx) (any, error) {
-		p := teamsPage{Mount: a.mount, User: r.user}
+		p := teamsPage{User: r.user}
 		profile, err := a.Service.Profile(tx, r.user)
 		p.Name = profile.Name
 		ids, teamsErr := a.Service.TeamsOf(tx, r.user)
@@ -43,13 +40,19 @@ func (a *api) teamsPage(r *request) work {
 }
 
 type teamPage struct {
-	Mount, User string
-	Day         string // the reader's date
-	Team        scorekeeper.Team
-	Admin       bool
-	Tabs        page.Tabs
-	Board       *scorekeeper.Board // today's
-	Week        *page.Table
+	User  string
+	Day   string // the reader's date
+	When  string // what is shown: "" is the day, or week, last-week
+	Team  scorekeeper.Team
+	Board *scorekeeper.Board // today's
+	Days  []string           // of the week
+	Week  []weekLine
+}
+
+// weekLine is a player's line in the table of a week.
+type weekLine struct {
+	Name            string
+	Solved, Guesses int
 }
 
 // teamPage shows a team's board for today, this week or last week.
@@ -69,13 +72,10 @@ func (a *api) teamPage(r *request) work {
 	team := a.team(r, r.Param("id"), days...)
 	return func(tx *store.Tx) (any, error) {
 		t, err := a.Service.Team(tx, team, r.user)
-		p := teamPage{Mount: a.mount, User: r.user, Day: day.Format(scorekeeper.Day), Team: t}
+		p := teamPage{User: r.user, Day: day.Format(scorekeeper.Day), When: when, Team: t, Days: days}
 		if err != nil {
 			return p, err
 		}
-		p.Admin = slices.ContainsFunc(t.Members, func(m scorekeeper.Member) bool { return m.UserID == r.user && m.Role == scorekeeper.RoleAdmin })
-		p.Tabs = page.NewTabs("Board", a.look.At("/teams/"+team), strings.TrimSuffix("/"+when, "/"),
-			"", "Today", "/week", "This week", "/last-week", "Last week")
 		if when == "" {
 			board, err := a.Service.Board(tx, r.user, team, days[0])
 			p.Board = &board
@@ -87,22 +87,13 @@ func (a *api) teamPage(r *request) work {
 }
 
 // weekOf returns the seven days of a day's week, from Monday on.
-func weekOf(day time.Time) (days []string) {
-	for _, d := range calendar(day, day.AddDate(0, 0, 6), func(string) cell { return cell{} })[:7] {
-		days = append(days, d.Date)
-	}
-	return days
-}
+func weekOf(day time.Time) []string { return calendar(day, day.AddDate(0, 0, 6))[:7] }
 
 // week returns a team's table for some days: most puzzles solved first, then fewest guesses.
-func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []string) (*page.Table, error) {
-	type sum struct {
-		name            string
-		solved, guesses int
-	}
-	all, byUser := make([]sum, len(team.Members)), map[string]*sum{}
+func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []string) ([]weekLine, error) {
+	all, byUser := make([]weekLine, len(team.Members)), map[string]*weekLine{}
 	for i, m := range team.Members {
-		all[i].name = m.Name
+		all[i].Name = m.Name
 		byUser[m.UserID] = &all[i]
 	}
 	for _, day := range days {
@@ -112,58 +103,51 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []str
 		}
 		for _, score := range board.Scores {
 			if score.Won {
-				byUser[score.UserID].solved++
-				byUser[score.UserID].guesses += score.Moves
+				byUser[score.UserID].Solved++
+				byUser[score.UserID].Guesses += score.Moves
 			}
 		}
 	}
-	slices.SortFunc(all, func(x, y sum) int {
-		return cmp.Or(cmp.Compare(y.solved, x.solved), cmp.Compare(x.guesses, y.guesses), strings.Compare(x.name, y.name))
+	slices.SortFunc(all, func(x, y weekLine) int {
+		return cmp.Or(cmp.Compare(y.Solved, x.Solved), cmp.Compare(x.Guesses, y.Guesses), strings.Compare(x.Name, y.Name))
 	})
-	t := &page.Table{ID: "week", Title: "Week of " + days[0], Heads: []string{"Player", "Solved", "Guesses"}}
-	for _, player := range all {
-		t.Rows = append(t.Rows, []string{player.name, strconv.Itoa(player.solved), strconv.Itoa(player.guesses)})
-	}
-	return t, nil
+	return all, nil
 }
 
 // ahead is for how many days, from today on, the admin page warns of missing puzzles.
 const ahead = 14
 
 type adminPage struct {
-	Days []cell
-	Gaps int
+	Today string
+	Days  []string
+	Set   map[string]bool // days with a puzzle
+	Gaps  int             // days without one, from today on
 }
 
 func (a *api) getAdminPage(c *gin.Context) error {
-	return httpapi.OwnView(c, "admin", "Puzzles", func(tx *store.Tx) (p adminPage, err error) {
+	return httpapi.OwnView(c, "admin", "Puzzles", func(tx *store.Tx) (adminPage, error) {
 		today := tx.Now().UTC()
-		from, to := today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead-1)
+		p := adminPage{Today: today.Format(scorekeeper.Day), Days: calendar(today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead-1)), Set: map[string]bool{}}
 		all, err := a.Service.Puzzles(tx, "", "")
-		p.Days = calendar(from, to, func(date string) cell {
-			at := a.look.At("/admin/days/" + date)
-			switch {
-			case slices.ContainsFunc(all, func(p scorekeeper.Puzzle) bool { return p.Date == date }):
-				return cell{Class: "won", Text: "set", Href: at}
-			case date < today.Format(scorekeeper.Day):
-				return cell{Class: "missed", Text: "–", Href: at}
+		for i := range all {
+			p.Set[all[i].Date] = true
+		}
+		for _, date := range p.Days {
+			if date >= p.Today && !p.Set[date] {
+				p.Gaps++
 			}
-			p.Gaps++
-			return cell{Class: "lost", Text: "gap", Href: at}
-		})
+		}
 		return p, err
 	})
 }
 
 type dayPage struct {
-	Mount  string
 	Puzzle scorekeeper.Puzzle
 	Games  int // games that a change of the word re-grades
 }
 
 func (a *api) getDayPage(c *gin.Context) error {
 	return httpapi.OwnView(c, "day", "Puzzle", func(tx *store.Tx) (p dayPage, err error) {
-		p.Mount = a.mount
 		p.Puzzle, err = a.Service.Puzzle(tx, c.Param("date"))
 		if fault.Is(err, fault.NotFound) {
 			p.Puzzle.Date, err = c.Param("date"), nil
