@@ -17,13 +17,13 @@ import (
 
 // Backup writes a consistent copy of the store to a new file while the store is in use. The copy has everything that was committed when
 // Backup began. The folder must exist, path must not. The checksum is written to path + ".sha256" in the format of sha256sum, replacing
-// one left without its file. The copy is a clean, closed and verified store file: Restore accepts it, and Open needs no scan for it. It
-// is on disk when Backup returns. A backup that failed or was cancelled leaves nothing.
+// one left without its file. The copy is a verified store file without a free list: Restore accepts it, and an Open of the copy itself
+// walks it once. It is on disk when Backup returns. A backup that failed or was cancelled leaves nothing.
 //
-// Backup holds a snapshot for as long as the copy takes, at most Options.BackupDeadline, and meanwhile the store cannot reuse free pages:
-// path should be on a local disk, not on a network. progress may be nil; it gets the number of bytes copied and the total. A disk without
-// room for the copy and 64 MiB more is fault.Full, an existing path is fault.Conflict, and a store with damaged pages, items or journal
-// records is fault.Damaged: a backup of these would replace an older, good one.
+// Backup holds a snapshot for as long as the copy takes, at most until the first write after Options.BackupDeadline, and meanwhile the
+// store cannot reuse free pages: path should be on a local disk, not on a network. progress may be nil; it gets the number of bytes copied
+// and the total. A disk without room for the copy and 64 MiB more is fault.Full, an existing path is fault.Conflict, and a store with
+// damaged pages, items or journal records is fault.Damaged: a backup of these would replace an older, good one.
 func (s *Store) Backup(ctx context.Context, path string, progress func(done, total int64)) (BackupInfo, error) {
 	return s.copies.Backup(ctx, path, progress)
 }
@@ -81,7 +81,7 @@ func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]P
 	}
 	defer remove()
 	check.Tell(progress, "a copy of the file")
-	_, err = s.copies.CopyTo(ctx, f, nil, nil)
+	_, err = s.copies.CopyTo(ctx, f, nil)
 	if fault.Is(err, fault.Damaged) {
 		_ = f.Close()
 		return []Problem{{Where: "file", What: err.Error()}}, nil

@@ -17,6 +17,7 @@ import (
 	"github.com/touchline/touchline/store/internal/disk"
 	"github.com/touchline/touchline/store/internal/format"
 	"github.com/touchline/touchline/store/internal/pages"
+	"github.com/touchline/touchline/store/internal/refusal"
 )
 
 // Info describes a backup.
@@ -43,8 +44,11 @@ func (c *Copies) Backup(ctx context.Context, path string, progress func(done, to
 		return info, err
 	}
 	defer func() { d.End(err == nil) }()
-	if info, err = c.CopyTo(ctx, d.F, progress, c.checkContent); err != nil {
+	if info, err = c.CopyTo(ctx, d.F, progress); err != nil {
 		return info, err
+	}
+	if err := pages.VerifyAll(d.F, c.checkContent); err != nil {
+		return info, refusal.Damaged(err, "%v", err)
 	}
 	info.Path = path
 	failpoint.Hit(failpoint.BackupCopied)
@@ -74,39 +78,6 @@ func (c *Copies) checkContent(bucket, key, value []byte) error {
 		return nil
 	}
 	return fmt.Errorf("an item of table %s differs from what was written to disk", t.Spec.Name)
-}
-
-// CopyTo writes a snapshot of the store to an empty file. contents, if not nil, checks each key and value.
-func (c *Copies) CopyTo(
-	ctx context.Context, f *os.File, progress func(done, total int64), contents func(bucket, key, value []byte) error,
-) (info Info, err error) {
-	began := time.Now()
-	snap, err := c.begin(ctx)
-	if err != nil {
-		return info, err
-	}
-	defer snap.end()
-	info.Node, info.Incarnation = c.E.Node, c.E.Incarnation.Load()
-	info.Seq, info.Tables = snap.seq, snap.tables
-	sum := sha256.New()
-	w := pages.SnapshotWriter{Ctx: ctx, F: f, Sum: sum, From: snap, Meta: snap.meta, Progress: progress, Contents: contents}
-	w.ReserveFreelist()
-	if f.Name() != disk.MemoryName {
-		if err := disk.RoomFor(filepath.Dir(f.Name()), w.Meta.Used()); err != nil {
-			return info, err
-		}
-	}
-	if err := w.Pages(); err != nil {
-		return info, err
-	}
-	snap.end()
-	info.HeldSeconds = time.Since(began).Seconds()
-	disk.DropCache(c.E.Room.F)
-	if err := w.Freelist(); err != nil {
-		return info, err
-	}
-	info.Bytes, info.SHA256 = w.At, hex.EncodeToString(sum.Sum(nil))
-	return info, nil
 }
 
 const checksumSuffix = ".sha256"

@@ -107,7 +107,7 @@ func copyChecked(ctx context.Context, d *disk.Draft, from *os.File, progress fun
 		return "", err
 	}
 	sum := sha256.New()
-	buf := make([]byte, pages.CopyChunk)
+	buf := make([]byte, copyChunk)
 	for at := int64(0); ; {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)

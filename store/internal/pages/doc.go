@@ -1,3 +1,2 @@
-// Package pages reads and writes the pages of a bbolt file without bbolt, which trusts its file. It verifies a file before bbolt opens
-// it, and writes the copy of a snapshot.
+// Package pages reads the pages of a bbolt file without bbolt, which trusts its file. It verifies a file before bbolt opens it.
 package pages

@@ -51,7 +51,6 @@ const (
 type Meta struct {
 	PageSize uint64
 	root     uint64
-	sequence uint64 // of the root bucket; unused
 	freelist uint64
 	High     uint64 // the first page that does not exist
 	txid     uint64
@@ -73,7 +72,15 @@ type Verified struct {
 
 // Verify refuses a file that bbolt must not open. It does not change the file. It verifies every page if that is fast, if bbolt would
 // walk them too, or if whole is set.
-func Verify(f *os.File, whole bool) (is Verified, err error) {
+func Verify(f *os.File, whole bool) (is Verified, err error) { return verify(f, whole, nil) }
+
+// VerifyAll verifies every page of a file and, with contents, every key and value in its buckets.
+func VerifyAll(f *os.File, contents func(bucket, key, value []byte) error) error {
+	_, err := verify(f, true, contents)
+	return err
+}
+
+func verify(f *os.File, whole bool, contents func(bucket, key, value []byte) error) (is Verified, err error) {
 	info, err := f.Stat()
 	if err != nil {
 		return is, err
@@ -89,6 +96,7 @@ func Verify(f *os.File, whole bool) (is Verified, err error) {
 		return is, fmt.Errorf("it is truncated: %d bytes of %d", info.Size(), used)
 	}
 	v := newVerifier(f, meta)
+	v.contents = contents
 	whole = whole || !meta.closedInOrder() || used <= verifyLimit
 	if whole {
 		if is.Prefetched = used > prefetchLimit; is.Prefetched {
@@ -164,7 +172,6 @@ func readMetaPage(f io.ReaderAt, at int64) (m Meta, err error) {
 	return Meta{
 		PageSize: uint64(order.Uint32(body[8:])),
 		root:     order.Uint64(body[16:]),
-		sequence: order.Uint64(body[24:]),
 		freelist: order.Uint64(body[32:]),
 		High:     order.Uint64(body[40:]),
 		txid:     order.Uint64(body[48:]),
