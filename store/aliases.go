@@ -4,7 +4,6 @@ import (
 	"github.com/touchline/touchline/store/internal/backup"
 	"github.com/touchline/touchline/store/internal/catalogue"
 	"github.com/touchline/touchline/store/internal/check"
-	"github.com/touchline/touchline/store/internal/count"
 	"github.com/touchline/touchline/store/internal/file"
 	"github.com/touchline/touchline/store/internal/format"
 	"github.com/touchline/touchline/store/internal/txn"
@@ -110,8 +109,6 @@ type (
 
 	IndexProgress = txn.IndexProgress
 	DropProgress  = txn.DropProgress
-	Counts        = count.Counts
-	IndexCounts   = count.IndexCounts
 
 	Problem        = check.Problem
 	BackupInfo     = backup.Info

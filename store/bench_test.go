@@ -343,3 +343,14 @@ func BenchmarkMemory(b *testing.B) {
 	b.ReportMetric(ratio(times[0], times[1]), "put/file")
 	b.ReportMetric(ratio(cpu[0], cpu[1]), "cpu/file")
 }
+
+func BenchmarkCount(b *testing.B) {
+	s := storetest.Open(b, storetest.Balls())
+	fillBalls(b, s, 1000)
+	size := attr.Size(storetest.Ball("final", 1, "runs", 1))
+	for b.Loop() {
+		if c, err := s.Count(b.Context(), "balls"); err != nil || c.Bytes < int64(1000*size/2) {
+			b.Fatal(c, err)
+		}
+	}
+}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/touchline/touchline/store/internal/count"
 	"github.com/touchline/touchline/store/internal/disk"
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/txn"
 )
 
 // Stats returns the current figures.
@@ -54,25 +55,85 @@ func (s *Store) Disk() DiskState {
 	return d
 }
 
-// Count counts the items of a table. It walks them in slices, each in a snapshot of its own: with concurrent writes the sum may never
-// have been true at any instant.
-func (s *Store) Count(ctx context.Context, name string) (counts Counts, err error) {
-	var after []byte
-	for id := int64(-1); id < 0 || after != nil; {
-		err = s.View(ctx, func(tx *Tx) error {
-			t, err := tx.table(name)
-			if err != nil {
-				return err
-			}
-			if id != int64(t.ID) { // the first slice, or the table was dropped and created again
-				counts, after, id = count.New(t), nil, int64(t.ID)
-			}
-			after, err = count.Slice(tx.core, t, after, &counts)
-			return err
+// countSlice is how many keys Count reads in one snapshot.
+const countSlice = 10_000
+
+// Counts is the content of a table. Items past their TTL count until they are swept.
+type Counts struct {
+	Items   int64
+	Bytes   int64            // as attr.Size counts them
+	Indexes map[string]int64 // entries, by the index's name
+}
+
+// Count counts the items of a table and the entries of its indexes. It walks them in slices, each in a snapshot of its own: with
+// concurrent writes the counts may never have been true at any instant.
+func (s *Store) Count(ctx context.Context, name string) (Counts, error) {
+	d, err := s.Describe(name)
+	if err != nil {
+		return Counts{}, err
+	}
+	c := Counts{Indexes: map[string]int64{}}
+	err = s.walkBucket(ctx, name, "", func(v []byte) error {
+		r := format.Row(v)
+		c.Items++
+		c.Bytes += int64(r.Size())
+		return r.Known()
+	})
+	if err != nil {
+		return Counts{}, err
+	}
+	for _, ix := range d.Spec.Indexes {
+		err := s.walkBucket(ctx, name, ix.Name, func([]byte) error {
+			c.Indexes[ix.Name]++
+			return nil
 		})
 		if err != nil {
 			return Counts{}, err
 		}
 	}
-	return counts, nil
+	return c, nil
+}
+
+// walkBucket calls each with the values in the bucket of a table or, with index, of one of its indexes, until each fails.
+func (s *Store) walkBucket(ctx context.Context, table, index string, each func(v []byte) error) error {
+	var after []byte
+	for first := true; first || after != nil; first = false {
+		err := s.View(ctx, func(tx *Tx) (err error) {
+			after, err = tx.walkSlice(table, index, after, each)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// walkSlice is walkBucket for the values after a key. It returns the key to continue after, or nil at the end of the bucket.
+func (tx *Tx) walkSlice(table, index string, after []byte, each func(v []byte) error) (to []byte, err error) {
+	if err := tx.core.Enter(); err != nil {
+		return nil, err
+	}
+	defer tx.core.Leave()
+	t, err := tx.table(table)
+	if err != nil {
+		return nil, err
+	}
+	name := t.Bucket
+	if index != "" {
+		ix := t.Find(index)
+		if ix == nil { // dropped meanwhile
+			return nil, nil
+		}
+		name = ix.Bucket
+	}
+	bucket, err := tx.core.Bucket(name)
+	if err != nil {
+		return nil, err
+	}
+	to = txn.Slice(bucket, after, countSlice, func(_, v []byte) bool {
+		err = each(v)
+		return err == nil
+	})
+	return to, err
 }

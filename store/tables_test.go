@@ -3,6 +3,7 @@ package store_test
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -322,4 +323,53 @@ func TestDefineLeavesWhatWasAdded(t *testing.T) {
 	if slices.Sort(names); !slices.Equal(names, []string{"by-runs", "wicket-index"}) {
 		t.Errorf("indexes %v", names)
 	}
+}
+
+// Count returns what scans of the table and its indexes read.
+func TestCount(t *testing.T) {
+	spec := storetest.Balls()
+	spec.Indexes = append(spec.Indexes, store.IndexSpec{
+		Name: "text-index", Key: store.KeySpec{Partition: storetest.Str("bowler")}, Projection: store.ProjectInclude, Include: []string{"runs", "none"},
+	})
+	s := storetest.Open(t, spec, storetest.Matches())
+	fillBalls(t, s, 25_000) // more than two slices
+	storetest.Put(t, s, "balls", storetest.Ball("final", 3, "wicket", "lbw", "runs", 6, "bowler", "anna", "text", "long"))
+	storetest.Put(t, s, "balls", storetest.Ball("final", 4, "wicket", "run out", "ttl", 1)) // has no runs, and is expired
+	got, err := s.Count(t.Context(), "balls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := store.Counts{Indexes: map[string]int64{}}
+	scanned := func(index string) (items, bytes int64) {
+		storetest.View(t, s, func(tx *store.Tx) error {
+			tx.ShowExpired()
+			for q := (store.Scan{Table: "balls", Index: index}); ; {
+				page, err := tx.Scan(q)
+				if err != nil {
+					return err
+				}
+				items, bytes = items+int64(page.Scanned), bytes+int64(page.Bytes)
+				if q.StartKey = page.LastKey; q.StartKey == nil {
+					return nil
+				}
+			}
+		})
+		return items, bytes
+	}
+	want.Items, want.Bytes = scanned("")
+	for _, index := range []string{"bowler-index", "wicket-index", "text-index"} {
+		want.Indexes[index], _ = scanned(index)
+	}
+	if want.Items != 25_000 || want.Indexes["wicket-index"] != 1 {
+		t.Errorf("not the items that this test is about: %+v", want)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	empty, err := s.Count(t.Context(), "matches")
+	if err != nil || empty.Items != 0 || empty.Bytes != 0 {
+		t.Errorf("an empty table: %+v, %v", empty, err)
+	}
+	_, err = s.Count(t.Context(), "none")
+	storetest.WantFault(t, err, fault.NotFound, "table_not_found")
 }

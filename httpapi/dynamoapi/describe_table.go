@@ -32,7 +32,7 @@ func (r *deleteTable) run(c *call) error {
 	if err := c.api.store.DropTable(c, d.Spec.Name); err != nil {
 		return err
 	}
-	c.api.sizes.forget(d.ID)
+	c.api.sizes.forget()
 	c.out.Name("TableDescription")
 	c.describe(d, look{table: "DELETING"})
 	return nil

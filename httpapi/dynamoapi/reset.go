@@ -38,7 +38,7 @@ func (a *API) reset(w http.ResponseWriter, r *http.Request, out *wire.Encoder) e
 	if err != nil {
 		return err
 	}
-	a.sizes.forgetAll()
+	a.sizes.forget()
 	a.cfg.Logger.InfoContext(r.Context(), "reset", "tables", len(names), "dropped", tables == "true")
 	out.Begin()
 	out.NamedTexts("TableNames", names)

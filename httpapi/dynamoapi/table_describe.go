@@ -210,14 +210,9 @@ func (c *call) writeIndex(d store.TableDescription, ix store.IndexSpec, l look) 
 	out.NamedObject("Projection")
 	writeProjection(out, ix)
 	out.End()
-	var counts store.IndexCounts
-	for _, of := range l.counts.Indexes {
-		if of.Name == ix.Name {
-			counts = of
-		}
-	}
-	out.NamedInt("IndexSizeBytes", counts.Bytes)
-	out.NamedInt("ItemCount", counts.Items)
+	entries := l.counts.Indexes[ix.Name]
+	out.NamedInt("IndexSizeBytes", entries*l.counts.Bytes/max(l.counts.Items, 1)) // as if all attributes were in the index
+	out.NamedInt("ItemCount", entries)
 	out.NamedText("IndexArn", tableARN(d.Spec.Name)+"/index/"+ix.Name)
 }
 

@@ -125,11 +125,6 @@ var arrows = []arrow{
 		},
 		tests: []string{"store", "store/expr", "store/attr"},
 	},
-	{
-		pkg:   "store/internal/count",
-		may:   []string{"store/internal/refusal", "store/internal/format", "store/internal/catalogue", "store/internal/txn", "store/attr"},
-		tests: []string{"store"},
-	},
 	{pkg: "store/internal/past", may: []string{"store/internal/format", "store/internal/catalogue", "store/internal/txn", "store/attr"}},
 	{
 		pkg: "store/internal/housekeeping",
