@@ -20,34 +20,66 @@ func TestEveryRoute(t *testing.T) {
 		cfg.Auth, cfg.Development = web.Verifier(t), true
 		mountAt(t, cfg, f, mount)
 		s := newServer(t, cfg)
-		all := web.Callers(t)
+		all := web.NewCallers(t)
+		levels := map[Access]string{Public: "public", Optional: "public", Guest: "user", User: "user", Admin: "admin"}
 		for _, r := range s.table() {
 			for _, path := range r.paths {
-				asked(t, s, r.Route, web.Filled(path, "c1"), all, s.appAt(path) == nil)
+				all.Ask(t, s.Handler(), r.Method, web.Filled(path, "c1"), levels[r.Access])
 			}
 		}
 	}
 }
 
-// asked lets every caller call a route.
-func asked(t *testing.T, s *Server, r Route, path string, all []web.Caller, page bool) {
-	t.Helper()
-	level := map[Access]string{Public: "public", Optional: "public", Guest: "user", User: "user", Admin: "admin"}[r.Access]
-	for i := range all {
-		if r.Access == Public && i%8 != 0 {
-			continue // nothing to decide
-		}
-		who := &all[i]
-		want := who.Want(level, r.Method == http.MethodGet && (r.Stream || page))
-		w := web.Ask(s.Handler(), r.Method, path, "{}", append([]string{"Content-Type", "application/json"}, who.Headers...)...)
-		if got := web.Verdict(w); got != want {
-			t.Errorf("%s %s by %s: %s (%d %s), want %s", r.Method, path, who.Name, got, w.Code, w.Body, want)
-		}
-		if want == web.SignIn && !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), "Bearer realm=") {
-			t.Errorf("%s %s by %s: no challenge", r.Method, path, who.Name)
-		}
-		if body := w.Body.String(); strings.Contains(body, web.Key) || strings.Contains(body, "eyJ") {
-			t.Errorf("%s %s by %s: the answer shows a secret: %s", r.Method, path, who.Name, body)
+// A token cookie counts for reading pages and streams; for anything else, our own pages must have sent it. What else a request says about
+// its caller is not an identity.
+func TestCookiesAndOtherClaims(t *testing.T) {
+	cfg, _ := config(t)
+	cfg.Auth = web.Verifier(t)
+	s := newServer(t, cfg)
+	bearer := func(token string, more ...string) []string {
+		return append([]string{"Authorization", "Bearer " + token}, more...)
+	}
+	cookie := func(token string, more ...string) []string {
+		return append([]string{"Cookie", cookieName + "=" + token}, more...)
+	}
+	own := []string{"Sec-Fetch-Site", "same-origin"}
+	user, admin := web.Token("u1"), web.AdminToken()
+	const in, out, refused = web.In, web.SignIn, web.Refused
+	for name, tt := range map[string]struct {
+		headers               []string
+		user, admin, pageLike string // what routes for users and admins, and a user's page and stream, answer
+	}{
+		"a user of another group":                      {bearer(web.Token("u1", "cognito:groups", []string{"Admin", "admins", "scorers"})), in, refused, in},
+		"a user and the API key":                       {bearer(user, "X-API-Key", web.Key), in, in, in},
+		"the API key as a token":                       {bearer(web.Key), out, out, out},
+		"a cookie":                                     {cookie(user), out, out, in},
+		"an admin's cookie":                            {cookie(admin), out, out, in},
+		"from our page":                                {cookie(admin, own...), in, in, in},
+		"from our page, an older browser":              {cookie(user, "Origin", "http://example.com"), in, refused, in},
+		"from our page, through a proxy":               {cookie(admin, append(own, "Origin", "https://touchline.example")...), in, in, in},
+		"from another site":                            {cookie(admin, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"), out, out, out},
+		"from another site, an older browser":          {cookie(admin, "Origin", "https://evil.example"), out, out, out},
+		"from a sibling":                               {cookie(admin, "Sec-Fetch-Site", "same-site", "Origin", "http://a.example.com"), out, out, out},
+		"from a file":                                  {cookie(admin, "Origin", "null"), out, out, out},
+		"from a longer origin":                         {cookie(admin, "Origin", "http://example.com.evil.example"), out, out, out},
+		"from an origin with a user":                   {cookie(admin, "Origin", "http://evil.example@example.com"), out, out, out},
+		"from an origin with a path":                   {cookie(admin, "Origin", "http://example.com/"), out, out, out},
+		"an expired cookie":                            {cookie(web.Token("u1", "exp", 1_700_000_000), own...), out, out, out},
+		"two cookies":                                  {cookie(user, append(own, "Cookie", cookieName+"="+admin)...), out, out, out},
+		"a cookie, and a bad token":                    {cookie(admin, append(own, "Authorization", "Bearer x")...), out, out, out},
+		"a cookie with another name":                   {append([]string{"Cookie", "token=" + admin}, own...), out, out, out},
+		"the API key under another spelling of header": {[]string{"X_API_KEY", web.Key, "X-Api-Key ", web.Key}, out, out, out},
+		"headers of a proxy": {[]string{
+			"X-Forwarded-For", "127.0.0.1", "X-Real-Ip", "127.0.0.1", "Forwarded", "for=127.0.0.1", "X-Forwarded-User", "boss",
+			"X-Amzn-Oidc-Identity", "boss", "X-Forwarded-Access-Token", admin, "Proxy-Authorization", "Bearer " + admin,
+		}, out, out, out},
+	} {
+		for path, want := range map[string]string{
+			"/counter/counts": tt.user, "/counter/admin/things": tt.admin, "/counter/-/counts/c1": tt.pageLike, streamPath: tt.pageLike,
+		} {
+			if w := web.Ask(s.Handler(), "GET", path, "", tt.headers...); web.Verdict(w) != want {
+				t.Errorf("%s, %s: %d %s, want %s", name, path, w.Code, w.Body, want)
+			}
 		}
 	}
 }
