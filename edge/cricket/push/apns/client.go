@@ -52,10 +52,9 @@ type Config struct {
 
 	ManageHost string // https://..., for broadcast channels; empty: the one that belongs to Host
 
-	Timeout      time.Duration     // of one push, real time; 0: 10 s
-	TripAfter    uint32            // consecutive failures that open the circuit; 0: 50
-	TripDuration time.Duration     // how long it stays open, by Clock; 0: 15 s
-	Transport    http.RoundTripper // nil: our own
+	Timeout      time.Duration // of one push, real time; 0: 10 s
+	TripAfter    uint32        // consecutive failures that open the circuit; 0: 50
+	TripDuration time.Duration // how long it stays open, by Clock; 0: 15 s
 
 	now func() time.Time // for the age of bearers
 }
@@ -253,7 +252,7 @@ func (c *Client) classified(res Result) Result {
 	return res
 }
 
-func noAnswer(err error, conn uint64) Result {
+func noAnswer(err error, conn *connection) Result {
 	if _, ok := errors.AsType[*json.MarshalerError](err); ok {
 		return Result{Action: Stop, Alarm: true, Reason: ReasonBadPayload, Err: err}
 	}

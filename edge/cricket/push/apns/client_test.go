@@ -3,10 +3,12 @@ package apns
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -72,7 +74,6 @@ func (r *rig) another() *Client {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(c.Close)
-	c.pool.patience = time.Minute // more than any machine needs
 	return c
 }
 
@@ -197,17 +198,28 @@ func TestForeignAnswers(t *testing.T) {
 	if res := r.Send(t.Context(), r.push()); res.Action != Retry || !res.Maybe || res.Reason != ReasonNoAnswer {
 		t.Errorf("answer lost: %+v", res)
 	}
-	r = newRig(t, func(cfg *Config) { cfg.Transport = portal{} })
+	portal := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>sign in</html>")) })
+	r = newRig(t, func(cfg *Config) { cfg.Host, cfg.RootCAs = portal.host, portal.roots })
 	if res := r.Send(t.Context(), r.push()); res.Action != Retry || res.Reason != ReasonNotApple || !res.Alarm {
 		t.Errorf("captive portal: %+v", res)
 	}
 }
 
-// portal answers everything with a page, as the network of a hotel does.
-type portal struct{}
+// server is an HTTP/2 server that is not Apple's.
+type server struct {
+	host  string
+	roots *x509.CertPool
+}
 
-func (portal) RoundTrip(req *http.Request) (*http.Response, error) {
-	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+func serve(t *testing.T, handle http.HandlerFunc) server {
+	t.Helper()
+	srv := httptest.NewUnstartedServer(handle)
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	return server{srv.URL, roots}
 }
 
 // TestNoAnswer covers timeouts and dead hosts: whether the phone may have the push, and that no error or log shows a token.

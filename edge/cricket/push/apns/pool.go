@@ -5,75 +5,47 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Limits of a connection.
 const (
-	dialWithin    = 10 * time.Second
-	patienceUsual = 2 * time.Second        // a connection that has given no push a stream for this long is replaced
-	lookEvery     = 5 * time.Millisecond   // interval for checking for room while requests wait
-	dialGap       = 100 * time.Millisecond // between two attempts to dial
+	dialWithin = 10 * time.Second
+	dialGap    = 100 * time.Millisecond // between two attempts to dial
 )
 
-// pool holds the connections to Apple, one per host. A request waits here until its connection may have another stream, as
-// Apple's SETTINGS allow at that moment: one until it has seen a valid provider token, then a thousand, and one again after
-// a refusal. (net/http's own queue counts reservations as streams, and deadlocks if there are more of them than the limit
-// allows.)
+// pool holds the connections to Apple, one per host. net/http makes a request wait until its connection may have another
+// stream, as Apple's SETTINGS allow at that moment: one until it has seen a valid provider token, then a thousand, and one
+// again after a refusal.
 type pool struct {
-	dial  func(ctx context.Context, host string) (*http.ClientConn, error)
-	plain http.RoundTripper // replaces all this, for a caller with its own transport
+	transport *http.Transport // dials
 
-	patience time.Duration // how long a connection may give no push a stream
-
-	mu    sync.Mutex
-	hosts map[string]*hostConn
-	count uint64
-}
-
-// hostConn is the connection to a host and its queue.
-type hostConn struct {
-	host    string
-	conn    *connection // nil: none
-	dialing bool
-	dialed  time.Time   // when the last attempt ended
-	looking bool        // a check for room is scheduled
-	waiting []chan turn // requests waiting for a stream, oldest first
-	got     time.Time   // when a stream was last obtained
+	mu     sync.Mutex
+	conns  map[string]*connection // by host
+	dialed time.Time              // when the last attempt to dial ended
 }
 
 // connection is one connection to a host.
 type connection struct {
-	*http.ClientConn
-	number uint64
-	under  int  // requests with a place on it
-	known  bool // it has answered, so its limits are known: until then net/http assumes a hundred streams
-	over   bool // given up: closed when the last place is returned
-}
+	*http.ClientConn // nil: not dialled yet, or in vain
+	failed           error
 
-// turn ends the wait of a request.
-type turn struct {
-	ticket ticket
-	err    error // no connection is available
+	pool    *pool
+	gate    chan struct{} // its element is for the request that goes first; closed once one was answered, or the dialling failed
+	answers atomic.Int64
+	under   int  // requests on it or waiting for it, and its dialling
+	over    bool // given up: closed when nothing is under way on it
 }
 
 func newPool(cfg *Config) *pool {
-	t := newTransport(cfg)
-	return &pool{
-		plain:    cfg.Transport,
-		patience: patienceUsual,
-		hosts:    map[string]*hostConn{},
-		dial: func(ctx context.Context, host string) (*http.ClientConn, error) {
-			if _, _, err := net.SplitHostPort(host); err != nil {
-				host = net.JoinHostPort(host, "443")
-			}
-			return t.NewClientConn(ctx, "https", host)
-		},
-	}
+	return &pool{transport: newTransport(cfg), conns: map[string]*connection{}}
 }
 
 // newTransport returns the transport that dials connections: HTTP/2, pinged when idle.
@@ -94,86 +66,163 @@ func newTransport(cfg *Config) *http.Transport {
 // errNeverLeft marks errors from before a request was sent.
 var errNeverLeft = errors.New("the push was not sent")
 
-// ticket is a request's place on a connection.
-type ticket struct {
-	pool *pool
-	host *hostConn
-	conn *connection
-}
-
-// number returns the number of the connection, 0 if there is none.
-func (t ticket) number() uint64 {
-	if t.conn == nil {
-		return 0
-	}
-	return t.conn.number
-}
-
-// roundTrip sends a request on the connection to its host. A request that a lost connection certainly did not process is
-// sent again on the next one. The caller must return the ticket after reading the answer; in case of an error it has been
-// returned.
-func (l *pool) roundTrip(req *http.Request) (res *http.Response, t ticket, err error) {
-	if l.plain != nil {
-		res, err = l.plain.RoundTrip(req)
-		return res, t, err
-	}
+// roundTrip sends a request on the connection to its host. A request that certainly was not processed is sent again. The
+// caller must return the connection after reading the answer; in case of an error it has been returned.
+func (l *pool) roundTrip(req *http.Request) (res *http.Response, c *connection, err error) {
 	const tries = 3
 	for range tries {
-		if t, err = l.acquire(req.Context(), req.URL.Host); err != nil {
-			return nil, t, fmt.Errorf("%w: %w", errNeverLeft, err)
+		c = l.take(req.URL.Host)
+		answers := c.answers.Load()
+		sent, body := again(req)
+		if res, err = c.send(sent); err == nil {
+			return res, c, nil
 		}
-		if res, err = t.conn.RoundTrip(req); err == nil {
-			l.answered(t)
-			return res, t, nil
+		left, ended := body.seal() && !unprocessed(err), req.Context().Err()
+		// It had no stream in all its time, and no other request got an answer: the connection gives no streams.
+		stalled := errors.Is(ended, context.DeadlineExceeded) && c.answers.Load() == answers
+		if !left && !refused(err) && (ended == nil || stalled) {
+			l.replace(c)
 		}
-		t.back()
-		if !unprocessed(err) {
-			return nil, t, err
+		c.back()
+		if left {
+			return nil, c, err
 		}
-		if !refused(err) {
-			l.replace(t.number())
-		}
-		if req = again(req); req == nil {
-			return nil, t, err
+		err = fmt.Errorf("%w: %w", errNeverLeft, err)
+		if ended != nil || c.failed != nil {
+			break
 		}
 	}
-	return nil, t, fmt.Errorf("%w: %w", errNeverLeft, err)
+	return nil, c, err
 }
 
-// answered notes that a connection has answered.
-func (l *pool) answered(t ticket) {
+// take returns the connection to a host, which may have to be dialled yet. The caller must return it.
+func (l *pool) take(host string) *connection {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !t.conn.known {
-		t.conn.known = true
-		l.serve(t.host)
+	c := l.conns[host]
+	if c == nil || c.failed != nil || c.ClientConn != nil && c.Err() != nil {
+		c = &connection{pool: l, gate: make(chan struct{}, 1), under: 1}
+		l.conns[host] = c
+		time.AfterFunc(time.Until(l.dialed.Add(dialGap)), func() { l.connect(host, c) })
+	}
+	c.under++
+	return c
+}
+
+// connect dials. Its goroutine ends with the dialling, which is bounded.
+func (l *pool) connect(host string, c *connection) {
+	ctx, cancel := context.WithTimeout(context.Background(), dialWithin)
+	defer cancel()
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		host = net.JoinHostPort(host, "443")
+	}
+	conn, err := l.transport.NewClientConn(ctx, "https", host)
+	l.mu.Lock()
+	c.ClientConn, c.failed, l.dialed = conn, err, time.Now()
+	l.mu.Unlock()
+	if err != nil {
+		close(c.gate)
+	} else {
+		c.gate <- struct{}{}
+	}
+	c.back()
+}
+
+// send sends a request, which waits for a stream. Until one was answered there is only one: before net/http knows the limits
+// it assumes a hundred.
+func (c *connection) send(req *http.Request) (*http.Response, error) {
+	var first bool
+	select {
+	case _, first = <-c.gate:
+	case <-req.Context().Done():
+		return nil, context.Cause(req.Context())
+	}
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	res, err := c.RoundTrip(req)
+	switch {
+	case err != nil && first:
+		c.gate <- struct{}{}
+	case first:
+		close(c.gate)
+	}
+	if err == nil {
+		c.answers.Add(1)
+	}
+	return res, err
+}
+
+// back ends a use of the connection.
+func (c *connection) back() {
+	c.pool.mu.Lock()
+	c.under--
+	unused := c.over && c.under == 0
+	c.pool.mu.Unlock()
+	if unused && c.ClientConn != nil {
+		_ = c.Close()
 	}
 }
 
-// back returns the place and serves those who wait.
-func (t ticket) back() {
-	if t.pool == nil {
+// replace gives up a connection; requests on it may still finish. Many answers may ask for it: only the first has an effect.
+func (l *pool) replace(c *connection) {
+	if c == nil {
 		return
 	}
-	t.pool.mu.Lock()
-	defer t.pool.mu.Unlock()
-	t.conn.under--
-	t.conn.closeUnused()
-	t.pool.serve(t.host)
+	l.mu.Lock()
+	c.over = true
+	c.under++
+	maps.DeleteFunc(l.conns, func(_ string, current *connection) bool { return current == c })
+	l.mu.Unlock()
+	c.back()
 }
 
-// again returns a copy of a request for sending it again, nil if that is impossible.
-func again(req *http.Request) *http.Request {
-	out := *req
-	if req.GetBody == nil {
-		return &out
+// close gives up all connections.
+func (l *pool) close() {
+	l.mu.Lock()
+	all := slices.Collect(maps.Values(l.conns))
+	l.mu.Unlock()
+	for _, c := range all {
+		l.replace(c)
 	}
-	body, err := req.GetBody()
-	if err != nil {
-		return nil
+}
+
+// body is the body of a request. One of which nothing was read has not left.
+type body struct {
+	io.ReadCloser
+
+	mu     sync.Mutex
+	read   bool
+	sealed bool
+}
+
+// again returns a copy of a request, to be sent, with a body of its own. Requests without one may always be sent again.
+func again(req *http.Request) (*http.Request, *body) {
+	out, b := *req, &body{}
+	if req.ContentLength > 0 {
+		b.ReadCloser, _ = req.GetBody() // of bytes: cannot fail
+		out.Body = b
 	}
-	out.Body = body
-	return &out
+	return &out, b
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.sealed {
+		return 0, errNeverLeft
+	}
+	b.read = true
+	return b.ReadCloser.Read(p)
+}
+
+// seal ends the reading, and reports whether it had begun.
+func (b *body) seal() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.sealed = true
+	return b.read
 }
 
 // refusedStream is the HTTP/2 error code REFUSED_STREAM.
@@ -188,190 +237,15 @@ type streamError struct {
 
 func (e streamError) Error() string { return "stream reset" }
 
-// net/http's texts for a stream excluded by a GOAWAY, and for one that did not begin because its connection was over (two
-// texts). It exports none of these errors; TestGoAwayInACrowd and TestConnectionOverBeforeAStream pin the texts.
-const (
-	wordsGoAway         = "http2: Transport received Server's graceful shutdown GOAWAY"
-	wordsUnusable       = "http2: client conn not usable"
-	wordsNotEstablished = "http2: client conn could not be established"
-)
+// wordsGoAway is net/http's text for a stream excluded by a GOAWAY. It exports no such error; TestGoAwayInACrowd pins the text.
+const wordsGoAway = "http2: Transport received Server's graceful shutdown GOAWAY"
 
-// unprocessed reports whether the server has certainly not processed a request: its stream was refused, was
-// beyond the last one that a GOAWAY names, or never began.
-func unprocessed(err error) bool {
-	return refused(err) || slices.Contains([]string{wordsGoAway, wordsUnusable, wordsNotEstablished}, err.Error())
-}
+// unprocessed reports whether the server has certainly not processed a request that left: its stream was refused, or was
+// beyond the last one that a GOAWAY names.
+func unprocessed(err error) bool { return refused(err) || err.Error() == wordsGoAway }
 
 // refused reports whether a stream exceeded the limit of a connection that is otherwise intact.
 func refused(err error) bool {
 	reset, ok := errors.AsType[streamError](err)
 	return ok && reset.Code == refusedStream
-}
-
-// acquire waits for a place on the connection to a host.
-func (l *pool) acquire(ctx context.Context, host string) (ticket, error) {
-	h, ready := l.enqueue(host)
-	select {
-	case got := <-ready:
-		if ctx.Err() == nil || got.err != nil {
-			return got.ticket, got.err
-		}
-		got.ticket.back()
-	case <-ctx.Done():
-		l.leave(h, ready)
-	}
-	return ticket{}, context.Cause(ctx)
-}
-
-// enqueue queues a request and serves the queue.
-func (l *pool) enqueue(host string) (*hostConn, chan turn) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	h := l.hosts[host]
-	if h == nil {
-		h = &hostConn{host: host}
-		l.hosts[host] = h
-	}
-	ready := make(chan turn, 1)
-	h.waiting = append(h.waiting, ready)
-	l.serve(h)
-	return h, ready
-}
-
-// leave removes a request from the queue; if its turn has come meanwhile, it passes on to the next.
-func (l *pool) leave(h *hostConn, ready chan turn) {
-	l.mu.Lock()
-	i := slices.Index(h.waiting, ready)
-	if i >= 0 {
-		h.waiting = slices.Delete(h.waiting, i, i+1)
-	}
-	l.mu.Unlock()
-	if i < 0 {
-		(<-ready).ticket.back()
-	}
-}
-
-// serve gives the available places to waiting requests, oldest first. It gives up a connection that is over or
-// stalled, and dials if there is none. It is called with the lock held whenever something changes: a request came, a
-// place was returned, or net/http reports that a stream has ended, the limit has changed or the connection has ended.
-func (l *pool) serve(h *hostConn) {
-	if len(h.waiting) == 0 {
-		return
-	}
-	if h.conn != nil {
-		free, over := h.conn.room()
-		if !over && (free > 0 || time.Since(h.got) < l.patience) {
-			l.give(h, free)
-			return
-		}
-		h.giveUp()
-	}
-	if !h.dialing {
-		h.dialing = true
-		time.AfterFunc(time.Until(h.dialed.Add(dialGap)), func() { l.connect(h) })
-	}
-}
-
-// give gives free places to waiting requests. While some still wait, another check is scheduled: net/http may
-// still count streams whose places were returned, and does not always report when they end, because its hook is
-// not called if the state is the same as at the last call. The connection may also count as stalled by then.
-func (l *pool) give(h *hostConn, free int) {
-	n := min(free, len(h.waiting))
-	for _, ready := range h.waiting[:n] {
-		h.conn.under++
-		h.got = time.Now()
-		ready <- turn{ticket: ticket{l, h, h.conn}}
-	}
-	h.waiting = h.waiting[n:]
-	if len(h.waiting) == 0 || h.looking {
-		return
-	}
-	h.looking = true
-	time.AfterFunc(lookEvery, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		h.looking = false
-		l.serve(h)
-	})
-}
-
-// room returns how many more requests the connection may take now, and whether it is over: it failed, or has no
-// request and takes none. The lock is held, so no request without a place begins.
-func (c *connection) room() (free int, over bool) {
-	open, free := c.InFlight(), c.Available()
-	switch {
-	case c.Err() != nil || open == 0 && free == 0 && c.under == 0:
-		return 0, true
-	case free == 0:
-		return 0, false
-	case !c.known:
-		return max(0, 1-max(open, c.under)), false
-	default:
-		return max(0, open+free-c.under), false
-	}
-}
-
-// connect dials and serves the queue, or fails all of it. Its goroutine ends with the dialling, which is bounded.
-func (l *pool) connect(h *hostConn) {
-	ctx, cancel := context.WithTimeout(context.Background(), dialWithin)
-	defer cancel()
-	conn, err := l.dial(ctx, h.host)
-	if err == nil {
-		defer conn.SetStateHook(func(*http.ClientConn) { // deferred until after the unlock: it may be called at once
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.serve(h)
-		})
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	h.dialing, h.dialed = false, time.Now()
-	if err == nil {
-		l.count++
-		h.conn, h.got = &connection{ClientConn: conn, number: l.count}, h.dialed
-		l.serve(h)
-		return
-	}
-	for _, ready := range h.waiting {
-		ready <- turn{err: err}
-	}
-	h.waiting = nil
-}
-
-// giveUp stops using a connection; requests on it may still finish.
-func (h *hostConn) giveUp() {
-	h.conn.over = true
-	h.conn.closeUnused()
-	h.conn = nil
-}
-
-// closeUnused closes a connection that was given up once it has no requests.
-func (c *connection) closeUnused() {
-	if c.over && c.under == 0 {
-		time.AfterFunc(0, func() { _ = c.Close() }) // not here: its hook needs the lock
-	}
-}
-
-// replace gives up a connection. Many answers may ask for it: only the first has an effect.
-func (l *pool) replace(number uint64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, h := range l.hosts {
-		if h.conn != nil && h.conn.number == number {
-			h.giveUp()
-			l.serve(h)
-		}
-	}
-}
-
-// close gives up all connections.
-func (l *pool) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, h := range l.hosts {
-		if h.conn != nil {
-			h.giveUp()
-			l.serve(h)
-		}
-	}
 }

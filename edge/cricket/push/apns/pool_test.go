@@ -2,13 +2,11 @@ package apns
 
 import (
 	"context"
-	"crypto/x509"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,42 +51,66 @@ func TestStreamLimits(t *testing.T) {
 	}
 }
 
-// TestOnePlaceBeforeAnAnswer gives one request a place on a connection whose limits are unknown, and the others
-// theirs, in order, once it has answered.
-func TestOnePlaceBeforeAnAnswer(t *testing.T) {
-	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
-	srv.EnableHTTP2 = true
-	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0) // the test may be over before the handshake is
-	srv.StartTLS()
-	defer srv.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(srv.Certificate())
-	l, host := newPool(&Config{RootCAs: roots}), srv.Listener.Addr().String()
+// TestOneRequestBeforeAnAnswer sends one request on a connection whose limits are unknown, and the others once it has been
+// answered.
+func TestOneRequestBeforeAnAnswer(t *testing.T) {
+	var arrived atomic.Int32
+	release := make(chan struct{})
+	srv := serve(t, func(http.ResponseWriter, *http.Request) {
+		arrived.Add(1)
+		<-release
+	})
+	l := newPool(&Config{RootCAs: srv.roots})
 	defer l.close()
-	l.patience = time.Minute
-	var queue []chan turn
+	var wg sync.WaitGroup
 	for range 5 {
-		_, ready := l.enqueue(host)
-		queue = append(queue, ready)
+		wg.Go(func() {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.host, strings.NewReader("{}"))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			res, conn, err := l.roundTrip(req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = res.Body.Close()
+			conn.back()
+		})
 	}
-	first := <-queue[0]
-	if first.err != nil {
-		t.Fatal(first.err)
+	eventually(t, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		c := l.conns[strings.TrimPrefix(srv.host, "https://")]
+		return c != nil && c.under == 5 && arrived.Load() > 0
+	})
+	for range 20 { // time for the others to arrive too, if nothing held them back
+		pause(t)
 	}
-	for i, ready := range queue[1:] {
-		if len(ready) > 0 {
-			t.Fatalf("request %d has a place too", i+2)
-		}
+	if n := arrived.Load(); n != 1 {
+		t.Errorf("%d requests before the first answer", n)
 	}
-	l.answered(first.ticket)
-	for _, ready := range queue[1:] {
-		next := <-ready
-		if next.err != nil || next.ticket.conn != first.ticket.conn {
-			t.Errorf("%+v, want a place on the same connection", next)
-		}
-		next.ticket.back()
+	close(release)
+	wg.Wait()
+	if n := arrived.Load(); n != 5 {
+		t.Errorf("%d requests", n)
 	}
-	first.ticket.back()
+}
+
+// eventually waits for a condition.
+func eventually(t *testing.T, met func() bool) {
+	t.Helper()
+	for !met() {
+		pause(t)
+	}
+}
+
+func pause(t *testing.T) {
+	t.Helper()
+	if err := clock.Sleep(t.Context(), clock.Real(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestFirstAnswersRefuse keeps a queue waiting behind one stream whose pushes are refused one by one.
@@ -146,87 +168,98 @@ func TestGoAwayInACrowd(t *testing.T) {
 	}
 }
 
-// TestConnectionThatGivesNoStream replaces a connection whose only stream is taken by a push that never gets an answer.
-func TestConnectionThatGivesNoStream(t *testing.T) {
-	r := newRig(t, patient)
-	other, err := r.box.AddPhone(sandbox.Phone{Name: "Bob", DeviceID: "d2"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.box.SetStreams(1)
-	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
-		t.Fatalf("the first: %+v", res)
-	}
-	r.pass()
-	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
-	until := func(open int) {
-		for {
-			r.pool.mu.Lock()
-			n := r.pool.hosts[strings.TrimPrefix(r.cfg.Host, "https://")].conn.InFlight()
-			r.pool.mu.Unlock()
-			if n == open {
-				return
-			}
-			if err := clock.Sleep(t.Context(), clock.Real(), time.Millisecond); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	until(0)
-	ctx, giveUp := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if res := r.Send(ctx, r.push()); res.Action != Retry || !res.Maybe {
-			t.Errorf("what hung: %+v", res)
-		}
-	})
-	until(1)
-	r.pool.mu.Lock()
-	r.pool.patience = 10 * time.Millisecond
-	r.pool.mu.Unlock()
-	p := r.push()
-	p.Token = other.DeviceToken
-	if res := r.Send(t.Context(), p); res.Action != Accepted {
-		t.Errorf("what waited: %+v", res)
-	}
-	if n := r.box.Connections(); n < 2 {
-		t.Errorf("%d connections", n)
-	}
-	giveUp()
-	wg.Wait()
-}
-
-// TestConnectionOverBeforeAStream has connections end between a place on them and the request, before the first one and
-// after some: net/http's words for both are known as those of a request that was not sent. (TestGoAwayInACrowd sends such
-// requests again.)
-func TestConnectionOverBeforeAStream(t *testing.T) {
-	for _, before := range []int{0, 1} {
-		r := newRig(t, nil)
-		conn, err := r.pool.dial(t.Context(), strings.TrimPrefix(r.cfg.Host, "https://"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		request := func() error {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.cfg.Host, http.NoBody)
+// TestNoStream has pushes wait for the only stream of a connection, taken by a push that never gets an answer. One that waits
+// in vain has not left. Its connection is replaced, unless others got an answer on it meanwhile.
+func TestNoStream(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		t.Run(fmt.Sprint("busy=", busy), func(t *testing.T) {
+			r := newRig(t, patient)
+			other, err := r.box.AddPhone(sandbox.Phone{Name: "Bob", DeviceID: "d2"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			res, err := conn.RoundTrip(req)
+			r.box.SetStreams(1)
+			if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
+				t.Fatalf("the first: %+v", res)
+			}
+			r.pass()
+			r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
+			c := r.pool.conns[strings.TrimPrefix(r.cfg.Host, "https://")]
+			eventually(t, func() bool { return c.InFlight() == 0 })
+			ctx, giveUp := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				if res := r.Send(ctx, r.push()); res.Action != Retry || !res.Maybe {
+					t.Errorf("what hung: %+v", res)
+				}
+			})
+			eventually(t, func() bool { return c.InFlight() == 1 })
+			done := make(chan struct{})
+			wg.Go(func() {
+				for ; busy; c.answers.Add(1) {
+					select {
+					case <-done:
+						return
+					default:
+						pause(t)
+					}
+				}
+			})
+			p := r.push()
+			p.Token = other.DeviceToken
+			short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if res := r.Send(short, p); res.Action != Retry || res.Maybe {
+				t.Errorf("what waited: %+v", res)
+			}
+			close(done)
+			if busy {
+				giveUp()
+			}
+			if res := r.Send(t.Context(), p); res.Action != Accepted {
+				t.Errorf("what came after: %+v", res)
+			}
+			if n := r.box.Connections(); busy != (n == 1) {
+				t.Errorf("%d connections", n)
+			}
+			giveUp()
+			wg.Wait()
+		})
+	}
+}
+
+// TestConnectionOverBeforeAStream ends connections before a request, the first one and a later one: nothing of it was read, so
+// that it is sent again. (TestGoAwayInACrowd sends such requests.)
+func TestConnectionOverBeforeAStream(t *testing.T) {
+	for _, before := range []int{0, 1} {
+		r := newRig(t, nil)
+		c := r.pool.take(strings.TrimPrefix(r.cfg.Host, "https://"))
+		request := func() (left bool, err error) {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.cfg.Host, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent, body := again(req)
+			res, err := c.send(sent)
 			if err == nil {
 				_ = res.Body.Close()
 			}
-			return err
+			return body.seal(), err
 		}
 		for range before {
-			if err := request(); err != nil {
-				t.Fatal(err)
+			if left, err := request(); err != nil || !left {
+				t.Fatal(left, err)
 			}
 		}
-		if err := conn.Close(); err != nil {
+		if before == 0 {
+			c.gate <- <-c.gate // it is dialled
+		}
+		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if err := request(); err == nil || !unprocessed(err) {
+		if left, err := request(); err == nil || left {
 			t.Errorf("after %d requests: %v counts as sent", before, err)
 		}
+		c.back()
 	}
 }

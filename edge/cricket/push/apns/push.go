@@ -45,5 +45,5 @@ type Result struct {
 	// Err is why no answer came, for logs; it contains no token.
 	Err error
 
-	conn uint64 // the connection it was sent on
+	conn *connection // that it was sent on
 }

@@ -17,7 +17,7 @@ const bodyLimit = 4 << 10
 // exchange carries data to and from the transport: apns2 knows neither our bearer nor, if the body is not JSON, the status of the answer.
 type exchange struct {
 	bearer     string
-	conn       uint64
+	conn       *connection
 	status     int
 	id         string
 	channel    string
@@ -48,8 +48,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	out.Header = make(http.Header, len(req.Header)+1)
 	maps.Copy(out.Header, req.Header)
 	out.Header["Authorization"] = []string{"bearer " + x.bearer}
-	res, t, err := r.pool.roundTrip(&out)
-	x.conn = t.number()
+	res, conn, err := r.pool.roundTrip(&out)
+	x.conn = conn
 	if err != nil {
 		return nil, err
 	}
@@ -57,22 +57,22 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	x.id = cmp.Or(res.Header.Get("Apns-Id"), res.Header.Get("Apns-Request-Id")) // the latter for broadcasts
 	x.channel = res.Header.Get("Apns-Channel-Id")
 	x.retryAfter = retryAfter(res.Header.Get("Retry-After"), r.now())
-	res.Body = &answer{LimitedReader: io.LimitedReader{R: res.Body, N: max(x.limit, bodyLimit)}, body: res.Body, ticket: t}
+	res.Body = &answer{LimitedReader: io.LimitedReader{R: res.Body, N: max(x.limit, bodyLimit)}, body: res.Body, conn: conn}
 	return res, nil
 }
 
 // answer is a bounded body.
 type answer struct {
 	io.LimitedReader
-	body   io.Closer
-	ticket ticket
+	body io.Closer
+	conn *connection
 }
 
 // Close reads the rest of the body. Otherwise net/http would reset the stream, and a reset stream counts until Apple acknowledges it.
 func (a *answer) Close() error {
 	_, _ = io.Copy(io.Discard, &a.LimitedReader)
 	err := a.body.Close()
-	a.ticket.back()
+	a.conn.back()
 	return err
 }
 
