@@ -43,7 +43,7 @@ func newTaps(t testing.TB, s *store.Store, version string) (*Config, *taps) {
 			`{{define "list"}}{{template "kit-timeline" .}}{{end}}{{define "keys"}}<section data-part="keys">` +
 			`<form class="pad" method="post" action="/counter/taps" data-queue="POST" aria-label="Tap">{{range .Keys}}{{template "kit-key" .}}{{end}}</form><form class="form" method="post" action="/counter/taps" data-queue="POST"><div class="field"><label for="form-by">By</label>` +
 			`<input id="form-by" name="by" type="number" data-type="number" inputmode="numeric" required></div><p class="form__do"><button class="button" type="submit">Send</button></p></form>` +
-			`{{template "kit-countdown" .Countdown}}{{template "kit-figure" .QR}}</section>{{end}}`,
+			`{{template "kit-countdown" countdown "Closes in" .Now .Closes "closed"}}{{template "kit-figure" qr "http://node.localhost/counter/-/"}}</section>{{end}}`,
 	)}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -109,21 +109,10 @@ func (f *taps) view(ctx context.Context, _ *operator.NodeStatus, _ string, last 
 	for _, one := range all {
 		list.Items = append([]page.Happening{{Key: one.Key, Kind: "good", Mark: one.By, Text: "Tapped " + one.By}}, list.Items...)
 	}
-	qr, err := page.QR("http://node.localhost/counter/-/")
-	if err != nil {
-		return page.View{}, err
-	}
-	keys := struct {
-		Keys      []map[string]any
-		Countdown page.Countdown
-		QR        page.Figure
-	}{
-		[]map[string]any{
-			{"Name": "by", "Value": "1", "Number": true, "Text": "+1"}, {"Name": "by", "Value": "2", "Number": true, "Text": "+2"},
-			{"Name": "by", "Value": "3", "Number": true, "Text": "+3", "What": "A tap of three"}, {"Name": "by", "Value": "9", "Number": true, "Text": "+9"},
-		},
-		page.NewCountdown("Closes in", time.Unix(0, 0), time.Unix(3600, 0), "closed"), qr,
-	}
+	keys := map[string]any{"Now": time.Unix(0, 0), "Closes": time.Unix(3600, 0), "Keys": []map[string]any{
+		{"Name": "by", "Value": "1", "Number": true, "Text": "+1"}, {"Name": "by", "Value": "2", "Number": true, "Text": "+2"},
+		{"Name": "by", "Value": "3", "Number": true, "Text": "+3", "What": "A tap of three"}, {"Name": "by", "Value": "9", "Number": true, "Text": "+9"},
+	}}
 	score := map[string]any{"Version": f.extra[0], "Taps": len(all)}
 	v, err := f.look.Parts(last, "Taps", []page.Block{{ID: "count", Data: score}, {ID: "keys", Data: keys}, {ID: "list", Data: list}})
 	v.Kind = "taps"

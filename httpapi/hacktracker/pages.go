@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/touchline/touchline/edge/hacktracker"
@@ -87,23 +86,19 @@ type play struct {
 
 // gamePage is the view of a game for spectators and scorers.
 type gamePage struct {
-	Base, Page string // paths of the game's routes and pages
 	Team       hacktracker.Team
 	Box        hacktracker.Box
-	Title      string
 	Pill       page.Pill
 	May        bool   // the reader may score the game
 	On         string // runners on base
-	Line       page.Table
-	Plays      []play      // latest first
-	Doubles    []page.Link // at-bats that may be one scored twice: links to the later, which can be taken back
+	Plays      []play // in order
+	Doubles    []play // that may be one scored twice: the later of two, which can be taken back
 	Balls      []ball
-	Startable  bool
 	Bench      []hacktracker.Player
 	Results    []result
 	Up, Next   string
-	Book, Last string // JSON: the script's starting state, and the lineup of the previous game
-	Code       page.Figure
+	Book, Last string   // JSON: the script's starting state, and the lineup of the previous game
+	Address    string   // of the page
 	Waits      []string // unsent plays: filled by the script, and in gallery scenes
 }
 
@@ -114,15 +109,11 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	if b.Err() != nil {
 		return nil
 	}
-	p := a.game(team, box, roster)
-	p.Last = "[]"
+	p := newGame(team, box, roster)
 	if i := slices.IndexFunc(games, func(g hacktracker.Game) bool { return g.ID != box.Game.ID && len(g.Lineup) > 0 }); i >= 0 {
 		p.Last = encoded(games[i].Lineup)
 	}
-	address := httpapi.Address(r.Context, p.Page)
-	var err error
-	p.Code, err = page.QR(address)
-	b.Fail(err)
+	p.Address = httpapi.Address(r.Context, a.look.At("/games/"+box.Game.ID))
 	return p
 }
 
@@ -140,13 +131,12 @@ func encoded(v any) string {
 	return string(out)
 }
 
-// game builds the view of a game.
-func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Player) gamePage {
+// newGame builds the view of a game.
+func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Player) gamePage {
 	g, st, all := &box.Game, &box.State, box.AtBats
-	box.Game.Opponent = cmp.Or(g.Opponent, "Opponent")
+	g.Opponent = cmp.Or(g.Opponent, "Opponent")
 	p := gamePage{
-		Base: a.mount + "/games/" + g.ID, Page: a.look.At("/games/" + g.ID), Team: team, Box: box, Results: results, Pill: pills[g.Status],
-		Title: team.Name + " v " + g.Opponent, Startable: team.Type == hacktracker.Personal || len(g.Lineup) > 0,
+		Team: team, Pill: pills[g.Status], Results: results, Last: "[]",
 		May: slices.Contains([]hacktracker.Role{hacktracker.Owner, hacktracker.Manager, hacktracker.Scorekeeper}, team.Role),
 	}
 	names := map[string]string{}
@@ -178,12 +168,9 @@ func (a *api) game(team hacktracker.Team, box hacktracker.Box, roster []hacktrac
 		}
 	}
 	for _, pair := range st.Doubles {
-		at := now.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })]
-		text := fmt.Sprintf("%s: %s, inning %d, entered twice within a minute. Did two scorers enter it?", at.Name, at.Word, at.Inning)
-		p.Doubles = append(p.Doubles, page.Link{Text: text, Href: p.Base + "/atbats/" + at.ID})
+		p.Doubles = append(p.Doubles, now.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })])
 	}
-	slices.Reverse(now.Plays)
-	p.Plays, p.On, p.Line, p.Balls = now.Plays, bases(st.Bases, name), lineScore(&box), balls(all, name)
+	p.Box, p.Plays, p.On, p.Balls = box, now.Plays, bases(st.Bases, name), balls(all, name)
 	return p
 }
 
@@ -209,17 +196,4 @@ func bases(b *hacktracker.Bases, name func(string) string) string {
 		}
 	}
 	return cmp.Or(strings.Join(out, ", "), "empty")
-}
-
-func lineScore(box *hacktracker.Box) page.Table {
-	t := page.Table{ID: "line", Title: "Line score (runs batted in)", Heads: []string{""}, None: "No innings yet."}
-	if len(box.LineScore) == 0 {
-		return t
-	}
-	for i := range box.LineScore {
-		t.Heads = append(t.Heads, strconv.Itoa(i+1))
-	}
-	t.Heads = append(t.Heads, "RBI", "H")
-	t.Rows = [][]string{append(append([]string{"Us"}, cells(box.LineScore...)...), cells(box.Totals.RBI, box.Totals.H)...)}
-	return t
 }

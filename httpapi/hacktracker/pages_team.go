@@ -14,27 +14,26 @@ import (
 
 // homePage shows a user's game in progress, their next game and their teams.
 type homePage struct {
-	Mount, User string // User: the reader's ID, by which a manager links them
-	Groups      []page.Group
+	User       string // the reader's ID, by which a manager links them
+	Live, Next []page.Tile
+	Teams      []hacktracker.Team
 }
 
 func (a *api) homePage(b *hacktracker.Book, r *call) any {
-	mine := page.Group{ID: "teams", Title: "My teams", None: "You are not on a team yet. Create one, or ask a manager to link you to a player on theirs."}
-	live := page.Group{ID: "live", Title: "Live", None: "No game in progress."}
-	next := page.Group{ID: "next", Title: "Next", None: "No game scheduled."}
+	p := homePage{User: r.user, Teams: b.TeamsOf(r.user)}
 	soonest := ""
-	for _, t := range b.TeamsOf(r.user) {
-		mine.Tiles = append(mine.Tiles, page.Tile{Href: a.look.At("/teams/" + t.ID), Title: t.Name, Line: strings.ToLower(t.Type) + ", " + string(t.Role)})
+	for i := range p.Teams {
+		t := &p.Teams[i]
 		for _, g := range b.GamesOf(t.ID) {
 			switch {
 			case g.Status == hacktracker.InProgress:
-				live.Tiles = append(live.Tiles, a.tile(&t, &g))
+				p.Live = append(p.Live, a.tile(t, &g))
 			case g.Status == hacktracker.Scheduled && g.ScheduledStart > b.At(0) && (soonest == "" || g.ScheduledStart < soonest):
-				soonest, next.Tiles = g.ScheduledStart, []page.Tile{a.tile(&t, &g)}
+				soonest, p.Next = g.ScheduledStart, []page.Tile{a.tile(t, &g)}
 			}
 		}
 	}
-	return homePage{a.mount, r.user, []page.Group{live, next, mine}}
+	return p
 }
 
 // tile links to a game and shows its outcome.
@@ -56,82 +55,59 @@ func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 
 // teamPage is the view of one of a team's tabs, or of one of its players.
 type teamPage struct {
-	Mount  string
-	Team   hacktracker.Team
-	Title  string
-	Tabs   page.Tabs
-	Line   string
-	CSV    string
+	Team  hacktracker.Team
+	Title string
+	Tab   string // path of the tab, below that of the team
+
+	Stats  *hacktracker.TeamStats // of the tab Stats
+	Mine   []statLine             // the reader's own players
+	All    []statLine             // the players, or one player's games
 	Balls  []ball
-	Tables []page.Table
-	Group  *page.Group
+	Games  []page.Tile
+	Roster []hacktracker.Player
 	Player *hacktracker.Player // that the reader may change, or nil
 }
 
-func (a *api) teamPage(b *hacktracker.Book, r *call, here string) *teamPage {
-	t := b.Team(r.id("team"))
-	tabs := page.NewTabs("Team", a.look.At("/teams/"+t.ID), here, "", "Stats", "/schedule", "Schedule", "/roster", "Roster")
-	return &teamPage{Mount: a.mount, Team: t, Title: t.Name, Tabs: tabs}
+// statLine is a line of a table of statistics.
+type statLine struct {
+	Name  string
+	Games int
+	hacktracker.Batting
 }
 
-var statHeads = []string{"Player", "G", "PA", "AB", "H", "2B", "3B", "HR", "RBI", "BB", "K", "AVG", "OBP", "SLG", "OPS"}
-
-func statRow(name string, games int, b *hacktracker.Batting) []string {
-	return cells[any](name, games, b.PA, b.AB, b.H, b.Doubles, b.Triples, b.HR, b.RBI, b.BB, b.K, b.AVG, b.OBP, b.SLG, b.OPS)
+func newTeam(b *hacktracker.Book, r *call, tab string) *teamPage {
+	t := b.Team(r.id("team"))
+	return &teamPage{Team: t, Title: t.Name, Tab: tab}
 }
 
 // statsPage shows a team's record, its players' statistics and where its balls went, the reader's own first.
 func (a *api) statsPage(b *hacktracker.Book, r *call) any {
-	p, stats, roster := a.teamPage(b, r, ""), b.TeamStats(r.id("team"), ""), b.Roster(r.id("team"), hacktracker.RosterQuery{})
-	own := page.Table{ID: "mine", Title: "My stats", Heads: statHeads}
-	team := page.Table{ID: "players", Title: "Team", Heads: statHeads, None: "No players yet."}
+	p, stats, roster := newTeam(b, r, ""), b.TeamStats(r.id("team"), ""), b.Roster(r.id("team"), hacktracker.RosterQuery{})
 	names := map[string]string{}
 	for i := range stats.Players {
 		l := &stats.Players[i]
 		names[l.PlayerID] = numbered(l.Number, l.Name)
-		row := statRow(cmp.Or(names[l.PlayerID], "former player"), l.Games, &l.Batting)
-		team.Rows = append(team.Rows, row)
+		line := statLine{cmp.Or(names[l.PlayerID], "former player"), l.Games, l.Batting}
+		p.All = append(p.All, line)
 		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.user {
-			own.Rows = append(own.Rows, row)
+			p.Mine = append(p.Mine, line)
 		}
 	}
-	if p.Tables = []page.Table{team}; len(own.Rows) > 0 {
-		p.Tables = []page.Table{own, team}
-	}
-	p.Line = fmt.Sprintf("%d–%d–%d, runs %d–%d, AVG %s, %d HR", stats.Wins, stats.Losses, stats.Ties, stats.RunsFor, stats.RunsAgainst,
-		stats.Batting.AVG, stats.Batting.HR)
-	if len(stats.LastFive) > 0 {
-		p.Line += ", last " + strings.Join(stats.LastFive, " ")
-	}
-	p.Balls = balls(stats.AtBats, func(id string) string { return names[id] })
-	p.CSV = a.mount + "/teams/" + p.Team.ID + "/stats.csv"
+	p.Stats, p.Balls = &stats, balls(stats.AtBats, func(id string) string { return names[id] })
 	return p
 }
 
 func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
-	p := a.teamPage(b, r, "/schedule")
-	p.Group = &page.Group{ID: "games", Title: "Games", None: "No games yet."}
+	p := newTeam(b, r, "/schedule")
 	for _, g := range b.GamesOf(p.Team.ID) {
-		p.Group.Tiles = append(p.Group.Tiles, a.tile(&p.Team, &g))
+		p.Games = append(p.Games, a.tile(&p.Team, &g))
 	}
 	return p
 }
 
 func (a *api) rosterPage(b *hacktracker.Book, r *call) any {
-	p := a.teamPage(b, r, "/roster")
-	p.Group = &page.Group{ID: "roster", Title: "Roster", None: "No players yet."}
-	for _, one := range b.Roster(p.Team.ID, hacktracker.RosterQuery{Roles: true}) {
-		line := append(slices.Clone(one.Positions), one.Status, "ghost: no account")
-		if !one.Ghost {
-			line[len(line)-1] = fmt.Sprintf("linked to %s, %s", one.Account, one.Role)
-		}
-		if one.Refused != nil {
-			line = append(line, fmt.Sprintf("number %d was given to another player at the same time: choose a new one", *one.Refused))
-		}
-		p.Group.Tiles = append(p.Group.Tiles, page.Tile{
-			Href: a.look.At("/teams/" + p.Team.ID + "/players/" + one.ID), Title: numbered(one.Number, one.Name()), Line: strings.Join(line, ", "),
-		})
-	}
+	p := newTeam(b, r, "/roster")
+	p.Roster = b.Roster(p.Team.ID, hacktracker.RosterQuery{Roles: true})
 	return p
 }
 
@@ -141,19 +117,18 @@ func (p *teamPage) Manages() bool {
 }
 
 func (a *api) playerPage(b *hacktracker.Book, r *call) any {
-	p, stats := a.teamPage(b, r, "-"), b.PlayerStats(r.id("player"), r.id("team"))
+	p, stats := newTeam(b, r, "/players"), b.PlayerStats(r.id("player"), r.id("team"))
 	p.Title = cmp.Or(stats.Name, "former player")
 	roster := b.Roster(p.Team.ID, hacktracker.RosterQuery{Roles: true})
 	if i := slices.IndexFunc(roster, func(one hacktracker.Player) bool { return one.ID == stats.PlayerID }); i >= 0 && p.Manages() {
 		p.Player = &roster[i]
 	}
-	heads := append([]string{"Game"}, statHeads[1:]...)
-	line := page.Table{ID: "line", Title: "By game", Heads: heads, Rows: [][]string{statRow("All", len(stats.Games), &stats.Batting)}}
+	p.All = []statLine{{"All", len(stats.Games), stats.Batting}}
 	for i := range slices.Backward(stats.Games) {
 		g := b.Game(stats.Games[i].GameID)
-		line.Rows = append(line.Rows, statRow(a.tile(&p.Team, &g).Line, 1, &stats.Games[i].Batting))
+		p.All = append(p.All, statLine{a.tile(&p.Team, &g).Line, 1, stats.Games[i].Batting})
 	}
-	p.Tables, p.Balls = []page.Table{line}, balls(stats.AtBats, func(string) string { return stats.Name })
+	p.Balls = balls(stats.AtBats, func(string) string { return stats.Name })
 	return p
 }
 

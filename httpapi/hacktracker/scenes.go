@@ -47,13 +47,10 @@ func (a *api) scenes() (out []page.Scene, err error) {
 		case "personal":
 			g.Lineup, t.Type = nil, hacktracker.Personal
 		}
-		p := a.game(t, hacktracker.NewBox(&g, roster, all, map[string]hacktracker.Line{}), roster)
-		p.Last = "[]"
+		p := newGame(t, hacktracker.NewBox(&g, roster, all, map[string]hacktracker.Line{}), roster)
+		p.Address = "node.example" + a.look.At("/games/"+g.ID)
 		if s.name == "queue" {
 			p.Waits = []string{"12 Cy: K, not sent yet", "11 Bo: 1B, 1 RBI, not sent yet", "10 Ann: BB, not sent yet", "12 Cy: 2B, not sent yet", "11 Bo: GO, not sent yet"}
-		}
-		if p.Code, err = page.QR("node.example" + p.Page); err != nil {
-			return nil, err
 		}
 		out = append(out, page.Scene{Name: s.name, What: s.what, Kind: s.kind, Data: p})
 	}

@@ -25,9 +25,9 @@ func funcs(base string) template.FuncMap {
 		"dict":      dict,
 		"reverse":   reverse,
 		"blanks":    blanks,
-		"tabs":      NewTabs,
-		"countdown": NewCountdown,
-		"qr":        QR,
+		"tabs":      newTabs,
+		"countdown": newCountdown,
+		"qr":        newQR,
 	}
 }
 

@@ -56,9 +56,9 @@ type Tab struct {
 	Here bool
 }
 
-// NewTabs returns tabs for pages below base, given as paths and texts in turn: "/results", "Results" links to base + "/results". here is
+// newTabs returns tabs for pages below base, given as paths and texts in turn: "/results", "Results" links to base + "/results". here is
 // the path of the current page.
-func NewTabs(label, base, here string, all ...string) Tabs {
+func newTabs(label, base, here string, all ...string) Tabs {
 	t := Tabs{Label: label}
 	for i := 0; i+1 < len(all); i += 2 {
 		t.Links = append(t.Links, Tab{Link{Href: base + all[i], Text: all[i+1]}, all[i] == here})
@@ -80,8 +80,8 @@ type Figure struct {
 	Text string
 }
 
-// NewCountdown returns a countdown as of now.
-func NewCountdown(label string, now, until time.Time, over string) Countdown {
+// newCountdown returns a countdown as of now.
+func newCountdown(label string, now, until time.Time, over string) Countdown {
 	c := Countdown{Label: label, Until: until, Over: over, Left: over}
 	if s := int(until.Sub(now).Round(time.Second).Seconds()); s >= 3600 {
 		c.Left = fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
@@ -91,8 +91,8 @@ func NewCountdown(label string, now, until time.Time, over string) Countdown {
 	return c
 }
 
-// QR returns a figure with the QR code of an address, and the address below it.
-func QR(address string) (Figure, error) {
+// newQR returns a figure with the QR code of an address, and the address below it.
+func newQR(address string) (Figure, error) {
 	code, err := qr.Encode(address, qr.M)
 	if err != nil {
 		return Figure{}, fmt.Errorf("QR code: %w", err)

@@ -91,7 +91,7 @@ func TestCountdown(t *testing.T) {
 	for left, want := range map[time.Duration]string{
 		-time.Second: "closed", 0: "closed", time.Second: "0:01", 59*time.Minute + 59*time.Second: "59:59", time.Hour: "1:00:00", 30*time.Hour + 61*time.Second: "30:01:01",
 	} {
-		if got := NewCountdown("", now, now.Add(left), "closed").Left; got != want {
+		if got := newCountdown("", now, now.Add(left), "closed").Left; got != want {
 			t.Errorf("%s: %q, want %q", left, got, want)
 		}
 	}
