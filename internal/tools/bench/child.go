@@ -71,22 +71,17 @@ func openCold(ctx context.Context, path string, busy int) (node *remote, millis 
 	if err != nil {
 		return nil, 0, err
 	}
-	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, 0, err
 	}
-	out, err := cmd.StdoutPipe()
+	p, line, err := measure.Start(cmd)
 	if err != nil {
 		return nil, 0, err
 	}
-	p, err := process.Start(cmd)
-	if err != nil {
-		return nil, 0, err
-	}
-	if _, err := fmt.Fscan(out, &millis); err != nil {
+	if millis, err = strconv.ParseFloat(line, 64); err != nil {
 		p.Kill()
-		return nil, 0, fmt.Errorf("a node does not open %s: %w", path, err)
+		return nil, 0, err
 	}
 	return &remote{p, in}, millis, nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
@@ -37,38 +36,4 @@ func matchItem() (attr.Item, error) {
 		"cooldowns": attr.M(attr.Item{"four": attr.Int(1770990000), "six": attr.Int(1770990060)}),
 		"lastBalls": attr.L(ball("14.1", "4", 901), ball("14.2", "W", 902), ball("14.3", "1", 903)),
 	}, err
-}
-
-// shuffle chooses what the next put writes. All shuffles make the same choices.
-type shuffle struct {
-	rnd    *rand.Rand
-	items  int
-	steady bool // keep ranks, so that no index entry changes
-}
-
-func newShuffle(items int) *shuffle {
-	return &shuffle{rnd: rand.New(rand.NewPCG(1, 2)), items: items}
-}
-
-const ranks = 1 << 20
-
-// first returns the initial state of an item.
-func (s *shuffle) first(n int) attr.Item { return measure.MakeItem(n, n, 0) }
-
-// next returns a new state of one of the items.
-func (s *shuffle) next() (n int, it attr.Item) {
-	n = s.rnd.IntN(s.items)
-	rank, runs := s.rnd.IntN(ranks), s.rnd.IntN(7)
-	if s.steady {
-		rank = n
-	}
-	return n, measure.MakeItem(n, rank, runs)
-}
-
-func (s *shuffle) batch(count int) []attr.Item {
-	out := make([]attr.Item, count)
-	for i := range out {
-		_, out[i] = s.next()
-	}
-	return out
 }

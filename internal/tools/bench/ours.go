@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/touchline/touchline/internal/tools/measure"
 	"github.com/touchline/touchline/store"
@@ -14,8 +15,13 @@ const fillBatch = 500
 // ours is a store with items in it.
 type ours struct {
 	*store.Store
-	shuffle *shuffle
+	random *rand.Rand // all stores get the same items
+	items  int
+	steady bool // keep ranks, so that no index entry changes
 }
+
+// ranks is the number of ranks that an item may have.
+const ranks = 1 << 20
 
 // openOurs creates a store with the given number of items and indexes.
 func openOurs(ctx context.Context, path string, items, indexes int) (*ours, error) {
@@ -23,22 +29,22 @@ func openOurs(ctx context.Context, path string, items, indexes int) (*ours, erro
 	if err != nil {
 		return nil, err
 	}
-	f := &ours{Store: s, shuffle: newShuffle(items)}
-	if err := f.fill(ctx, items, indexes); err != nil {
+	f := &ours{Store: s, random: rand.New(rand.NewPCG(1, 2)), items: items}
+	if err := f.fill(ctx, indexes); err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (o *ours) fill(ctx context.Context, items, indexes int) error {
+func (o *ours) fill(ctx context.Context, indexes int) error {
 	if err := o.Define(ctx, spec(indexes)); err != nil {
 		return err
 	}
-	for from := 0; from < items; from += fillBatch {
+	for from := 0; from < o.items; from += fillBatch {
 		err := o.Update(ctx, func(tx *store.Tx) error {
-			for n := from; n < min(from+fillBatch, items); n++ {
-				if err := putItem(tx, o.shuffle.first(n)); err != nil {
+			for n := from; n < min(from+fillBatch, o.items); n++ {
+				if err := putItem(tx, measure.MakeItem(n, n, 0)); err != nil {
 					return err
 				}
 			}
@@ -60,12 +66,25 @@ func (o *ours) put(ctx context.Context, it attr.Item) error {
 	return o.Update(ctx, func(tx *store.Tx) error { return putItem(tx, it) })
 }
 
+// batch returns new states of random items.
+func (o *ours) batch(count int) []attr.Item {
+	out := make([]attr.Item, count)
+	for i := range out {
+		n, rank, runs := o.random.IntN(o.items), o.random.IntN(ranks), o.random.IntN(7)
+		if o.steady {
+			rank = n
+		}
+		out[i] = measure.MakeItem(n, rank, runs)
+	}
+	return out
+}
+
 // writers returns a side of count writers that put one item per transaction.
 func (o *ours) writers(ctx context.Context, count, total int) measure.Side {
 	var items []attr.Item
 	return measure.Side{
 		Prepare: func() error {
-			items = o.shuffle.batch(total)
+			items = o.batch(total)
 			return nil
 		},
 		Run: func() (int, error) {

@@ -52,25 +52,12 @@ func (b *bench) measureClean(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		now, known := measure.MemoryOf(node.PID())
+		memory, took = append(memory, measure.MemoryOf(node.PID()).Anonymous), append(took, millis)
 		node.end()
-		if known {
-			memory = append(memory, now.Anonymous)
-		}
-		took = append(took, millis)
 	}
 	b.Alone("start/clean", measure.FigureOf(took, "ms"))
-	b.aloneMB("start/memory", memory)
+	b.AloneMB("start/memory", memory...)
 	return nil
-}
-
-// aloneMB adds a row about memory, if the system reports it.
-func (b *bench) aloneMB(id string, memory []float64) {
-	if len(memory) == 0 {
-		b.Missing(id, measure.ErrMemory)
-		return
-	}
-	b.Alone(id, measure.FigureOf(memory, "MB"))
 }
 
 // measureCrash lets a node work, watches its memory meanwhile, kills it, and opens the file again.
@@ -89,9 +76,7 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 		if err != nil {
 			return err
 		}
-		if most > 0 {
-			memory = append(memory, most)
-		}
+		memory = append(memory, most)
 		again, millis, err := openCold(ctx, path, 0)
 		if err != nil {
 			return err
@@ -104,7 +89,7 @@ func (b *bench) measureCrash(ctx context.Context, path string) error {
 		took = append(took, millis/1e3/(float64(info.Size())/1e9))
 	}
 	b.Alone("start/crash", measure.FigureOf(took, "s/GB"))
-	b.aloneMB("start/load", memory)
+	b.AloneMB("start/load", memory...)
 	return nil
 }
 
@@ -118,9 +103,7 @@ func (b *bench) watch(node *remote) (peak float64, err error) {
 			return 0, errors.New("the node has ended under load")
 		case <-every.C:
 		}
-		if now, known := measure.MemoryOf(node.PID()); known {
-			peak = max(peak, now.Anonymous)
-		}
+		peak = max(peak, measure.MemoryOf(node.PID()).Anonymous)
 	}
 	return peak, nil
 }

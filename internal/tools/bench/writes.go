@@ -77,7 +77,7 @@ func (b *bench) syncer() (measure.Side, error) {
 func (b *bench) measureCoalescing(ctx context.Context, s *ours) error {
 	var all, needed []float64
 	for range b.size.rounds {
-		items := s.shuffle.batch(b.size.lone)
+		items := s.batch(b.size.lone)
 		var whole, parts time.Duration
 		for _, it := range items {
 			var inside time.Duration
@@ -194,7 +194,7 @@ func measureIndexes(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
-		s.shuffle.steady = ids[i] == "index/unchanged"
+		s.steady = ids[i] == "index/unchanged"
 		stores = append(stores, s)
 		sides = append(sides, s.writers(ctx, 64, 64*b.size.turns))
 	}

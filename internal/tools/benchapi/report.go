@@ -15,14 +15,8 @@ type results map[string]*standing
 // standing holds the measurements of one server.
 type standing struct {
 	Rates  map[string]measure.Figure `json:"rates"` // by operation id, slash, number of clients
-	Memory *memory                   `json:"memoryMB,omitempty"`
+	Memory measure.Memory            `json:"memoryMB"`
 	Start  float64                   `json:"startMillis,omitempty"` // from exec to the first answer
-}
-
-// memory is the resident memory of a process, in MB.
-type memory struct {
-	Resident  float64 `json:"resident"`
-	Anonymous float64 `json:"anonymous"`
 }
 
 func (r results) about(name string) *standing {
@@ -104,7 +98,7 @@ func (r report) cell(name, id string) string {
 // columns returns the columns for memory and start time.
 func (s *standing) columns() []string {
 	out := []string{"-", "-", "-"}
-	if s.Memory != nil {
+	if s.Memory.Resident > 0 {
 		out[0], out[1] = fmt.Sprintf("%.0f MB", s.Memory.Resident), fmt.Sprintf("%.0f MB", s.Memory.Anonymous)
 	}
 	if s.Start > 0 {

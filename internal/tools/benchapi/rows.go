@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/internal/tools/measure"
@@ -32,28 +33,11 @@ func (b *bench) measure(ctx context.Context) error {
 
 // needs reports whether a row needs a workload. Rows about memory need all of them.
 func (b *bench) needs(w workload) bool {
-	if b.WantsGroup("resident") {
-		return true
-	}
 	groups := []string{"peers/", "canned/"}
 	if w.clients == 1 {
 		groups = []string{"alone/", "memory/"}
 	}
-	for _, group := range groups {
-		if b.has(group+w.id) && b.Wants(group+w.id) {
-			return true
-		}
-	}
-	return false
-}
-
-func (b *bench) has(id string) bool {
-	for _, t := range b.Targets {
-		if t.ID == id {
-			return true
-		}
-	}
-	return false
+	return b.WantsGroup("resident") || slices.ContainsFunc(groups, func(group string) bool { return b.Wants(group + w.id) })
 }
 
 // addRows adds the rows about an operation.
@@ -86,7 +70,7 @@ func (b *bench) addBest(group, id string) {
 // addPair compares one of ours with one of the others, if there is a row for that.
 func (b *bench) addPair(group, id string, clients int, mine, theirs string) {
 	m, measured := b.results.of(mine, id, clients)
-	if !measured || !b.has(group+id) {
+	if !measured || !b.Wants(group+id) {
 		return
 	}
 	if t, ok := b.results.of(theirs, id, clients); ok {
@@ -104,35 +88,22 @@ func firstLine(s string) string {
 // measureMemory measures the resident memory of all servers.
 func (b *bench) measureMemory() {
 	for _, s := range b.servers {
-		if m, known := measure.MemoryOf(s.pid); known {
-			b.results.about(s.name).Memory = &memory{Resident: m.Resident, Anonymous: m.Anonymous}
-		}
-		b.results.about(s.name).Start = s.began.Seconds() * 1e3
+		about := b.results.about(s.name)
+		about.Memory, about.Start = measure.MemoryOf(s.pid), s.began.Seconds()*1e3
 	}
-	for id, name := range map[string]string{"resident/file": ours, "resident/memory": oursMemory} {
-		if m := b.results.about(name).Memory; m != nil {
-			b.Alone(id, measure.Exactly(m.Resident, "MB"))
-		} else {
-			b.Missing(id, measure.ErrMemory)
-		}
-	}
+	b.AloneMB("resident/file", b.results.about(ours).Memory.Resident)
+	b.AloneMB("resident/memory", b.results.about(oursMemory).Memory.Resident)
 }
 
 // comparePeaks compares the most memory that ours and DynamoDB Local had in this run.
 func (b *bench) comparePeaks() {
 	const id = "local/memory"
-	mine, theirs := b.server(ours), b.server(localDisk)
+	theirs := b.server(localDisk)
 	if theirs == nil {
 		b.Missing(id, firstLine(b.absent[localDisk]))
 		return
 	}
-	m, known := measure.MemoryOf(mine.pid)
-	t, too := measure.MemoryOf(theirs.pid)
-	if !known || !too {
-		b.Missing(id, measure.ErrMemory)
-		return
-	}
-	b.Compare(id, measure.Exactly(m.Peak, "MB"), measure.Exactly(t.Peak, "MB"))
+	b.Compare(id, measure.Exactly(measure.MemoryOf(b.server(ours).pid).Peak, "MB"), measure.Exactly(measure.MemoryOf(theirs.pid).Peak, "MB"))
 }
 
 // measureStarts stops ours in an orderly way and starts it again, a few times.

@@ -17,10 +17,13 @@ func TestTableHoldsFiguresAgainstTargets(t *testing.T) {
 			measure.AtLeast("a/rate", "puts", "the other", 2), measure.AtMost("a/time", "start", "", 50),
 			measure.AtLeast("b/left-out", "gets", "the other", 1), measure.AtLeast("a/peer", "batch", "the best", 1),
 			measure.AtLeast("a/none", "transactions", "the other", 1),
+			measure.AtMost("a/memory", "memory", "", 64), measure.AtMost("a/cpu", "processor time", "the other", 1),
 		},
 		Select: regexp.MustCompile("^a/"),
 	}
 	table.Missing("a/none", "it has none")
+	table.AloneMB("a/memory", 60, 0)
+	table.Compare("a/cpu", measure.Exactly(0, "us"), measure.Exactly(0, "us"))
 	table.CompareWith("a/peer", "that one", measure.Exactly(3, "/s"), measure.Exactly(4, "/s"))
 	table.Compare("b/left-out", measure.Exactly(3, "/s"), measure.Exactly(1, "/s"))
 	table.Alone("a/time", measure.FigureOf([]float64{60, 20, 40}, "ms"))
@@ -35,6 +38,8 @@ func TestTableHoldsFiguresAgainstTargets(t *testing.T) {
 		`^a/time +start +40.0 ms \(20.0..60.0\) +- +- +<= 50 ms +met$`,
 		`^a/peer +batch +3.00 /s +the best: that one +4.00 /s +0.75 +>= 1 +MISSED$`,
 		`^a/none +transactions +- +the other +- +- +>= 1 +not measured: it has none$`,
+		`^a/memory +memory +- +- +- +<= 64 +not measured: the system does not report it$`,
+		`^a/cpu +processor time +- +the other +- +- +<= 1 +not measured: the system does not report it$`,
 		`^2 of 3 measured rows meet their target$`,
 	} {
 		if !regexp.MustCompile(want).MatchString(text[i]) {

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -62,21 +63,32 @@ type Row struct {
 	Missing string  `json:"notMeasured,omitempty"` // reason for a missing figure
 }
 
-// Wants reports whether a row is selected.
-func (t *Table) Wants(id string) bool { return t.Select == nil || t.Select.MatchString(id) }
+// Wants reports whether there is such a row and it is selected.
+func (t *Table) Wants(id string) bool {
+	return slices.ContainsFunc(t.Targets, func(target Target) bool { return target.ID == id }) && t.selects(id)
+}
+
+func (t *Table) selects(id string) bool { return t.Select == nil || t.Select.MatchString(id) }
 
 // WantsGroup reports whether any row of a group is selected.
 func (t *Table) WantsGroup(name string) bool {
-	return slices.ContainsFunc(t.Targets, func(target Target) bool { return target.in(name) && t.Wants(target.ID) })
+	return slices.ContainsFunc(t.Targets, func(target Target) bool { return target.in(name) && t.selects(target.ID) })
 }
 
 func (t *Target) in(group string) bool { return strings.HasPrefix(t.ID, group+"/") }
+
+// unreported is the reason for a missing figure about a process, whose zeros mean that.
+const unreported = "the system does not report it"
 
 // Compare adds a row with a floor.
 func (t *Table) Compare(id string, ours, floor Figure) { t.CompareWith(id, "", ours, floor) }
 
 // CompareWith is Compare with a floor that is only known after it was measured: which is added to the target's name of the floor.
 func (t *Table) CompareWith(id, which string, ours, floor Figure) {
+	if math.IsNaN(ours.Median / floor.Median) {
+		t.Missing(id, unreported)
+		return
+	}
 	t.add(id, func(r *Row, target Target) {
 		if which != "" {
 			r.Against += ": " + which
@@ -89,6 +101,15 @@ func (t *Table) CompareWith(id, which string, ours, floor Figure) {
 // Alone adds a row whose target is for our figure alone.
 func (t *Table) Alone(id string, ours Figure) {
 	t.add(id, func(r *Row, target Target) { r.Ours, r.Met = &ours, target.Met(ours.Median) })
+}
+
+// AloneMB is Alone for memory. A zero means that the system does not report it.
+func (t *Table) AloneMB(id string, megabytes ...float64) {
+	if slices.Contains(megabytes, 0) {
+		t.Missing(id, unreported)
+		return
+	}
+	t.Alone(id, FigureOf(megabytes, "MB"))
 }
 
 // Missing adds a row that could not be measured.
@@ -106,7 +127,7 @@ func (t *Table) MissingGroup(name, why string) {
 }
 
 func (t *Table) add(id string, fill func(*Row, Target)) {
-	if !t.Wants(id) {
+	if !t.selects(id) {
 		return
 	}
 	target := t.Targets[slices.IndexFunc(t.Targets, func(target Target) bool { return target.ID == id })]
