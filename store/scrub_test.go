@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -387,4 +388,36 @@ func textParams(size int) expr.Params {
 		Names:  map[string]string{"#t": "text"},
 		Values: attr.Item{":t": attr.S(strings.Repeat("x", size))},
 	}
+}
+
+// A node that stops while the pass reads has found nothing damaged, wherever it was.
+func TestStopIsNoDamage(t *testing.T) {
+	for asked := range 100 {
+		s := openIndexed(t, Options{NoSync: true})
+		_, err := s.Housekeep(&stopping{Context: t.Context(), left: asked})
+		if w := s.Scrub(); w.Damaged != 0 {
+			t.Errorf("stopped after %d looks: %+v", asked, w)
+		}
+		if err == nil { // it came to its end
+			if asked < 5 {
+				t.Errorf("it looked only %d times whether to stop", asked)
+			}
+			return
+		}
+	}
+	t.Error("it never ends")
+}
+
+// stopping is a context that is canceled after that was asked a number of times.
+type stopping struct {
+	context.Context //nolint:containedctx // it is one
+
+	left int
+}
+
+func (c *stopping) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }

@@ -175,7 +175,7 @@ func (sl *scrubSlice) read(tx *txn.Tx) error {
 		}
 		return true
 	})
-	return nil
+	return context.Cause(tx.Ctx) // a canceled look calls rows damaged that it could not verify
 }
 
 // judge returns the function that verifies a key and value of the part, or nil if the part is gone or not complete yet.
