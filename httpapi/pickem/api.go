@@ -8,11 +8,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
@@ -48,84 +45,56 @@ func New(c Config) (httpapi.App, error) {
 	}, err
 }
 
-// call is a request being served.
-type call struct {
-	*gin.Context
-	user string     // the caller's ID on routes for users; empty on those for admins
-	body *bind.Body // set for changes only
-}
-
-// id returns the path's parameter id: an event or, on some routes for admins, a user.
-func (c *call) id() string { return c.Param("id") }
-
-// profile returns the user in the path or, if there is none, the caller.
-func (a *api) profile(tx *store.Tx, c *call) (any, error) {
-	return a.Service.Profile(tx, cmp.Or(c.Param("user"), c.user), c.user)
-}
+type (
+	call = httpapi.Call
+	work = httpapi.Work
+)
 
 // user returns a route for invited users. It first fetches what another node may have written about the user and the event in the path.
-func (a *api) user(method, path string, do func(c *call) error) httpapi.Route {
-	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: func(g *gin.Context) error {
-		user, err := httpapi.Subject(g)
+func (a *api) user(method, path string, do func(c *call) (work, error)) httpapi.Route {
+	return a.Ensure.Route(a.Service.Table, method, path, httpapi.User, func(c *call) (work, error) {
+		user, err := httpapi.Subject(c.Context)
 		if err == nil {
-			err = a.Ensure.Keys(g, a.Service.Table, pickem.Needs(user, g.Param("id"))...)
+			err = a.Ensure.Keys(c.Context, a.Service.Table, pickem.Needs(user, c.Param("id"))...)
 		}
 		if err == nil {
-			err = httpapi.View(g, func(tx *store.Tx) error { return a.Service.Invited(tx, user) })
+			err = httpapi.View(c.Context, func(tx *store.Tx) error { return a.Service.Invited(tx, user) })
 		}
 		if err != nil {
-			return err
-		}
-		return do(&call{Context: g, user: user})
-	}}
-}
-
-func admin(method, path string, do func(c *call) error) httpapi.Route {
-	return httpapi.Route{Method: method, Path: path, Access: httpapi.Admin, Do: func(g *gin.Context) error { return do(&call{Context: g}) }}
-}
-
-// work reads what a response or a page shows, or makes a change.
-type work func(tx *store.Tx, c *call) (any, error)
-
-func (w work) of(c *call) func(tx *store.Tx) (any, error) {
-	return func(tx *store.Tx) (any, error) { return w(tx, c) }
-}
-
-// answers returns a handler that responds with what do reads.
-func answers(do work) func(c *call) error {
-	return func(c *call) error { return httpapi.AnswerView(c.Context, do.of(c)) }
-}
-
-// shows returns the handler of a page with the template kind + "-page".
-func shows(kind, title string, do work) func(c *call) error {
-	return func(c *call) error { return httpapi.OwnView(c.Context, kind, title, do.of(c)) }
-}
-
-// changes returns the handler of a route that changes something by its body. If the body is invalid, nothing changes.
-func changes(status int, do work) func(c *call) error {
-	return func(c *call) error {
-		c.body = httpapi.Body(c.Context)
-		out, err := httpapi.Change(c.Context, func(tx *store.Tx) (any, error) {
-			out, err := do(tx, c)
-			return out, cmp.Or(c.body.Err(), err)
-		})
-		return httpapi.Answer(c.Context, status, out, err)
-	}
-}
-
-// behind returns a handler that first fetches rows that another node may have written, and then calls do.
-func (a *api) behind(rows func(tx *store.Tx, id string) ([]attr.Item, error), do func(c *call) error) func(c *call) error {
-	return func(c *call) error {
-		err := a.Ensure.Needs(c.Context, a.Service.Table, func(tx *store.Tx) ([]attr.Item, error) { return rows(tx, c.id()) })
-		if err != nil {
-			return err
+			return nil, err
 		}
 		return do(c)
+	})
+}
+
+func (a *api) admin(method, path string, do func(c *call) (work, error)) httpapi.Route {
+	return a.Ensure.Route(a.Service.Table, method, path, httpapi.Admin, do)
+}
+
+// deletes returns a route that deletes the user or event in its path. It first fetches their rows that another node may have written.
+func (a *api) deletes(path string, rows func(tx *store.Tx, id string) ([]attr.Item, error), do func(tx *store.Tx, id string) error) httpapi.Route {
+	return a.admin("DELETE", path, func(c *call) (work, error) {
+		c.Needs = func(tx *store.Tx) ([]attr.Item, error) { return rows(tx, c.Param("id")) }
+		return func(tx *store.Tx) (any, error) { return nil, do(tx, c.Param("id")) }, nil
+	})
+}
+
+// plain returns a route without input besides its path.
+func plain(do func(tx *store.Tx, c *call) (any, error)) func(c *call) (work, error) {
+	return shows("", "", do)
+}
+
+// shows returns a page with the template kind + "-page".
+func shows(kind, title string, read func(tx *store.Tx, c *call) (any, error)) func(c *call) (work, error) {
+	return func(c *call) (work, error) {
+		c.Kind, c.Title = kind, title
+		return func(tx *store.Tx) (any, error) { return read(tx, c) }, nil
 	}
 }
 
-func removes(do func(tx *store.Tx, c *call) error) func(c *call) error {
-	return func(c *call) error { return httpapi.Remove(c.Context, func(tx *store.Tx) error { return do(tx, c) }) }
+// profile reads the profile of the user in the path or, if there is none, of the caller.
+func (a *api) profile(tx *store.Tx, c *call) (any, error) {
+	return a.Service.Profile(tx, cmp.Or(c.Param("user"), c.User), c.User)
 }
 
 // problem returns an error in the format of the API.

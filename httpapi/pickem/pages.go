@@ -23,7 +23,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		a.user("GET", "/", shows("events", "Pick'Em", a.eventsPage)),
 		a.user("GET", "/events/:id", shows("card", "Card", func(tx *store.Tx, c *call) (any, error) {
-			card, err := a.Service.Event(tx, c.id(), c.user)
+			card, err := a.Service.Event(tx, c.Param("id"), c.User)
 			order := map[bool]int{false: 1} // pre-show first
 			slices.SortStableFunc(card.Matches, func(x, y pickem.Match) int { return cmp.Compare(order[x.Preshow], order[y.Preshow]) })
 			return a.card(card, tx.Now()), err
@@ -31,13 +31,13 @@ func (a *api) pageRoutes() []httpapi.Route {
 		a.user("GET", "/standings", shows("standings", "Standings", a.standingsPage)),
 		a.user("GET", "/users/:user", profile),
 		a.user("GET", "/me", profile),
-		admin("GET", "/admin", shows("admin", "Admin", func(tx *store.Tx, _ *call) (any, error) {
+		a.admin("GET", "/admin", shows("admin", "Admin", func(tx *store.Tx, _ *call) (any, error) {
 			users, err := a.Service.Users(tx)
 			events, _, failed := a.Service.Events(tx, "", 5*usualEvents, nil)
 			return map[string]any{"Users": users, "Events": events}, cmp.Or(err, failed)
 		})),
-		admin("GET", "/admin/events/:id", shows("editor", "Card", func(tx *store.Tx, c *call) (any, error) {
-			card, err := a.Service.Event(tx, c.id(), "")
+		a.admin("GET", "/admin/events/:id", shows("editor", "Card", func(tx *store.Tx, c *call) (any, error) {
+			card, err := a.Service.Event(tx, c.Param("id"), "")
 			out := a.card(card, tx.Now())
 			if err == nil && card.Predictions != nil {
 				out.With, out.Without, err = a.Service.Moved(tx, card.ID)
@@ -56,7 +56,7 @@ func (a *api) nav(who auth.Identity) []page.Link {
 }
 
 func (a *api) eventsPage(tx *store.Tx, c *call) (any, error) {
-	all, _, err := a.Service.Events(tx, c.user, 2*usualEvents, nil)
+	all, _, err := a.Service.Events(tx, c.User, 2*usualEvents, nil)
 	var next *pickem.Listed
 	for i := range all { // newest first: the last open event is the next one
 		if a.here(&all[i].Event); !all[i].Locked(tx.Now()) {

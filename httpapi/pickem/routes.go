@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,68 +20,79 @@ import (
 
 func (a *api) routes() []httpapi.Route {
 	s := a.Service
-	stream := a.user("GET", "/app/stream", func(c *call) error { return httpapi.Stream(c.Context, topicLeague, topicLeague) })
-	stream.Stream = true
-	return append([]httpapi.Route{
-		stream,
+	return slices.Concat([]httpapi.Route{
+		a.user("GET", "/app/stream", func(c *call) (work, error) { return nil, httpapi.Stream(c.Context, topicLeague, topicLeague) }),
 		a.user("GET", "/app/events", a.getEvents),
-		a.user("GET", "/app/events/:id", answers(func(tx *store.Tx, c *call) (any, error) { return s.Event(tx, c.id(), c.user) })),
+		a.user("GET", "/app/events/:id", plain(func(tx *store.Tx, c *call) (any, error) { return s.Event(tx, c.Param("id"), c.User) })),
 		a.user("GET", "/app/events/:id/predictions.csv", a.getEventCSV),
-		a.user("PUT", "/app/events/:id/predictions", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
-			return s.Predict(tx, c.user, c.id(), indexes(c.body, "predictions"))
-		})),
-		a.user("GET", "/app/standings", answers(func(tx *store.Tx, c *call) (any, error) { return a.standings(tx, c) })),
+		a.user("PUT", "/app/events/:id/predictions", func(c *call) (work, error) {
+			picks := indexes(c.Body(), "predictions")
+			return func(tx *store.Tx) (any, error) { return s.Predict(tx, c.User, c.Param("id"), picks) }, nil
+		}),
+		a.user("GET", "/app/standings", plain(func(tx *store.Tx, c *call) (any, error) { return a.standings(tx, c) })),
 		a.user("GET", "/app/standings.csv", a.getStandingsCSV),
-		a.user("GET", "/app/me", answers(a.profile)),
-		a.user("GET", "/app/users/:user", answers(a.profile)),
-	}, a.adminRoutes()...)
-}
+		a.user("GET", "/app/me", plain(a.profile)),
+		a.user("GET", "/app/users/:user", plain(a.profile)),
 
-func (a *api) adminRoutes() []httpapi.Route {
-	s := a.Service
-	const one, match = "/admin/events/:id", "/admin/events/:id/matches/:match"
-	return []httpapi.Route{
-		admin("GET", "/admin/users", answers(func(tx *store.Tx, _ *call) (any, error) {
+		a.admin("GET", "/admin/users", plain(func(tx *store.Tx, _ *call) (any, error) {
 			all, err := s.Users(tx)
 			return map[string]any{"users": all}, err
 		})),
-		admin("POST", "/admin/users", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
-			return s.Invite(tx, text(c.body, "userId"), text(c.body, "name"))
-		})),
-		admin("PATCH", "/admin/users/:id", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
-			return s.ChangeUser(tx, c.id(), c.body.Change("name", maxText), c.body.Bool("active"))
-		})),
-		admin("DELETE", "/admin/users/:id", a.behind(s.OfUser, removes(func(tx *store.Tx, c *call) error { return s.DeleteUser(tx, c.id()) }))),
-		admin("POST", "/admin/events", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
-			b := c.body
-			return s.CreateEvent(tx, pickem.NewEvent{Date: text(b, "date"), Name: text(b, "name"), StartsAt: bind.Need(b, "startsAt", b.Instant)})
-		})),
-		admin("PATCH", one, changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
-			b := c.body
-			return s.ChangeEvent(tx, c.id(), pickem.NewEvent{Date: b.Text("date", maxText), Name: b.Text("name", maxText), StartsAt: b.Instant("startsAt")})
-		})),
-		admin("DELETE", one, a.behind(s.OfEvent, removes(func(tx *store.Tx, c *call) error { return s.DeleteEvent(tx, c.id()) }))),
-		admin("POST", one+"/matches", changes(http.StatusCreated, func(tx *store.Tx, c *call) (any, error) {
+		a.admin("POST", "/admin/users", func(c *call) (work, error) {
+			c.Status = http.StatusCreated
+			user, name := text(c.Body(), "userId"), text(c.Body(), "name")
+			return func(tx *store.Tx) (any, error) { return s.Invite(tx, user, name) }, nil
+		}),
+		a.admin("PATCH", "/admin/users/:id", func(c *call) (work, error) {
+			name, active := c.Body().Change("name", maxText), c.Body().Bool("active")
+			return func(tx *store.Tx) (any, error) { return s.ChangeUser(tx, c.Param("id"), name, active) }, nil
+		}),
+		a.deletes("/admin/users/:id", s.OfUser, s.DeleteUser),
+	}, a.eventRoutes())
+}
+
+// eventRoutes returns the admins' routes of events.
+func (a *api) eventRoutes() []httpapi.Route {
+	s := a.Service
+	const one, match = "/admin/events/:id", "/admin/events/:id/matches/:match"
+	return []httpapi.Route{
+		a.admin("POST", "/admin/events", func(c *call) (work, error) {
+			c.Status = http.StatusCreated
+			e := pickem.NewEvent{Date: text(c.Body(), "date"), Name: text(c.Body(), "name"), StartsAt: bind.Need(c.Body(), "startsAt", c.Body().Instant)}
+			return func(tx *store.Tx) (any, error) { return s.CreateEvent(tx, e) }, nil
+		}),
+		a.admin("PATCH", one, func(c *call) (work, error) {
+			b := c.Body()
+			e := pickem.NewEvent{Date: b.Text("date", maxText), Name: b.Text("name", maxText), StartsAt: b.Instant("startsAt")}
+			return func(tx *store.Tx) (any, error) { return s.ChangeEvent(tx, c.Param("id"), e) }, nil
+		}),
+		a.deletes(one, s.OfEvent, s.DeleteEvent),
+		a.admin("POST", one+"/matches", func(c *call) (work, error) {
+			c.Status = http.StatusCreated
 			var d pickem.Details
-			details(c.body)(&d)
-			return a.add(tx, c, 0, d)
+			details(c.Body())(&d)
+			return func(tx *store.Tx) (any, error) { return a.add(tx, c, 0, d) }, nil
+		}),
+		a.admin("POST", one+"/card", a.postCard),
+		a.admin("PATCH", match, func(c *call) (work, error) {
+			change := details(c.Body())
+			return func(tx *store.Tx) (any, error) { return s.ChangeMatch(tx, c.Param("id"), c.Param("match"), change) }, nil
+		}),
+		a.admin("DELETE", match, plain(func(tx *store.Tx, c *call) (any, error) {
+			return nil, s.DeleteMatch(tx, c.Param("id"), c.Param("match"))
 		})),
-		admin("POST", one+"/card", a.postCard),
-		admin("PATCH", match, changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
-			return s.ChangeMatch(tx, c.id(), c.Param("match"), details(c.body))
-		})),
-		admin("DELETE", match, removes(func(tx *store.Tx, c *call) error { return s.DeleteMatch(tx, c.id(), c.Param("match")) })),
-		admin("PUT", one+"/order", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
-			return s.Order(tx, c.id(), c.body.Texts("matchIds", pickem.MaxMatches, maxText))
-		})),
-		admin("PUT", one+"/state", changes(http.StatusOK, func(tx *store.Tx, c *call) (any, error) {
-			to := bind.Need(c.body, "state", func(name string) string {
-				return c.body.OneOf(name, string(pickem.Upcoming), string(pickem.Broadcast), string(pickem.Scored))
+		a.admin("PUT", one+"/order", func(c *call) (work, error) {
+			ids := c.Body().Texts("matchIds", pickem.MaxMatches, maxText)
+			return func(tx *store.Tx) (any, error) { return s.Order(tx, c.Param("id"), ids) }, nil
+		}),
+		a.admin("PUT", one+"/state", func(c *call) (work, error) {
+			to := bind.Need(c.Body(), "state", func(name string) string {
+				return c.Body().OneOf(name, string(pickem.Upcoming), string(pickem.Broadcast), string(pickem.Scored))
 			})
-			return s.SetState(tx, c.id(), pickem.State(to))
-		})),
-		admin("PUT", one+"/results", a.putResults),
-		admin("POST", one+"/score", a.postScore),
+			return func(tx *store.Tx) (any, error) { return s.SetState(tx, c.Param("id"), pickem.State(to)) }, nil
+		}),
+		a.admin("PUT", one+"/results", a.putResults),
+		a.admin("POST", one+"/score", a.postScore),
 	}
 }
 
@@ -120,26 +132,22 @@ func details(b *bind.Body) func(to *pickem.Details) {
 	}
 }
 
-func (a *api) getEvents(c *call) error {
+func (a *api) getEvents(c *call) (work, error) {
 	p, err := bind.ReadPage(c.Request)
-	if err != nil {
-		return err
-	}
-	if c.Query("limit") == "" {
+	if c.Context.Query("limit") == "" {
 		p.Limit = usualEvents
 	}
-	out := map[string]any{"cursor": nil}
-	err = httpapi.View(c.Context, func(tx *store.Tx) error {
-		all, next, err := a.Service.Events(tx, c.user, p.Limit, p.Start)
-		if out["events"] = all; next != nil {
+	return func(tx *store.Tx) (any, error) {
+		all, next, err := a.Service.Events(tx, c.User, p.Limit, p.Start)
+		if p.Start != nil && fault.Is(err, fault.Invalid) {
+			err = bind.BadCursor()
+		}
+		out := map[string]any{"events": all, "cursor": nil}
+		if next != nil {
 			out["cursor"] = bind.Cursor(next)
 		}
-		return err
-	})
-	if p.Start != nil && fault.Is(err, fault.Invalid) {
-		err = bind.BadCursor()
-	}
-	return httpapi.JSON(c.Context, out, err)
+		return out, err
+	}, err
 }
 
 const usualEvents = 20
@@ -151,7 +159,7 @@ type standings struct {
 
 // standings returns the standings of the year that a request names, or of the current year.
 func (a *api) standings(tx *store.Tx, c *call) (out standings, err error) {
-	if out.Year = c.Query("year"); out.Year == "" {
+	if out.Year = c.Context.Query("year"); out.Year == "" {
 		out.Year = strconv.Itoa(tx.Now().UTC().Year())
 	} else if _, err := time.Parse("2006", out.Year); err != nil {
 		return out, bind.Invalid("year", "must be a year such as 2024")
@@ -160,27 +168,27 @@ func (a *api) standings(tx *store.Tx, c *call) (out standings, err error) {
 	return out, err
 }
 
-func (a *api) getStandingsCSV(c *call) error {
+func (a *api) getStandingsCSV(c *call) (work, error) {
 	out, err := httpapi.Read(c.Context, func(tx *store.Tx) (standings, error) { return a.standings(tx, c) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows := [][]string{{"rank", "userId", "name", "points", "mcorrect", "eplayed"}}
 	for i := range out.Standings {
 		st := &out.Standings[i]
 		rows = append(rows, []string{strconv.Itoa(st.Rank), st.User, st.Name, strconv.Itoa(st.Points), strconv.Itoa(st.Correct), strconv.Itoa(st.Played)})
 	}
-	return httpapi.CSV(c.Context, "standings.csv", rows)
+	return nil, httpapi.CSV(c.Context, "standings.csv", rows)
 }
 
 // getEventCSV returns everybody's picks once the cloud has confirmed the lock, and no picks before.
-func (a *api) getEventCSV(c *call) error {
-	card, err := httpapi.Read(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.Event(tx, c.id(), c.user) })
+func (a *api) getEventCSV(c *call) (work, error) {
+	card, err := httpapi.Read(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.Event(tx, c.Param("id"), c.User) })
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t := grid(&card)
-	return httpapi.CSV(c.Context, c.id()+".csv", append([][]string{t.Heads}, t.Rows...))
+	return nil, httpapi.CSV(c.Context, c.Param("id")+".csv", append([][]string{t.Heads}, t.Rows...))
 }
 
 // add adds match n of a request to the card. With an Idempotency-Key, a repeated request does not add it again.
@@ -192,14 +200,14 @@ func (a *api) add(tx *store.Tx, c *call, n int, d pickem.Details) (m pickem.Matc
 	if key != "" {
 		key += "#" + strconv.Itoa(n)
 	}
-	return a.Service.AddMatch(tx, c.id(), key, d)
+	return a.Service.AddMatch(tx, c.Param("id"), key, d)
 }
 
 // postCard adds the matches of a CSV file (see pickem.ParseMatch) to a card, all or none. An Idempotency-Key works as for add.
-func (a *api) postCard(c *call) error {
+func (a *api) postCard(c *call) (work, error) {
 	raw, err := bind.Raw(c.Context)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(raw), "\ufeff"))) // the byte order mark that spreadsheets write
 	r.FieldsPerRecord = 5
@@ -208,15 +216,16 @@ func (a *api) postCard(c *call) error {
 		err = errors.New("it is not UTF-8")
 	}
 	if err != nil {
-		return bind.Invalid("card", "is not a CSV file with five columns: %v", err)
+		return nil, bind.Invalid("card", "is not a CSV file with five columns: %v", err)
 	}
 	if len(rows) > 0 && strings.EqualFold(strings.TrimSpace(rows[0][0]), "name") {
 		rows = rows[1:]
 	}
 	if len(rows) == 0 {
-		return bind.Invalid("card", "contains no matches")
+		return nil, bind.Invalid("card", "contains no matches")
 	}
-	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (any, error) {
+	c.Status = http.StatusCreated
+	return func(tx *store.Tx) (any, error) {
 		for i, row := range rows {
 			d, err := pickem.ParseMatch(row)
 			if err == nil {
@@ -229,35 +238,33 @@ func (a *api) postCard(c *call) error {
 				return nil, err
 			}
 		}
-		return a.Service.Event(tx, c.id(), "")
-	})
-	return httpapi.Answer(c.Context, http.StatusCreated, out, err)
+		return a.Service.Event(tx, c.Param("id"), "")
+	}, nil
 }
 
 // putResults takes {results: {matchId: index | null}}, with null for no contest. If the event was scored, it is scored again, here or at a
 // node that has all results.
-func (a *api) putResults(c *call) error {
-	b := httpapi.Body(c.Context)
-	results := indexes(b, "results")
-	if err := b.Err(); err != nil {
-		return err
+func (a *api) putResults(c *call) (work, error) {
+	results := indexes(c.Body(), "results")
+	if err := c.Body().Err(); err != nil {
+		return nil, err
 	}
-	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.SetResults(tx, c.id(), results) })
+	out, err := httpapi.Change(c.Context, func(tx *store.Tx) (pickem.Card, error) { return a.Service.SetResults(tx, c.Param("id"), results) })
 	if err == nil && out.State == pickem.Scored && a.offline(c) == nil {
 		if _, err = a.Service.Score(c.Request.Context(), out.ID); fault.Is(err, fault.Unavailable) {
 			err = nil
 		}
 	}
-	return httpapi.Answer(c.Context, http.StatusOK, out, err)
+	return nil, httpapi.Answer(c.Context, http.StatusOK, out, err)
 }
 
-func (a *api) postScore(c *call) error {
+func (a *api) postScore(c *call) (work, error) {
 	if err := a.offline(c); err != nil {
-		return err
+		return nil, err
 	}
-	out, err := a.Service.Score(c.Request.Context(), c.id())
+	out, err := a.Service.Score(c.Request.Context(), c.Param("id"))
 	if missing, ok := errors.AsType[*pickem.MissingError](err); ok {
-		return httpapi.Answer(c.Context, http.StatusConflict, httpapi.ErrorObject("results_missing", missing.Error(), missing.Matches), nil)
+		return nil, httpapi.Answer(c.Context, http.StatusConflict, httpapi.ErrorObject("results_missing", missing.Error(), missing.Matches), nil)
 	}
-	return httpapi.Answer(c.Context, http.StatusOK, out, err)
+	return nil, httpapi.Answer(c.Context, http.StatusOK, out, err)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed openapi.yaml
@@ -57,17 +56,17 @@ func (a *api) routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/health", Access: httpapi.Public, Do: getHealth, Quiet: true},
 		{Method: "POST", Path: "/session", Access: httpapi.Optional, Do: postSession},
-		{Method: "POST", Path: "/guess", Access: httpapi.Guest, Do: a.ofUser(a.postGuess)},
-		{Method: "GET", Path: "/game/:date", Access: httpapi.Guest, Do: a.getGame},
+		a.on("POST", "/guess", httpapi.Guest, ofPlayer(a.postGuess)),
+		a.on("GET", "/game/:date", httpapi.Guest, ofPlayer(a.getGame)),
 
 		a.route("GET", "/history", a.getHistory),
 		a.route("GET", "/profile", a.getProfile),
 		a.route("PUT", "/profile", a.putProfile),
 		a.route("POST", "/convert-session", a.postConvert),
-		{Method: "GET", Path: "/puzzles", Access: httpapi.User, Do: a.serve(a.getPuzzles)},
-		{Method: "GET", Path: "/puzzles/:date", Access: httpapi.User, Do: a.serve(a.getPuzzle)},
-		{Method: "PUT", Path: "/puzzles", Access: httpapi.User, Do: ofAdmin(a.serve(a.putPuzzle))},
-		{Method: "POST", Path: "/puzzles/cache/clear", Access: httpapi.User, Do: ofAdmin(a.serve(a.postCacheClear))},
+		a.on("GET", "/puzzles", httpapi.User, a.getPuzzles),
+		a.on("GET", "/puzzles/:date", httpapi.User, a.getPuzzle),
+		a.on("PUT", "/puzzles", httpapi.User, ofAdmin(a.putPuzzle)),
+		a.on("POST", "/puzzles/cache/clear", httpapi.User, ofAdmin(a.postCacheClear)),
 
 		a.route("GET", "/team", a.getTeam),
 		a.route("POST", "/team", a.postTeam),
@@ -76,69 +75,45 @@ func (a *api) routes() []httpapi.Route {
 		a.route("DELETE", "/team/teammate", a.deleteTeammate),
 		a.route("GET", "/score", a.getScore),
 		a.route("GET", "/scoreboard", a.getScoreboard),
-		{Method: "GET", Path: "/stream", Access: httpapi.User, Do: a.getStream, Stream: true},
+		a.route("GET", "/stream", a.getStream),
 	}
 }
 
-// request is a request being served. A route reads its input from it, and returns the work to do if the input is valid.
-type request struct {
-	*gin.Context
-
-	user   string     // the player whose rows the request is about; may be empty
-	body   *bind.Body // empty for a GET
-	query  *bind.Query
-	wrong  error                                   // an error found besides those of body and query
-	needs  func(tx *store.Tx) ([]attr.Item, error) // rows that another node may have written; nil if there are none
-	status int                                     // of the response
-	kind   string                                  // kind of the page to answer with; empty for JSON
-	title  string                                  // of the page
-}
-
-type work func(tx *store.Tx) (any, error)
+type (
+	call = httpapi.Call
+	work = httpapi.Work
+)
 
 // route returns a route about the rows of the user who calls it.
-func (a *api) route(method, path string, do func(r *request) work) httpapi.Route {
-	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: a.ofUser(do)}
+func (a *api) route(method, path string, do func(r *call) (work, error)) httpapi.Route {
+	return a.on(method, path, httpapi.User, ofPlayer(do))
 }
 
-// ofUser returns the handler of a route about the caller's rows. The caller is a user or, if the route's Access permits, a guest.
-func (a *api) ofUser(do func(r *request) work) httpapi.Handler {
-	return func(c *gin.Context) error {
-		user, err := player(c)
-		if err != nil {
-			return err
+func (a *api) on(method, path string, access httpapi.Access, do func(r *call) (work, error)) httpapi.Route {
+	return a.Ensure.Route(a.Service.Table, method, path, access, do)
+}
+
+// ofPlayer admits callers who can play: users and, if the route's Access permits, guests.
+func ofPlayer(do func(r *call) (work, error)) func(r *call) (work, error) {
+	return func(r *call) (work, error) {
+		_, err := httpapi.Subject(r.Context)
+		if err == nil && !scorekeeper.IsUser(r.User) {
+			err = fault.New(fault.Forbidden, "forbidden", "This account cannot play: its ID contains a #")
 		}
-		return a.answer(c, user, do)
+		if err != nil {
+			return nil, err
+		}
+		return do(r)
 	}
 }
 
-// serve returns the handler of a route that is not about the caller's rows.
-func (a *api) serve(do func(r *request) work) httpapi.Handler {
-	return func(c *gin.Context) error { return a.answer(c, "", do) }
-}
-
-// answer serves a request: it reads the input, fetches rows that another node may have written, does the work and writes the response.
-func (a *api) answer(c *gin.Context, user string, do func(r *request) work) error {
-	reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-	r := &request{Context: c, user: user, query: bind.Parameters(c.Request), body: bind.ParseBody(nil, false), status: http.StatusOK}
-	if !reads {
-		r.body = httpapi.Body(c)
+func ofAdmin(do func(r *call) (work, error)) func(r *call) (work, error) {
+	return func(r *call) (work, error) {
+		if who, _ := httpapi.Identity(r.Context); !who.Admin {
+			return nil, fault.New(fault.Forbidden, "forbidden", "Only game administrators can set puzzle answers")
+		}
+		return do(r)
 	}
-	todo := do(r)
-	err := cmp.Or(r.query.Err(), r.body.Err(), r.wrong)
-	if err == nil && r.needs != nil {
-		err = a.Ensure.Needs(c, a.Service.Table, r.needs)
-	}
-	switch {
-	case err != nil:
-		return err
-	case r.kind != "":
-		return httpapi.OwnView(c, r.kind, r.title, todo)
-	case reads:
-		return httpapi.AnswerView(c, todo)
-	}
-	out, err := httpapi.Change(c, todo)
-	return httpapi.Answer(c, r.status, out, err)
 }
 
 // need reads a required, non-empty string field of the body.
@@ -154,27 +129,9 @@ func given(b *bind.Body, name string) string {
 	return ""
 }
 
-func ofAdmin(do httpapi.Handler) httpapi.Handler {
-	return func(c *gin.Context) error {
-		if who, _ := httpapi.Identity(c); !who.Admin {
-			return fault.New(fault.Forbidden, "forbidden", "Only game administrators can set puzzle answers")
-		}
-		return do(c)
-	}
-}
-
 func getHealth(c *gin.Context) error {
 	c.String(http.StatusOK, "OK")
 	return nil
-}
-
-// player returns the ID of the player who makes a request.
-func player(c *gin.Context) (user string, err error) {
-	user, err = httpapi.Subject(c)
-	if err == nil && !scorekeeper.IsUser(user) {
-		err = fault.New(fault.Forbidden, "forbidden", "This account cannot play: its ID contains a #")
-	}
-	return user, err
 }
 
 // postSession sets a guest's cookie in a browser that has none.
@@ -220,10 +177,6 @@ func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	return sse.Change{Topic: topicBoard, Frame: frame}, true, err
 }
 
-func (a *api) getStream(c *gin.Context) error {
-	user, err := player(c)
-	if err != nil {
-		return err
-	}
-	return httpapi.StreamOf(c, "board", topicBoard, func(tx *store.Tx) ([]string, error) { return a.Service.Concerns(tx, user) })
+func (a *api) getStream(r *call) (work, error) {
+	return nil, httpapi.StreamOf(r.Context, "board", topicBoard, func(tx *store.Tx) ([]string, error) { return a.Service.Concerns(tx, r.User) })
 }

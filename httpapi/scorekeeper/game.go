@@ -21,31 +21,28 @@ const (
 )
 
 // postGuess takes {puzzle_date_iso_day, word_guessed}. A request with an Idempotency-Key may be repeated.
-func (a *api) postGuess(r *request) work {
-	g := scorekeeper.Guess{User: r.user, Date: given(r.body, "puzzle_date_iso_day"), Word: strings.ToLower(given(r.body, "word_guessed"))}
+func (a *api) postGuess(r *call) (work, error) {
+	g := scorekeeper.Guess{User: r.User, Date: given(r.Body(), "puzzle_date_iso_day"), Word: strings.ToLower(given(r.Body(), "word_guessed"))}
 	key, err := httpapi.IdempotencyKey(r.Context)
-	g.Key, r.wrong, r.needs = key, cmp.Or(a.guesses(r.Context), a.Service.CheckGuess(&g), err), a.game(r.user, g.Date)
+	g.Key, r.Needs = key, a.game(r.User, g.Date)
 	return func(tx *store.Tx) (any, error) {
 		g.At, g.Late = httpapi.OccurredAt(r.Context, tx.Now())
 		v, err := a.Service.Guess(tx, g)
 		return v, a.offline(r.Context, err)
-	}
+	}, cmp.Or(r.Body().Err(), a.guesses(r.Context), a.Service.CheckGuess(&g), err)
 }
 
 // getGame returns the player's game. Words that did not count are reported once.
-func (a *api) getGame(c *gin.Context) error {
-	user, err := player(c)
-	if err == nil {
-		err = a.Ensure.Needs(c, a.Service.Table, a.game(user, c.Param("date")))
+func (a *api) getGame(r *call) (work, error) {
+	c, date := r.Context, r.Param("date")
+	if err := a.Ensure.Needs(c, a.Service.Table, a.game(r.User, date)); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return err
-	}
-	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, user, c.Param("date")) })
+	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, r.User, date) })
 	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD has shown the player nothing
-		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, user, c.Param("date"), v.Dropped) })
+		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, r.User, date, v.Dropped) })
 	}
-	return a.offline(c, httpapi.JSON(c, v, err))
+	return nil, a.offline(c, httpapi.JSON(c, v, err))
 }
 
 // game names the rows behind a player's game for a day.
@@ -66,32 +63,32 @@ func (a *api) recent(user string) func(tx *store.Tx) ([]attr.Item, error) {
 	return func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, user) }
 }
 
-func (a *api) getHistory(r *request) work {
-	r.needs = a.recent(r.user)
-	return func(tx *store.Tx) (any, error) { return a.Service.History(tx, r.user) }
+func (a *api) getHistory(r *call) (work, error) {
+	r.Needs = a.recent(r.User)
+	return func(tx *store.Tx) (any, error) { return a.Service.History(tx, r.User) }, nil
 }
 
 // postConvert takes {session_id}.
-func (a *api) postConvert(r *request) work {
-	session := given(r.body, "session_id")
-	r.needs = a.recent(session)
-	return func(tx *store.Tx) (any, error) { return a.Service.Convert(tx, r.user, session) }
+func (a *api) postConvert(r *call) (work, error) {
+	session := given(r.Body(), "session_id")
+	r.Needs = a.recent(session)
+	return func(tx *store.Tx) (any, error) { return a.Service.Convert(tx, r.User, session) }, nil
 }
 
 // getPuzzles lists puzzles. Admins see the words, unless they set omit_answers.
-func (a *api) getPuzzles(r *request) work {
-	from, to, omit := r.query.Text("start_date", longText), r.query.Text("end_date", longText), r.query.OneOf("omit_answers", "true", "false")
+func (a *api) getPuzzles(r *call) (work, error) {
+	from, to, omit := r.Query.Text("start_date", longText), r.Query.Text("end_date", longText), r.Query.OneOf("omit_answers", "true", "false")
 	return func(tx *store.Tx) (any, error) {
 		all, err := a.Service.Puzzles(tx, from, to)
 		for i := range all {
-			all[i] = r.shown(all[i], omit == "true")
+			all[i] = shown(r, all[i], omit == "true")
 		}
 		return map[string]any{"puzzles": all}, err
-	}
+	}, nil
 }
 
 // shown returns a puzzle as the caller may see it: with its word for an admin only.
-func (r *request) shown(p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
+func shown(r *call, p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
 	if who, _ := httpapi.Identity(r.Context); omit || !who.Admin {
 		p.Word = ""
 	}
@@ -99,24 +96,25 @@ func (r *request) shown(p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
 	return p
 }
 
-func (a *api) getPuzzle(r *request) work {
+func (a *api) getPuzzle(r *call) (work, error) {
 	return func(tx *store.Tx) (any, error) {
 		p, err := a.Service.Puzzle(tx, r.Param("date"))
-		return r.shown(p, false), err
-	}
+		return shown(r, p, false), err
+	}, nil
 }
 
 // putPuzzle takes {date, word | set_random_unused_word, teamId?}.
-func (a *api) putPuzzle(r *request) work {
-	n := scorekeeper.NewAnswer{Date: given(r.body, "date"), Word: r.body.Text("word", longText), TeamID: r.body.Text("teamId", maxText)}
-	random := r.body.Bool("set_random_unused_word")
+func (a *api) putPuzzle(r *call) (work, error) {
+	n := scorekeeper.NewAnswer{Date: given(r.Body(), "date"), Word: r.Body().Text("word", longText), TeamID: r.Body().Text("teamId", maxText)}
+	random := r.Body().Bool("set_random_unused_word")
 	n.Random = random != nil && *random
-	return func(tx *store.Tx) (any, error) { return a.Service.SetAnswer(tx, n) }
+	return func(tx *store.Tx) (any, error) { return a.Service.SetAnswer(tx, n) }, nil
 }
 
-func (a *api) postCacheClear(*request) work {
+func (a *api) postCacheClear(r *call) (work, error) {
+	r.Body() // must be valid, if there is one
 	return func(tx *store.Tx) (any, error) {
 		a.Service.ClearCache(tx.Seq())
 		return map[string]string{"message": "Puzzle answer cache cleared"}, nil
-	}
+	}, nil
 }

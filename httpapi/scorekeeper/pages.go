@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
@@ -20,12 +18,12 @@ var files embed.FS
 
 func (a *api) pageRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		{Method: "GET", Path: "/", Access: httpapi.Optional, Do: a.getPlayPage},
-		{Method: "GET", Path: "/days/:date", Access: httpapi.Optional, Do: a.getPlayPage},
-		{Method: "GET", Path: "/history", Access: httpapi.User, Do: a.ofUser(a.historyPage)},
-		{Method: "GET", Path: "/teams", Access: httpapi.User, Do: a.ofUser(a.teamsPage)},
-		{Method: "GET", Path: "/teams/:id", Access: httpapi.User, Do: a.ofUser(a.teamPage)},
-		{Method: "GET", Path: "/teams/:id/:when", Access: httpapi.User, Do: a.ofUser(a.teamPage)},
+		a.on("GET", "/", httpapi.Optional, a.getPlayPage),
+		a.on("GET", "/days/:date", httpapi.Optional, a.getPlayPage),
+		a.route("GET", "/history", a.historyPage),
+		a.route("GET", "/teams", a.teamsPage),
+		a.route("GET", "/teams/:id", a.teamPage),
+		a.route("GET", "/teams/:id/:when", a.teamPage),
 		{Method: "GET", Path: "/admin", Access: httpapi.Admin, Do: a.getAdminPage},
 		{Method: "GET", Path: "/admin/days/:date", Access: httpapi.Admin, Do: a.getDayPage},
 	}
@@ -63,22 +61,23 @@ func (p *playPage) Learned() map[string]scorekeeper.Grade {
 }
 
 // getPlayPage serves everybody. A visitor without an ID has no game.
-func (a *api) getPlayPage(c *gin.Context) error {
-	if who, _ := httpapi.Identity(c); who.Subject != "" {
-		return a.ofUser(a.playPage)(c)
+func (a *api) getPlayPage(r *call) (work, error) {
+	if r.User != "" {
+		return ofPlayer(a.playPage)(r)
 	}
-	return a.answer(c, "", a.playPage)
+	return a.playPage(r)
 }
 
-func (a *api) playPage(r *request) work {
-	r.kind, r.title = "play", "Scorekeeper"
-	p := &playPage{Date: r.Param("date"), Known: r.user != ""}
+func (a *api) playPage(r *call) (work, error) {
+	r.Kind, r.Title = "play", "Scorekeeper"
+	p := &playPage{Date: r.Param("date"), Known: r.User != ""}
+	day, err := today(r)
 	if p.Latest = p.Date == ""; p.Latest {
-		p.Date = r.today().Format(scorekeeper.Day)
+		p.Date = day.Format(scorekeeper.Day)
 	}
-	r.needs = a.game(r.user, p.Date)
+	r.Needs = a.game(r.User, p.Date)
 	return func(tx *store.Tx) (_ any, err error) {
-		p.Game, err = a.Service.Game(tx, r.user, p.Date)
+		p.Game, err = a.Service.Game(tx, r.User, p.Date)
 		if p.Missing = fault.Is(err, fault.NotFound); p.Missing {
 			return p, nil
 		}
@@ -89,22 +88,20 @@ func (a *api) playPage(r *request) work {
 		if err != nil || !p.Game.Over() {
 			return p, err
 		}
-		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Date)
+		p.Streaks, err = a.Service.Streaks(tx, r.User, p.Date)
 		return p, err
-	}
+	}, err
 }
 
 // today returns the reader's date. The page's script sends it (parameter day) if it differs from the node's, which is in UTC.
-func (r *request) today() time.Time {
-	day, err := httpapi.Read(r.Context, func(tx *store.Tx) (time.Time, error) {
+func today(r *call) (time.Time, error) {
+	return httpapi.Read(r.Context, func(tx *store.Tx) (time.Time, error) {
 		now := tx.Now().UTC()
-		if day, err := time.Parse(scorekeeper.Day, r.Query("day")); err == nil && day.Sub(now).Abs() < 48*time.Hour {
+		if day, err := time.Parse(scorekeeper.Day, r.Context.Query("day")); err == nil && day.Sub(now).Abs() < 48*time.Hour {
 			return day, nil
 		}
 		return now, nil
 	})
-	r.wrong = err
-	return day
 }
 
 // calendar returns the days from one to another, beginning on the Monday of the first week.
@@ -126,11 +123,11 @@ type historyPage struct {
 	Played  map[string]*scorekeeper.PlayedGame // by day
 }
 
-func (a *api) historyPage(r *request) work {
-	r.kind, r.title, r.needs = "history", "History", a.recent(r.user)
-	day := r.today()
+func (a *api) historyPage(r *call) (work, error) {
+	r.Kind, r.Title, r.Needs = "history", "History", a.recent(r.User)
+	day, err := today(r)
 	return func(tx *store.Tx) (any, error) {
-		history, err := a.Service.History(tx, r.user)
+		history, err := a.Service.History(tx, r.User)
 		p := historyPage{Day: day.Format(scorekeeper.Day), History: history, Played: map[string]*scorekeeper.PlayedGame{}}
 		if err != nil || len(history.Games) == 0 {
 			return p, err
@@ -140,9 +137,9 @@ func (a *api) historyPage(r *request) work {
 		}
 		first, _ := time.Parse(scorekeeper.Day, history.Games[len(history.Games)-1].Date) // valid: History checks the dates it reads
 		p.Days = calendar(first, day)
-		p.Streaks, err = a.Service.Streaks(tx, r.user, p.Day)
+		p.Streaks, err = a.Service.Streaks(tx, r.User, p.Day)
 		return p, err
-	}
+	}, err
 }
 
 // scenes returns the play page in each of its states, with fixed data, for the gallery.

@@ -19,16 +19,16 @@ type teamsPage struct {
 	Teams      []scorekeeper.Team
 }
 
-func (a *api) teamsPage(r *request) work {
-	r.kind, r.title = "teams", "Teams"
+func (a *api) teamsPage(r *call) (work, error) {
+	r.Kind, r.Title = "teams", "Teams"
 	a.team(r, "")
 	return func(tx *store.Tx) (any, error) {
-		p := teamsPage{User: r.user}
-		profile, err := a.Service.Profile(tx, r.user)
+		p := teamsPage{User: r.User}
+		profile, err := a.Service.Profile(tx, r.User)
 		p.Name = profile.Name
-		ids, teamsErr := a.Service.TeamsOf(tx, r.user)
+		ids, teamsErr := a.Service.TeamsOf(tx, r.User)
 		for _, id := range ids {
-			t, err := a.Service.Team(tx, id, r.user)
+			t, err := a.Service.Team(tx, id, r.User)
 			if err == nil {
 				p.Teams = append(p.Teams, t)
 			} else if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden) { // deleted by a node that knew half of it
@@ -36,7 +36,7 @@ func (a *api) teamsPage(r *request) work {
 			}
 		}
 		return p, cmp.Or(err, teamsErr)
-	}
+	}, nil
 }
 
 type teamPage struct {
@@ -56,9 +56,10 @@ type weekLine struct {
 }
 
 // teamPage shows a team's board for today, this week or last week.
-func (a *api) teamPage(r *request) work {
-	r.kind, r.title = "team", "Team"
-	when, day := r.Param("when"), r.today()
+func (a *api) teamPage(r *call) (work, error) {
+	r.Kind, r.Title = "team", "Team"
+	when := r.Param("when")
+	day, err := today(r)
 	days := []string{day.Format(scorekeeper.Day)}
 	switch when {
 	case "":
@@ -67,23 +68,23 @@ func (a *api) teamPage(r *request) work {
 	case "last-week":
 		days = weekOf(day.AddDate(0, 0, -7))
 	default:
-		r.wrong = fault.New(fault.NotFound, "not_found", "There is no such page.")
+		return nil, fault.New(fault.NotFound, "not_found", "There is no such page.")
 	}
 	team := a.team(r, r.Param("id"), days...)
 	return func(tx *store.Tx) (any, error) {
-		t, err := a.Service.Team(tx, team, r.user)
-		p := teamPage{User: r.user, Day: day.Format(scorekeeper.Day), When: when, Team: t, Days: days}
+		t, err := a.Service.Team(tx, team, r.User)
+		p := teamPage{User: r.User, Day: day.Format(scorekeeper.Day), When: when, Team: t, Days: days}
 		if err != nil {
 			return p, err
 		}
 		if when == "" {
-			board, err := a.Service.Board(tx, r.user, team, days[0])
+			board, err := a.Service.Board(tx, r.User, team, days[0])
 			p.Board = &board
 			return p, err
 		}
-		p.Week, err = a.week(tx, &t, r.user, days)
+		p.Week, err = a.week(tx, &t, r.User, days)
 		return p, err
-	}
+	}, err
 }
 
 // weekOf returns the seven days of a day's week, from Monday on.
