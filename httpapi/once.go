@@ -80,6 +80,23 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	return out, nil
 }
 
+// AnswerOnce is UpdateOnce that answers with what show returns, given the ids of the records that the first request with the key created.
+// If the write is refused, it fetches the key's row: another node may have answered the request.
+func (e Ensure) AnswerOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error), show func(tx *store.Tx, ids map[string]string) (any, error)) error {
+	out, err := UpdateOnce(c, row, do)
+	if row != nil && fault.Is(err, fault.Conflict) && e.Keys(c, row.Table, row.Key) == nil {
+		out, err = UpdateOnce(c, row, do)
+	}
+	if err != nil {
+		return err
+	}
+	if out.Status == http.StatusNoContent {
+		return NoContent(c)
+	}
+	answer, err := Read(c, func(tx *store.Tx) (any, error) { return show(tx, out.IDs) })
+	return Answer(c, out.Status, answer, err)
+}
+
 func once(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	if row != nil {
 		out, found, err := row.Read(tx)

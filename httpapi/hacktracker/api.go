@@ -9,11 +9,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
@@ -55,14 +52,11 @@ func New(c Config) (httpapi.App, error) {
 
 // call is a user's request. in holds all members of its body, including nulls and unknown ones.
 type call struct {
-	*gin.Context
+	*httpapi.Call
 
-	user   string
-	in     hacktracker.Input
-	query  *bind.Query
-	once   string // Idempotency-Key of a POST; empty if it has none
-	made   string // id of the created record
-	status int    // response status
+	in   hacktracker.Input
+	once string // Idempotency-Key of a POST; empty if it has none
+	made string // id of the created record
 }
 
 // id returns a path parameter, or else the id of the created record.
@@ -74,43 +68,40 @@ type doing = func(b *hacktracker.Book, r *call) any
 // in adapts do to a transaction.
 func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx *store.Tx) (T, error) {
 	return func(tx *store.Tx) (T, error) {
-		b := a.Service.Open(tx, r.user)
+		b := a.Service.Open(tx, r.User)
 		out := do(b, r)
-		return out, cmp.Or(r.query.Err(), b.Err())
+		return out, cmp.Or(r.Query.Err(), b.Err())
 	}
 }
 
 // route returns a route for signed-in users. It fetches the rows that another node may have written, and creates a user's profile at
 // their first request.
-func (a *api) route(method, path string, do func(r *call) error) httpapi.Route {
-	return httpapi.Route{Method: method, Path: path, Access: httpapi.User, Do: func(c *gin.Context) error {
-		user, err := httpapi.Subject(c)
-		if err != nil {
-			return err
-		}
-		if !hacktracker.IsID(user) {
-			return fault.New(fault.Forbidden, "forbidden", "This account cannot be used here: a user ID must be at most 64 ASCII characters, without spaces and #.")
+func (a *api) route(method, path string, do func(r *call) (httpapi.Work, error)) httpapi.Route {
+	return a.Ensure.Route(a.Service.Table, method, path, httpapi.User, func(c *httpapi.Call) (httpapi.Work, error) {
+		_, err := httpapi.Subject(c.Context)
+		if err == nil && !hacktracker.IsID(c.User) {
+			err = fault.New(fault.Forbidden, "forbidden", "This account cannot be used here: a user ID must be at most 64 ASCII characters, without spaces and #.")
 		}
 		for _, p := range c.Params {
-			if !hacktracker.IsID(p.Value) {
-				return fault.New(fault.NotFound, "not_found", "Not found")
+			if err == nil && !hacktracker.IsID(p.Value) {
+				err = fault.New(fault.NotFound, "not_found", "Not found")
 			}
 		}
-		r := &call{Context: c, user: user, status: http.StatusOK, query: bind.Parameters(c.Request)}
-		if method != http.MethodGet && method != http.MethodDelete {
-			r.in, err = httpapi.Body(c).Members()
+		r := &call{Call: c}
+		if err == nil && method != http.MethodGet && method != http.MethodDelete {
+			r.in, err = c.Body().Members()
 		}
 		if err == nil && method == http.MethodPost {
-			r.once, err = httpapi.IdempotencyKey(c)
+			r.once, err = httpapi.IdempotencyKey(c.Context)
 		}
 		if err == nil {
 			err = a.prepare(r)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		return do(r)
-	}}
+	})
 }
 
 // prepare fetches the partitions that a request concerns, and creates the user's profile if it is missing.
@@ -118,13 +109,13 @@ func (a *api) prepare(r *call) error {
 	if err := a.Ensure.Needs(r.Context, a.Service.Table, in(a, r, needs)); err != nil {
 		return err
 	}
-	_, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) hacktracker.User { return b.User(r.user) }))
+	_, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) hacktracker.User { return b.User(r.User) }))
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
 	return httpapi.Update(r.Context, func(tx *store.Tx) error {
 		who, _ := httpapi.Identity(r.Context)
-		b := a.Service.Open(tx, r.user)
+		b := a.Service.Open(tx, r.User)
 		b.Enrol(who.Email, who.Name)
 		return b.Err()
 	})
@@ -139,43 +130,31 @@ func needs(b *hacktracker.Book, r *call) []attr.Item {
 	return b.Needs(r.Param("game"), r.Param("team"), other)
 }
 
-// on returns a route that answers with the result of do; a DELETE answers without content.
+// on returns a route that answers with the result of do.
 func (a *api) on(method, path string, do doing) httpapi.Route {
-	return a.route(method, path, func(r *call) error {
-		if method == http.MethodGet {
-			return httpapi.AnswerView(r.Context, in(a, r, do))
-		}
-		out, err := httpapi.Change(r.Context, in(a, r, do))
-		if method == http.MethodDelete && err == nil {
-			return httpapi.NoContent(r.Context)
-		}
-		return httpapi.Answer(r.Context, r.status, out, err)
-	})
+	return a.route(method, path, func(r *call) (httpapi.Work, error) { return in(a, r, do), nil })
 }
 
 // creates returns a route that creates a record, once per Idempotency-Key.
 func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string, []store.WriteItem), show doing) httpapi.Route {
-	return a.route(http.MethodPost, path, func(r *call) (err error) {
+	return a.route(http.MethodPost, path, func(r *call) (_ httpapi.Work, err error) {
 		var row *idempotency.Row
 		if r.once != "" {
-			if row, err = a.Service.Once(r.user, r.Request.URL.Path, r.once, a.Node, r.in); err != nil {
-				return err
+			if row, err = a.Service.Once(r.User, r.Request.URL.Path, r.once, a.Node, r.in); err != nil {
+				return nil, err
 			}
 		}
-		out, err := httpapi.UpdateOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
-			b := a.Service.Open(tx, r.user)
+		return nil, a.Ensure.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+			b := a.Service.Open(tx, r.User)
 			id, writes := do(b, r)
 			if row != nil {
 				row.More = b.Stamp(attr.Item{}, nil)
 			}
 			return idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"id": id}}, writes, b.Err()
+		}, func(tx *store.Tx, ids map[string]string) (any, error) {
+			r.made = ids["id"]
+			return in(a, r, show)(tx)
 		})
-		if err != nil {
-			return err
-		}
-		r.made = out.IDs["id"]
-		made, err := httpapi.Read(r.Context, in(a, r, show))
-		return httpapi.Answer(r.Context, http.StatusCreated, made, err)
 	})
 }
 
@@ -219,11 +198,11 @@ const (
 
 // page reads limit and nextToken, the last key of the previous page as JSON.
 func (r *call) page() (p hacktracker.Page) {
-	p.Limit = r.query.Limit()
-	if token := r.query.Text("nextToken", maxToken); token != "" {
+	p.Limit = r.Query.Limit()
+	if token := r.Query.Text("nextToken", maxToken); token != "" {
 		var err error
 		if p.Start, err = attr.ParseJSON([]byte(token)); err != nil || len(p.Start) == 0 {
-			r.query.Bad("nextToken", "is invalid")
+			r.Query.Bad("nextToken", "is invalid")
 		}
 	}
 	return p

@@ -35,7 +35,10 @@ func (a *api) pageRoutes() []httpapi.Route {
 
 // shows returns the route of a page that shows what read returns.
 func (a *api) shows(path, kind, title string, read doing) httpapi.Route {
-	return a.route(http.MethodGet, path, func(r *call) error { return httpapi.OwnView(r.Context, kind, title, in(a, r, read)) })
+	return a.route(http.MethodGet, path, func(r *call) (httpapi.Work, error) {
+		r.Kind, r.Title = kind, title
+		return in(a, r, read), nil
+	})
 }
 
 func (a *api) nav(auth.Identity) []page.Link {

@@ -20,7 +20,7 @@ type homePage struct {
 }
 
 func (a *api) homePage(b *hacktracker.Book, r *call) any {
-	p := homePage{User: r.user, Teams: b.TeamsOf(r.user)}
+	p := homePage{User: r.User, Teams: b.TeamsOf(r.User)}
 	soonest := ""
 	for i := range p.Teams {
 		t := &p.Teams[i]
@@ -89,7 +89,7 @@ func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 		names[l.PlayerID] = numbered(l.Number, l.Name)
 		line := statLine{cmp.Or(names[l.PlayerID], "former player"), l.Games, l.Batting}
 		p.All = append(p.All, line)
-		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.user {
+		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.User {
 			p.Mine = append(p.Mine, line)
 		}
 	}
@@ -161,12 +161,12 @@ func balls(all []hacktracker.AtBat, name func(string) string) (out []ball) {
 }
 
 // teamCSV answers with a team's statistics as CSV, with the columns that other scorebooks export.
-func (a *api) teamCSV(r *call) error {
+func (a *api) teamCSV(r *call) (httpapi.Work, error) {
 	stats, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, r *call) hacktracker.TeamStats {
-		return b.TeamStats(r.id("team"), r.query.Text("seasonId", maxText))
+		return b.TeamStats(r.id("team"), r.Query.Text("seasonId", maxText))
 	}))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows := [][]string{strings.Split("Number,Player,GP,PA,AB,AVG,OBP,SLG,OPS,H,1B,2B,3B,HR,RBI,BB,K,HBP,SF,SH,TB,ISO,BABIP", ",")}
 	for i := range stats.Players {
@@ -178,7 +178,7 @@ func (a *api) teamCSV(r *call) error {
 		}
 		rows = append(rows, append([]string{hacktracker.Shirt(p.Number), p.Name}, figures...))
 	}
-	return httpapi.CSV(r.Context, "stats.csv", rows)
+	return nil, httpapi.CSV(r.Context, "stats.csv", rows)
 }
 
 // cells formats values for a table.

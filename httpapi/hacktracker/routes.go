@@ -38,8 +38,8 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.on("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
 		a.on("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
 		a.on("GET", team+"/games", func(b *book, r *call) any { return b.GamesOf(r.id("team")) }),
-		a.on("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.query.Text("seasonId", maxText)) }),
-		a.route(http.MethodGet, team+"/stats.csv", a.teamCSV),
+		a.on("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query.Text("seasonId", maxText)) }),
+		a.route("GET", team+"/stats.csv", a.teamCSV),
 
 		a.creates(team+"/players", func(b *book, r *call) (string, []store.WriteItem) { return b.NewPlayer(r.Param("team"), r.once, r.in) }, getPlayer),
 		a.on("GET", team+"/players", roster),
@@ -49,7 +49,7 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.on("DELETE", player, func(b *book, r *call) any { b.DeletePlayer(r.Param("team"), r.id("player")); return nil }),
 		a.on("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
 		a.on("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
-		a.on("GET", "/players/:player/stats", func(b *book, r *call) any { return b.PlayerStats(r.Param("player"), r.query.Text("teamId", maxText)) }),
+		a.on("GET", "/players/:player/stats", func(b *book, r *call) any { return b.PlayerStats(r.Param("player"), r.Query.Text("teamId", maxText)) }),
 	}
 }
 
@@ -59,13 +59,6 @@ func (a *api) gameRoutes() []httpapi.Route {
 	const game, atBat = "/games/:game", "/games/:game/atbats/:atbat"
 	getGame := func(b *book, r *call) any { return b.Game(r.id("game")) }
 	putGame := func(b *book, r *call) any { return b.ChangeGame(r.id("game"), r.in) }
-	stream := a.route(http.MethodGet, game+"/stream", func(r *call) error {
-		if _, err := httpapi.Read(r.Context, in(a, r, getGame)); err != nil {
-			return err
-		}
-		return httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
-	})
-	stream.Stream = true
 	return []httpapi.Route{
 		a.creates("/games", func(b *book, r *call) (string, []store.WriteItem) { return b.NewGame(r.once, r.in) }, getGame),
 		a.on("GET", "/games", games),
@@ -75,7 +68,12 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.on("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
 		a.on("GET", game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
 		a.on("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
-		stream,
+		a.route("GET", game+"/stream", func(r *call) (httpapi.Work, error) {
+			if _, err := httpapi.Read(r.Context, in(a, r, getGame)); err != nil {
+				return nil, err
+			}
+			return nil, httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
+		}),
 
 		a.on("POST", game+"/runs", func(b *book, r *call) any {
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
@@ -83,7 +81,7 @@ func (a *api) gameRoutes() []httpapi.Route {
 			return b.AddRuns(r.id("game"), r.once, at, r.in)
 		}),
 		a.on("POST", game+"/atbats", func(b *book, r *call) any {
-			r.status = http.StatusCreated
+			r.Status = http.StatusCreated
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			return b.NewAtBat(r.id("game"), r.once, at, late, r.in)
 		}),
@@ -103,8 +101,8 @@ func (r *call) admin(b *hacktracker.Book) {
 
 // users returns one user by Cognito subject or, for an admin, a page of all users.
 func users(b *hacktracker.Book, r *call) any {
-	sub, p := r.query.Text("cognitoSub", maxText), r.page()
-	if sub != r.user {
+	sub, p := r.Query.Text("cognitoSub", maxText), r.page()
+	if sub != r.User {
 		r.admin(b)
 	}
 	if sub != "" {
@@ -132,20 +130,20 @@ func corrects(readOnly, allowed []string, do doing) doing {
 		named := slices.Sorted(maps.Keys(r.in))
 		fixed := slices.DeleteFunc(slices.Clone(named), func(name string) bool { return !slices.Contains(readOnly, name) })
 		unknown := slices.DeleteFunc(named, func(name string) bool { return allowed == nil || slices.Contains(allowed, name) })
-		switch r.status = http.StatusBadRequest; {
+		switch r.Status = http.StatusBadRequest; {
 		case len(fixed) > 0:
 			return map[string]any{"error": "Cannot update read-only fields", "readOnlyFields": fixed}
 		case len(unknown) > 0:
 			return map[string]any{"error": "Invalid fields", "invalidFields": unknown, "allowedFields": allowed}
 		}
-		r.status = http.StatusOK
+		r.Status = http.StatusOK
 		return do(b, r)
 	}
 }
 
 // teams lists the teams of a member or of an owner, or all teams.
 func teams(b *hacktracker.Book, r *call) any {
-	member, q := r.query.Text("userId", maxText), r.query
+	member, q := r.Query.Text("userId", maxText), r.Query
 	t := hacktracker.TeamQuery{Owner: q.Text("ownerId", maxText), Type: q.OneOf("team_type", hacktracker.Managed, hacktracker.Personal), Page: r.page()}
 	if member != "" && t.Owner != "" {
 		q.Bad("userId", "cannot be given together with ownerId")
@@ -158,7 +156,7 @@ func teams(b *hacktracker.Book, r *call) any {
 }
 
 func roster(b *hacktracker.Book, r *call) any {
-	q := r.query
+	q := r.Query
 	return listed("players", b.Roster(r.id("team"), hacktracker.RosterQuery{
 		Status: q.OneOf("status", "active", "inactive", "sub"), Ghost: q.OneOf("isGhost", "true", "false"), Roles: q.OneOf("includeRoles", "true", "false") == "true",
 	}), nil)
