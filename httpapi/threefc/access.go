@@ -25,13 +25,13 @@ func (a *api) accessRoutes() []route {
 		})},
 		{"GET", "/v1/leagues/:league/access", admin, lists("access", s.AccessList)},
 		{"POST", "/v1/leagues/:league/access", admin, writes(http.StatusOK, readGrant, func(tx *store.Tx, r *request, in [2]string) (threefc.Change, error) {
-			return s.Grant(tx, r.league, r.user, in[0], in[1])
+			return s.Grant(tx, r.league, r.User, in[0], in[1])
 		}, func(tx *store.Tx, r *request) (any, error) { return s.Access(tx, r.league, r.made["user"]) })},
 		{"POST", "/v1/leagues/:league/organiser-invites", admin, writes(http.StatusCreated, readInvite, a.invite, a.invited)},
 		{"POST", "/v1/invites/:code/accept", session, writes(http.StatusOK, func(r *request, _ *bind.Body) (any, error) {
 			return nil, r.invited()
 		}, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
-			return s.AcceptInvite(tx, r.given, r.user)
+			return s.AcceptInvite(tx, r.given, r.User)
 		}, a.accepted)},
 	}
 }
@@ -70,15 +70,15 @@ func (a *api) inviteLink(r *request, code string) string { return a.link(r, "/-/
 func (a *api) mails() bool { return a.Queue != nil && a.PublicURL != "" }
 
 func (a *api) invite(tx *store.Tx, r *request, address string) (c threefc.Change, err error) {
-	if err := a.invites.take(r.user, tx.Now()); err != nil {
+	if err := a.invites.take(r.User, tx.Now()); err != nil {
 		return c, err
 	}
-	c, err = a.Service.CreateInvite(tx, r.league, r.user, address)
+	c, err = a.Service.CreateInvite(tx, r.league, r.User, address)
 	switch {
 	case err != nil || address == "":
 		return c, err
 	case !a.mails():
-		r.status = http.StatusAccepted
+		r.Status = http.StatusAccepted
 		return c, nil
 	}
 	l, err := a.Service.League(tx, r.league)
@@ -106,6 +106,6 @@ func (a *api) accepted(tx *store.Tx, r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	access, err := a.Service.Access(tx, in.LeagueID, r.user)
+	access, err := a.Service.Access(tx, in.LeagueID, r.User)
 	return map[string]any{"invite": in, "access": access, "inviteLink": a.link(r, "/-/leagues/"+url.PathEscape(in.LeagueID), nil)}, err
 }

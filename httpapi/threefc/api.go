@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
@@ -90,7 +88,7 @@ var roles = map[level]string{viewer: threefc.RoleViewer, scorekeeper: threefc.Ro
 type route struct {
 	method, path string
 	who          level
-	do           func(r *request) error
+	do           func(r *request) (work, error)
 }
 
 func (a *api) table() []route {
@@ -99,30 +97,29 @@ func (a *api) table() []route {
 
 func (a *api) routes() (all []httpapi.Route) {
 	for _, ro := range a.table() {
-		all = append(all, httpapi.Route{
-			Method: ro.method, Path: ro.path, Access: httpapi.Public, Do: a.guarded(ro), Stream: strings.HasSuffix(ro.path, "/stream"),
-		})
+		all = append(all, a.on(ro, httpapi.Public))
 	}
 	return all
 }
 
-// guarded checks, in this order, the origin, the session, the user's role and the body.
-func (a *api) guarded(ro route) httpapi.Handler {
-	return func(c *gin.Context) error {
+// on checks, in this order, the origin, the session, the user's role and the body. For pages, which are not Public, the server has found
+// the session.
+func (a *api) on(ro route, access httpapi.Access) httpapi.Route {
+	return a.Ensure.Route(a.Service.Table, ro.method, ro.path, access, func(c *httpapi.Call) (work, error) {
 		if a.own.Check(c.Request) != nil {
-			return fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
+			return nil, fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
 		}
-		r := &request{Context: c, api: a}
-		if ro.who > public {
+		r := &request{Call: c, api: a}
+		if ro.who > public && access == httpapi.Public {
 			if err := r.signedIn(); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		if err := r.allowed(ro.who); err != nil {
-			return err
+			return nil, err
 		}
 		return ro.do(r)
-	}
+	})
 }
 
 // errorBody is the JSON body of an error.

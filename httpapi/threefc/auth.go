@@ -47,15 +47,11 @@ func email(b *bind.Body) (string, error) {
 }
 
 // forAddress returns a handler that calls do with the address in the body.
-func forAddress(status int, do func(tx *store.Tx, r *request, address string) (any, error)) func(r *request) error {
-	return func(r *request) error {
-		b := httpapi.Body(r.Context)
-		address, err := email(b)
-		if err = cmp.Or(err, b.Err()); err != nil {
-			return err
-		}
-		out, err := httpapi.Change(r.Context, func(tx *store.Tx) (any, error) { return do(tx, r, address) })
-		return httpapi.Answer(r.Context, status, out, err)
+func forAddress(status int, do func(tx *store.Tx, r *request, address string) (any, error)) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		r.Status = status
+		address, err := email(r.Body())
+		return func(tx *store.Tx) (any, error) { return do(tx, r, address) }, err
 	}
 }
 
@@ -135,17 +131,17 @@ func (a *api) completeCode(tx *store.Tx, r *request, in [2]string) (c threefc.Ch
 }
 
 func (a *api) signInCode(tx *store.Tx, r *request, address string) (any, error) {
-	code, until, err := a.Service.CodeFor(tx, r.league, r.user, address)
+	code, until, err := a.Service.CodeFor(tx, r.league, r.User, address)
 	return map[string]string{"code": code, "email": address, "expiresAt": until}, err
 }
 
 // postLogout ends the cookie's session, if any.
-func (a *api) postLogout(r *request) error {
+func (a *api) postLogout(r *request) (work, error) {
 	if cookie, err := r.Request.Cookie(cookieName); err == nil {
 		if err := httpapi.Update(r.Context, func(tx *store.Tx) error { return a.Service.SignOut(tx, cookie.Value) }); err != nil {
-			return fault.Wrap(err, fault.Unavailable, "logout_unavailable", "Signing out is not possible right now. Try again in a moment.")
+			return nil, fault.Wrap(err, fault.Unavailable, "logout_unavailable", "Signing out is not possible right now. Try again in a moment.")
 		}
 	}
 	a.setCookie(r, "", -1)
-	return httpapi.NoContent(r.Context)
+	return nil, httpapi.NoContent(r.Context)
 }

@@ -49,7 +49,7 @@ type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, Ga
 
 // taken returns the records with taken ids that concern the reader.
 func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (all []taken, err error) {
-	if r.user == "" {
+	if r.User == "" {
 		return nil, nil
 	}
 	of, err := r.conflicts(func(conflict.Write) bool { return true })
@@ -73,7 +73,7 @@ func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (a
 // mayDismiss reports whether the reader may dismiss a notice about a record not created: a league's creator may, else an admin of its league.
 func (r *request) mayDismiss(entity string, p *origin) bool {
 	if entity == "league" {
-		return p.CreatedByUserID == r.user
+		return p.CreatedByUserID == r.User
 	}
 	return httpapi.View(r.Context, func(tx *store.Tx) (err error) {
 		league := p.LeagueID
@@ -82,12 +82,12 @@ func (r *request) mayDismiss(entity string, p *origin) bool {
 				return err
 			}
 		}
-		return r.api.Service.Allow(tx, league, r.user, threefc.RoleAdmin)
+		return r.api.Service.Allow(tx, league, r.User, threefc.RoleAdmin)
 	}) == nil
 }
 
 // postDismissal dismisses the notice about a record that was not created.
-func postDismissal(r *request) error {
+func postDismissal(r *request) (work, error) {
 	all, err := r.taken((*request).mayDismiss)
 	return r.decide("discard", err, func(id uint64) bool {
 		return slices.ContainsFunc(all, func(t taken) bool { return t.Record == id })
@@ -95,8 +95,8 @@ func postDismissal(r *request) error {
 }
 
 // postDecision lets an admin send a refused write of a game again (retry) or drop it (discard).
-func postDecision(verb string) func(r *request) error {
-	return func(r *request) error {
+func postDecision(verb string) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
 		all, err := r.refused()
 		return r.decide(verb, err, func(id uint64) bool {
 			return slices.ContainsFunc(all, func(c conflict.View) bool { return c.ID == id })
@@ -105,16 +105,16 @@ func postDecision(verb string) func(r *request) error {
 }
 
 // decide applies verb to the conflict in the path, if may allows it.
-func (r *request) decide(verb string, err error, may func(id uint64) bool) error {
-	if err = cmp.Or(httpapi.Body(r.Context).Err(), err); err != nil {
-		return err
+func (r *request) decide(verb string, err error, may func(id uint64) bool) (work, error) {
+	if err = cmp.Or(r.Body().Err(), err); err != nil {
+		return nil, err
 	}
 	id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
 	if !may(id) {
-		return fault.New(fault.NotFound, "", "No refused write has the number %s.", r.Param("conflict"))
+		return nil, fault.New(fault.NotFound, "", "No refused write has the number %s.", r.Param("conflict"))
 	}
 	done, err := httpapi.Decide(r.Context, id, verb)
-	return httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
+	return nil, httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
 }
 
 // refusal shows a conflict with both versions of its goals, in words.

@@ -78,7 +78,7 @@ func (a *api) game(tx *store.Tx, id string) (any, error) {
 }
 
 // changes handles a change to a game and answers with the game.
-func changes[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error)) func(r *request) error {
+func changes[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error)) func(r *request) (work, error) {
 	return writes(http.StatusOK, read, plan, ofBoard(viewOf))
 }
 
@@ -131,7 +131,7 @@ func readPatch(_ *request, b *bind.Body) (threefc.GamePatch, error) {
 }
 
 // third applies do to the third in the path, at the time of the tap.
-func third(do func(tx *store.Tx, game string, n int, at time.Time) (threefc.Change, error)) func(r *request) error {
+func third(do func(tx *store.Tx, game string, n int, at time.Time) (threefc.Change, error)) func(r *request) (work, error) {
 	return changes(func(r *request, _ *bind.Body) (int, error) {
 		n, ok := threefc.ThirdOf(r.Param("third"))
 		if !ok {

@@ -141,12 +141,12 @@ func (a *api) createGoal(tx *store.Tx, r *request, g threefc.Scored) (threefc.Ch
 	if err != nil {
 		return threefc.Change{}, err
 	}
-	return a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.user}, r.ids)
+	return a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.User}, r.ids)
 }
 
 // corrects handles a change to an existing goal.
-func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, by threefc.Corrector, in T) (threefc.Change, error)) func(r *request) error {
+func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, by threefc.Corrector, in T) (threefc.Change, error)) func(r *request) (work, error) {
 	return writes(http.StatusOK, read, func(tx *store.Tx, r *request, in T) (threefc.Change, error) {
-		return plan(tx, r, threefc.Corrector{Actor: r.user, Admin: r.isAdmin(tx)}, in)
+		return plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx)}, in)
 	}, doneToGoal)
 }

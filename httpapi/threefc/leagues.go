@@ -14,10 +14,10 @@ func (a *api) leagueRoutes() []route {
 	s := a.Service
 	return []route{
 		{"POST", "/v1/leagues", session, writes(http.StatusCreated, readLeague, func(tx *store.Tx, r *request, l threefc.League) (threefc.Change, error) {
-			return s.CreateLeague(tx, r.user, l)
+			return s.CreateLeague(tx, r.User, l)
 		}, made("league", s.League))},
 		{"GET", "/v1/leagues", session, reads(func(tx *store.Tx, r *request) (any, error) {
-			all, err := s.LeaguesOf(tx, r.user)
+			all, err := s.LeaguesOf(tx, r.User)
 			return listed("leagues", all), err
 		})},
 		{"POST", "/v1/conflicts/:conflict/discard", session, postDismissal},

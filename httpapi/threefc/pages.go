@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"embed"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -38,10 +37,10 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 	for _, p := range []struct {
 		path string
 		who  level
-		do   func(r *request) error
+		do   func(r *request) (work, error)
 	}{
 		{"/", public, makes("leagues", "3FC", func(r *request, entity string, p *origin) bool {
-			return entity == "league" && p.CreatedByUserID == r.user
+			return entity == "league" && p.CreatedByUserID == r.User
 		}, a.leaguesPage)},
 		{signInPath, public, a.getSignInPage},
 		{"/join/:code", public, a.getJoinPage},
@@ -68,30 +67,18 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		if p.who > public {
 			access = httpapi.User
 		}
-		app.Pages = append(app.Pages, httpapi.Route{Method: http.MethodGet, Path: p.path, Access: access, Do: a.paged(p.who, p.do)})
+		app.Pages = append(app.Pages, a.on(route{"GET", p.path, p.who, p.do}, access))
 	}
 	return nil
 }
 
 // reader returns the address of the signed-in user, or "" if nobody is signed in.
 func (a *api) reader(c *gin.Context) (string, error) {
-	r := &request{Context: c, api: a}
+	r := &request{Call: &httpapi.Call{Context: c}, api: a}
 	if err := r.signedIn(); err != nil && !fault.Is(err, fault.Unauthorized) {
 		return "", err
 	}
-	return r.user, nil
-}
-
-// paged returns a handler for a page that requires an access level.
-func (a *api) paged(who level, do func(r *request) error) httpapi.Handler {
-	return func(c *gin.Context) error {
-		is, _ := httpapi.Identity(c)
-		r := &request{Context: c, api: a, user: is.Subject}
-		if err := r.allowed(who); err != nil {
-			return err
-		}
-		return do(r)
-	}
+	return r.User, nil
 }
 
 // The topics of pages, besides that of a game.
@@ -134,12 +121,12 @@ func (a *api) view(ctx context.Context, _ *operator.NodeStatus, topic string, la
 }
 
 // shows answers with the page of a topic, or with parts of it in a frame of the given kind.
-func shows(topic, kind string) func(r *request) error {
-	return func(r *request) error { return httpapi.PageAs(r.Context, topic+r.of.ID, kind) }
+func shows(topic, kind string) func(r *request) (work, error) {
+	return func(r *request) (work, error) { return nil, httpapi.PageAs(r.Context, topic+r.of.ID, kind) }
 }
 
 // named answers with the page found by the ids or slugs in the path.
-func (a *api) named(r *request) error {
+func (a *api) named(r *request) (work, error) {
 	topic, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) {
 		l, err := a.Service.LeagueNamed(tx, r.Param("in"))
 		if err != nil {
@@ -160,9 +147,9 @@ func (a *api) named(r *request) error {
 		return topicGame + game, err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return httpapi.Page(r.Context, topic)
+	return nil, httpapi.Page(r.Context, topic)
 }
 
 // live returns tiles of the live games.

@@ -36,13 +36,11 @@ func (p *ownPage) In(team string) (all []threefc.Player) {
 }
 
 // own answers with a scorer's or admin's page of a game.
-func own(kind string) func(r *request) error {
-	return func(r *request) error {
+func own(kind string) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		r.Kind, r.Title = kind, "3FC"
 		refused, err := r.refused()
-		if err != nil {
-			return err
-		}
-		return httpapi.OwnView(r.Context, kind, "3FC", func(tx *store.Tx) (*ownPage, error) {
+		return func(tx *store.Tx) (any, error) {
 			g, err := r.api.shown(tx, r.of.ID)
 			if err != nil {
 				return nil, err
@@ -56,7 +54,7 @@ func own(kind string) func(r *request) error {
 				p.Goal, err = g.goal(event)
 			}
 			return p, err
-		})
+		}, err
 	}
 }
 
@@ -72,11 +70,9 @@ func (g *shownGame) goal(event string) (*threefc.Goal, error) {
 // joinPage returns the address of the join page.
 func (r *request) joinPage(code string) string { return r.api.link(r, "/-/join/"+code, nil) }
 
-func (a *api) getJoinPage(r *request) error {
-	if err := r.joins(); err != nil {
-		return err
-	}
-	return httpapi.OwnView(r.Context, "join", "Join", func(tx *store.Tx) (any, error) {
+func (a *api) getJoinPage(r *request) (work, error) {
+	r.Kind, r.Title = "join", "Join"
+	return func(tx *store.Tx) (any, error) {
 		g, err := a.shown(tx, r.of.ID)
 		if err != nil {
 			return nil, err
@@ -88,22 +84,22 @@ func (a *api) getJoinPage(r *request) error {
 		}
 		slices.Sort(here)
 		return map[string]any{"Title": g.Title, "Code": r.given, "Address": r.joinPage(r.given), "Here": here}, err
-	})
+	}, r.joins()
 }
 
 // getSignInPage offers the ways to sign in, or completes a magic link. It leads back only to our own pages.
-func (a *api) getSignInPage(r *request) error {
-	to, home := r.Query("to"), a.look.At("/")
+func (a *api) getSignInPage(r *request) (work, error) {
+	to, home := r.Context.Query("to"), a.look.At("/")
 	if !strings.HasPrefix(to, home) {
 		to = home
 	}
-	return httpapi.Own(r.Context, "signin", "Sign in", map[string]any{"SignedIn": r.user != "", "Token": r.Query("token"), "To": to})
+	return nil, httpapi.Own(r.Context, "signin", "Sign in", map[string]any{"SignedIn": r.User != "", "Token": r.Context.Query("token"), "To": to})
 }
 
 // getInvitePage asks a signed-in user whether to accept an invite.
-func (a *api) getInvitePage(r *request) error {
+func (a *api) getInvitePage(r *request) (work, error) {
 	if err := r.invited(); err != nil {
-		return err
+		return nil, err
 	}
-	return httpapi.Own(r.Context, "invite", "Invitation", r.given)
+	return nil, httpapi.Own(r.Context, "invite", "Invitation", r.given)
 }

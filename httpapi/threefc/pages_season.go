@@ -2,7 +2,6 @@ package threefc
 
 import (
 	"github.com/touchline/touchline/edge/threefc"
-	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
@@ -54,21 +53,19 @@ type making struct {
 }
 
 // makes answers with a page of creation forms. mine selects the records with taken ids to report on it.
-func makes(kind, title string, mine func(r *request, entity string, p *origin) bool, read func(tx *store.Tx, r *request, m *making) error) func(r *request) error {
-	return func(r *request) error {
+func makes(kind, title string, mine func(r *request, entity string, p *origin) bool, read func(tx *store.Tx, r *request, m *making) error) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		r.Kind, r.Title = kind, title
 		all, err := r.taken(mine)
-		if err != nil {
-			return err
-		}
-		return httpapi.OwnView(r.Context, kind, title, func(tx *store.Tx) (*making, error) {
+		return func(tx *store.Tx) (any, error) {
 			m := &making{New: (&threefc.IDs{}).New(r.api.Service.Now(tx)), Taken: all}
 			return m, read(tx, r, m)
-		})
+		}, err
 	}
 }
 
 func (a *api) leaguesPage(tx *store.Tx, r *request, m *making) (err error) {
-	m.May = r.user != ""
+	m.May = r.User != ""
 	m.Leagues, err = a.Service.PublicLeagues(tx)
 	return err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -81,32 +80,30 @@ func publicGameOf(b *threefc.Board) any {
 }
 
 // ofSeason answers with a table of a season, under name. If the query parameter has the given value, it uses the table's other order.
-func ofSeason[T any](name, parameter, value string, read func(tx *store.Tx, season string, other bool) ([]T, error), usual ...string) func(r *request) error {
-	return func(r *request) error {
-		q := bind.Parameters(r.Request)
-		other := q.OneOf(parameter, append(usual, value)...) == value
-		if err := q.Err(); err != nil {
-			return err
-		}
-		return reads(func(tx *store.Tx, r *request) (any, error) {
+func ofSeason[T any](name, parameter, value string, read func(tx *store.Tx, season string, other bool) ([]T, error), usual ...string) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		other := r.Query.OneOf(parameter, append(usual, value)...) == value
+		return func(tx *store.Tx) (any, error) {
 			if _, err := r.api.Service.Season(tx, r.of.ID); err != nil {
 				return nil, err
 			}
 			all, err := read(tx, r.of.ID, other)
 			return map[string]any{"seasonId": r.of.ID, name: all}, err
-		})(r)
+		}, nil
 	}
 }
 
 // topicGame is the prefix of a game's topic.
 const topicGame = "game/"
 
-func streamGame(r *request) error { return httpapi.Stream(r.Context, "game", topicGame+r.of.ID) }
+func streamGame(r *request) (work, error) {
+	return nil, httpapi.Stream(r.Context, "game", topicGame+r.of.ID)
+}
 
 // streamPublic serves the same stream without sign-in, because its frames hold only public data.
-func (a *api) streamPublic(r *request) error {
+func (a *api) streamPublic(r *request) (work, error) {
 	if _, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return a.game(tx, r.of.ID) }); err != nil {
-		return err
+		return nil, err
 	}
 	return streamGame(r)
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
@@ -17,20 +15,20 @@ import (
 	"github.com/touchline/touchline/store/idempotency"
 )
 
-// request is a request with its user, subject and effects.
+type work = httpapi.Work
+
+// request is a request with its subject and effects. User is the address of the signed-in user.
 type request struct {
-	*gin.Context
+	*httpapi.Call
 	api    *api
 	signIn *threefc.SignIn // nil if nobody is signed in, and for pages
-	user   string          // address of the signed-in user, or empty
 	of     threefc.Scope   // subject of the route
 	league string          // league of the subject, for routes that need a role
 	given  string          // code in the path
 	wants  []attr.Item     // rows to fetch before a write, which another node may have created
 
-	status int               // response status, if not the route's usual one
-	ids    *threefc.IDs      // for the records that a write creates
-	made   map[string]string // ids of the created records
+	ids  *threefc.IDs      // for the records that a write creates
+	made map[string]string // ids of the created records
 }
 
 // need fetches rows that another node may have written.
@@ -68,7 +66,7 @@ func (r *request) signedIn() error {
 	}
 	r.signIn, err = httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.SignIn, error) { return r.api.Service.SignedIn(tx, cookie.Value) })
 	if err == nil {
-		r.user = r.signIn.Email
+		r.User = r.signIn.Email
 	}
 	return err
 }
@@ -86,7 +84,7 @@ func (r *request) allowed(who level) error {
 		if r.league, err = r.api.Service.LeagueOf(tx, r.of); err != nil {
 			return err
 		}
-		return r.api.Service.Allow(tx, r.league, r.user, role)
+		return r.api.Service.Allow(tx, r.league, r.User, role)
 	})
 }
 
@@ -112,23 +110,23 @@ func (r *request) fetch() error {
 
 // isAdmin reports whether the user is an admin of the league.
 func (r *request) isAdmin(tx *store.Tx) bool {
-	return r.api.Service.Allow(tx, r.league, r.user, threefc.RoleAdmin) == nil
+	return r.api.Service.Allow(tx, r.league, r.User, threefc.RoleAdmin) == nil
 }
 
 // reads handles a read and answers with its result.
-func reads(read func(tx *store.Tx, r *request) (any, error)) func(r *request) error {
-	return func(r *request) error {
-		return httpapi.AnswerView(r.Context, func(tx *store.Tx) (any, error) { return read(tx, r) })
+func reads(read func(tx *store.Tx, r *request) (any, error)) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		return func(tx *store.Tx) (any, error) { return read(tx, r) }, nil
 	}
 }
 
 // one answers with the route's subject.
-func one[T any](read func(tx *store.Tx, id string) (T, error)) func(r *request) error {
+func one[T any](read func(tx *store.Tx, id string) (T, error)) func(r *request) (work, error) {
 	return reads(func(tx *store.Tx, r *request) (any, error) { return read(tx, r.of.ID) })
 }
 
 // lists answers with a list that belongs to the route's subject, under name.
-func lists[T any](name string, read func(tx *store.Tx, id string) ([]T, error)) func(r *request) error {
+func lists[T any](name string, read func(tx *store.Tx, id string) ([]T, error)) func(r *request) (work, error) {
 	return reads(func(tx *store.Tx, r *request) (any, error) {
 		all, err := read(tx, r.of.ID)
 		return listed(name, all), err
@@ -144,41 +142,31 @@ func listed[T any](name string, all []T) map[string]any {
 }
 
 // writes handles a write, once per Idempotency-Key. read decodes the whole body into T, by which a repeated request is recognized. show
-// returns the response body; a nil show leaves it empty.
-func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error), show func(tx *store.Tx, r *request) (any, error)) func(r *request) error {
-	return func(r *request) error {
-		b := httpapi.Body(r.Context)
-		in, err := read(r, b)
-		if err = cmp.Or(err, b.Err()); err == nil {
+// returns the response body; a 204 has none.
+func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error), show func(tx *store.Tx, r *request) (any, error)) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		r.Status = status
+		in, err := read(r, r.Body())
+		if err = cmp.Or(err, r.Body().Err()); err == nil {
 			err = r.need(r.wants...)
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		row, err := r.once(in)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		seed := *r.ids
-		do := func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+		return nil, r.api.Ensure.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
 			ids := seed
 			r.ids = &ids
 			c, err := plan(tx, r, in)
-			return idempotency.Outcome{Status: cmp.Or(r.status, status), IDs: c.IDs}, c.Writes, err
-		}
-		out, err := httpapi.UpdateOnce(r.Context, row, do)
-		if row != nil && fault.Is(err, fault.Conflict) && r.need(row.Key) == nil { // another node may have answered it
-			out, err = httpapi.UpdateOnce(r.Context, row, do)
-		}
-		if err != nil {
-			return err
-		}
-		if show == nil {
-			return httpapi.NoContent(r.Context)
-		}
-		r.made = out.IDs
-		answer, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return show(tx, r) })
-		return httpapi.Answer(r.Context, out.Status, answer, err)
+			return idempotency.Outcome{Status: r.Status, IDs: c.IDs}, c.Writes, err
+		}, func(tx *store.Tx, ids map[string]string) (any, error) {
+			r.made = ids
+			return show(tx, r)
+		})
 	}
 }
 
@@ -189,7 +177,7 @@ func (r *request) once(in any) (*idempotency.Row, error) {
 	if err != nil || key == "" {
 		return nil, err
 	}
-	scope := r.user + ":" + r.Request.Method + ":" + strings.TrimPrefix(r.Request.URL.Path, r.api.mount)
+	scope := r.User + ":" + r.Request.Method + ":" + strings.TrimPrefix(r.Request.URL.Path, r.api.mount)
 	hash, err := idempotency.Hash(scope, in)
 	if err != nil {
 		return nil, err
@@ -213,6 +201,6 @@ func made[T any](kind string, read func(tx *store.Tx, id string) (T, error)) fun
 }
 
 // removes handles a deletion of the route's subject.
-func removes(do func(tx *store.Tx, user, id string) (threefc.Change, error)) func(r *request) error {
-	return writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) { return do(tx, r.user, r.of.ID) }, nil)
+func removes(do func(tx *store.Tx, user, id string) (threefc.Change, error)) func(r *request) (work, error) {
+	return writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) { return do(tx, r.User, r.of.ID) }, nil)
 }

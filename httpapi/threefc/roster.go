@@ -24,13 +24,13 @@ func (a *api) playerRoutes() []route {
 			return s.Unassign(tx, r.of.ID, r.Param("player"), r.isAdmin(tx))
 		}, nil)},
 		{"POST", "/v1/players/:player/claim", session, writes(http.StatusOK, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
-			return s.Claim(tx, r.user, r.of.ID)
+			return s.Claim(tx, r.User, r.of.ID)
 		}, func(tx *store.Tx, r *request) (any, error) {
 			p, err := a.player(tx, r.of.ID)
 			return map[string]any{"player": p, "claim": map[string]bool{"claimedByCurrentUser": true}}, err
 		})},
 		{"GET", "/v1/players/:player", session, reads(func(tx *store.Tx, r *request) (any, error) {
-			p, err := s.PlayerOf(tx, r.user, r.of.ID)
+			p, err := s.PlayerOf(tx, r.User, r.of.ID)
 			return playerOf(said(p)), err
 		})},
 	}
@@ -50,12 +50,8 @@ func (a *api) player(tx *store.Tx, id string) (playerView, error) {
 	return playerOf(said(p)), err
 }
 
-func (a *api) getPlayers(r *request) error {
-	q := bind.Parameters(r.Request)
-	search, limit := q.Text("search", maxText), q.Number("limit", math.MaxInt)
-	if err := q.Err(); err != nil {
-		return err
-	}
+func (a *api) getPlayers(r *request) (work, error) {
+	search, limit := r.Query.Text("search", maxText), r.Query.Number("limit", math.MaxInt)
 	return lists("players", func(tx *store.Tx, game string) (out []playerView, err error) {
 		all, err := a.Service.Players(tx, game, search, limit)
 		for i := range all {
