@@ -16,7 +16,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 )
 
-//go:embed templates assets
+//go:embed templates assets scenes.json
 var files embed.FS
 
 func (a *api) pageRoutes() []httpapi.Route {

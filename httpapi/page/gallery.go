@@ -1,6 +1,12 @@
 package page
 
-import "slices"
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
 
 // Scene is one state of a page with fixed data, for the gallery.
 type Scene struct {
@@ -8,35 +14,55 @@ type Scene struct {
 	What string
 	View View
 	Page []byte // the whole page, without updates
-
-	Kind string // kind of a personal page (Own) that Scenes renders from Data
-	Data any
 }
 
-// Scene renders a state of a personal page (Own), without updates.
-func (r *Renderer) Scene(name, what, kind string, data any) (Scene, error) {
-	v, err := r.Parts(View{}, what, []Block{{ID: kind + "-page", Data: data}})
-	if err != nil {
-		return Scene{}, err
+// Scenes renders the states of pages in the application's scenes.json, with "common" members of all data:
+//
+//	{"common": {}, "scenes": [{"name": "draw", "what": "A draw", "kind": "game", "data": {}}]}
+//
+// read returns the data of a personal page (Own) of a kind, or the View of another page. decode stores the common members in into, and
+// then those of the scene.
+func (r *Renderer) Scenes(read func(kind string, decode func(into any) error) (any, error)) ([]Scene, error) {
+	var file struct {
+		Common json.RawMessage
+		Scenes []struct {
+			Name, What, Kind string
+			Data             json.RawMessage
+		}
 	}
-	f := r.Own(kind, what)
-	f.Module, f.Styles = "", append(f.Styles, "kit.css")
-	v.Styles = f.Styles
-	page, err := r.Framed(kind+"-page", data, f)
-	return Scene{Name: name, What: what, View: v, Page: page}, err
-}
-
-// Scenes renders the scenes that have no Page yet.
-func (r *Renderer) Scenes(all ...Scene) ([]Scene, error) {
-	for i := range all {
-		if s := &all[i]; s.Page == nil {
-			var err error
-			if *s, err = r.Scene(s.Name, s.What, s.Kind, s.Data); err != nil {
-				return nil, err
-			}
+	raw, err := fs.ReadFile(r.files, "scenes.json")
+	if err = errors.Join(err, json.Unmarshal(raw, &file)); err != nil {
+		return nil, fmt.Errorf("read the scenes: %w", err)
+	}
+	all := make([]Scene, len(file.Scenes))
+	for i, s := range file.Scenes {
+		data, err := read(s.Kind, func(into any) error {
+			return errors.Join(json.Unmarshal(file.Common, into), json.Unmarshal(s.Data, into))
+		})
+		all[i] = Scene{Name: s.Name, What: s.What}
+		if err = errors.Join(err, r.fill(&all[i], s.Kind, data)); err != nil {
+			return nil, fmt.Errorf("scene %s: %w", s.Name, err)
 		}
 	}
 	return all, nil
+}
+
+// fill renders the page of a scene.
+func (r *Renderer) fill(s *Scene, kind string, data any) (err error) {
+	var is bool
+	if s.View, is = data.(View); is {
+		s.View.Module, s.View.Styles = "", append(s.View.Styles, "kit.css")
+		s.Page, err = r.Page(s.View, Frame{})
+		return err
+	}
+	if s.View, err = r.Parts(View{}, s.What, []Block{{ID: kind + "-page", Data: data}}); err != nil {
+		return err
+	}
+	f := r.Own(kind, s.What)
+	f.Module, f.Styles = "", append(f.Styles, "kit.css")
+	s.View.Styles = f.Styles
+	s.Page, err = r.Framed(kind+"-page", data, f)
+	return err
 }
 
 // Gallery renders one page with every part in every state. base is the prefix of its addresses.

@@ -43,14 +43,15 @@ type Link struct{ Href, Text string }
 // Renderer renders pages as HTML. It is safe for concurrent use.
 type Renderer struct {
 	templates *template.Template
+	files     fs.FS // of the application
 	assets    map[string]Asset
 	version   string
 	base      string
 }
 
 // New returns a renderer of pages whose addresses begin with base: "/counter/-". An application's files contain its templates in
-// "templates", one of which may define "symbols", additional icons, and optionally its style sheets and scripts in "assets". made holds
-// further assets by name. Assets named app.css and app.js apply to all of its personal pages (Own). Everything is embedded, so an error
+// "templates", one of which may define "symbols", additional icons, and optionally its style sheets and scripts in "assets", and the
+// scenes of its gallery in "scenes.json". made holds further assets by name. Assets named app.css and app.js apply to all of its personal pages (Own). Everything is embedded, so an error
 // is a bug.
 func New(base string, files fs.FS, made map[string][]byte) (*Renderer, error) {
 	t, err := template.New("page").Funcs(funcs(base)).ParseFS(nodeFiles, "templates/*.html")
@@ -60,7 +61,7 @@ func New(base string, files fs.FS, made map[string][]byte) (*Renderer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse templates: %w", err)
 	}
-	r := &Renderer{templates: t, base: base, assets: map[string]Asset{}}
+	r := &Renderer{templates: t, files: files, base: base, assets: map[string]Asset{}}
 	return r, r.loadAssets(files, made)
 }
 

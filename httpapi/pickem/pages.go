@@ -15,7 +15,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-//go:embed templates
+//go:embed templates scenes.json
 var files embed.FS
 
 func (a *api) pageRoutes() []httpapi.Route {

@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-//go:embed templates assets
+//go:embed templates assets scenes.json
 var files embed.FS
 
 func (a *api) pageRoutes() []httpapi.Route {
@@ -142,39 +142,27 @@ func (a *api) historyPage(r *call) (work, error) {
 	}, err
 }
 
-// scenes returns the play page in each of its states, with fixed data, for the gallery.
+// scenes renders the play page in each of its states, from fixed data.
 func (a *api) scenes() ([]page.Scene, error) {
-	var out []page.Scene
-	for _, s := range []struct {
-		name, what string
-		guesses    []string
-		change     func(p *playPage)
-	}{
-		{"empty", "A new puzzle", nil, nil},
-		{"three", "Three guesses", []string{"crane", "moist", "slate"}, nil},
-		{"solved", "Solved", []string{"crane", "manna"}, func(p *playPage) { p.Game.Won, p.Streaks.Now, p.Streaks.Best = true, 3, 12 }},
-		{"lost", "Lost", []string{"crane", "slate", "moist", "proud", "brick", "vexed"}, func(p *playPage) { p.Game.Answer = "manna" }},
-		{"no-puzzle", "A day without a puzzle", nil, func(p *playPage) { p.Missing = true }},
-		{"offline", "A guess not sent yet", []string{"crane"}, func(p *playPage) { p.waits("slate") }},
-		{"dropped", "A guess that did not count", []string{"crane", "moist"}, func(p *playPage) { p.Game.Dropped = []string{"brick"} }},
-	} {
-		p := &playPage{Date: "2100-03-04", Known: true, Game: scorekeeper.View{Moves: len(s.guesses)}}
-		for _, guess := range s.guesses {
-			p.Game.Graded = append(p.Game.Graded, scorekeeper.Graded(guess, "manna"))
+	return a.look.Scenes(func(_ string, decode func(into any) error) (any, error) {
+		var s struct {
+			playPage
+			Guesses []string
+			Answer  string
+			Waits   string // a guess that is not sent yet, which on an open page a script shows
 		}
-		if s.change != nil {
-			s.change(p)
+		err := decode(&s)
+		s.Game.Moves = len(s.Guesses)
+		for _, guess := range s.Guesses {
+			s.Game.Graded = append(s.Game.Graded, scorekeeper.Graded(guess, s.Answer))
 		}
-		out = append(out, page.Scene{Name: s.name, What: s.what, Kind: "play", Data: p})
-	}
-	return a.look.Scenes(out...)
-}
-
-// waits shows a guess that is not sent yet, as the script does.
-func (p *playPage) waits(word string) {
-	var row scorekeeper.Move
-	for i := range word {
-		row = append(row, scorekeeper.Letter{Letter: word[i : i+1], Grade: "waits"})
-	}
-	p.Game.Graded = append(p.Game.Graded, row)
+		if s.Waits != "" {
+			waits := scorekeeper.Graded(s.Waits, s.Waits)
+			for i := range waits {
+				waits[i].Grade = "waits"
+			}
+			s.Game.Graded = append(s.Game.Graded, waits)
+		}
+		return &s.playPage, err
+	})
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-//go:embed templates assets
+//go:embed templates assets scenes.json
 var files embed.FS
 
 // signInPath is the sign-in page, below the pages.

@@ -1,54 +1,29 @@
 package threefc
 
 import (
-	_ "embed" // the scenes
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi/page"
 )
 
-//go:embed scenes/scenes.json
-var scenesFile []byte
-
-// scenes renders the pages in each state from fixed data: a game's page, or the scorer's page if the scene has waiting entries.
+// scenes renders a game's page and the scorer's page in each state, from fixed data.
 func (a *api) scenes() ([]page.Scene, error) {
-	var file struct {
-		Roster threefc.Roster
-		Scenes []struct {
-			Name, What string
-			Now        time.Time
-			Board      threefc.Board
-			Goals      []threefc.Line
-			Waiting    *page.WaitingLine
+	return a.look.Scenes(func(kind string, decode func(into any) error) (any, error) {
+		var s struct {
+			Now time.Time
+			ownPage
 		}
-	}
-	if err := json.Unmarshal(scenesFile, &file); err != nil {
-		return nil, fmt.Errorf("read the scenes: %w", err)
-	}
-	out := make([]page.Scene, len(file.Scenes))
-	for i := range out {
-		s := &file.Scenes[i]
-		g := &shownGame{Board: &s.Board, Title: "Spring", Lines: s.Goals, Clock: clockOf(&s.Board.Game, s.Now, 0)}
-		if s.Board.FinishedAt != nil {
-			s.Board.Result = threefc.ResultOf(s.Board.Teams, *s.Board.FinishedAt)
-		}
-		scene := &out[i]
-		scene.Name, scene.What = s.Name, s.What
-		if s.Waiting != nil {
-			scene.Kind, scene.Data = "scorer", &ownPage{shownGame: g, Roster: file.Roster, Waiting: s.Waiting}
-			continue
-		}
-		var err error
-		if scene.View, err = a.gameView(page.View{}, g); err != nil {
+		s.shownGame = &shownGame{}
+		if err := decode(&s); err != nil {
 			return nil, err
 		}
-		scene.View.Module, scene.View.Styles = "", append(styles(), "kit.css")
-		if scene.Page, err = a.look.Page(scene.View, page.Frame{}); err != nil {
-			return nil, err
+		if s.FinishedAt != nil {
+			s.Result = threefc.ResultOf(s.Teams, *s.FinishedAt)
 		}
-	}
-	return a.look.Scenes(out...)
+		if s.Clock = clockOf(&s.Board.Game, s.Now, 0); kind == "scorer" {
+			return &s.ownPage, nil
+		}
+		return a.gameView(page.View{}, s.shownGame)
+	})
 }
