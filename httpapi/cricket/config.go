@@ -65,8 +65,8 @@ type Notifier interface {
 // Notice is an admin's push about a match.
 type Notice struct {
 	MatchID string
-	UserIDs []string // for a text: whose devices get it; nil: all followers'
-	Title   string   // of the alert; both empty: the display is refreshed silently
+	UserIDs []string // whose devices get it; nil: all followers'
+	Title   string   // of the alert
 	Body    string
 }
 

@@ -26,22 +26,19 @@ const (
 type notified struct {
 	MatchID string `json:"matchId"`
 	Phones  int    `json:"phones"` // phones that will get it
-	Alert   bool   `json:"alert"`
+	Alert   bool   `json:"alert"`  // always true
 }
 
-// postNotification: {matchId, title?, body?, userIds?}. With a text, the users' devices get an alert; without
-// userIds, those of all followers. Without a text, the display is sent again to the phones that show the match.
+// postNotification: {matchId, title, body, userIds?}. The users' devices get an alert; without userIds, those of all
+// followers.
 func (a *api) postNotification(c *gin.Context) error {
 	b := httpapi.Body(c)
 	n := Notice{
 		MatchID: bind.Need(b, "matchId", matchMember(b)), Title: b.Text("title", maxTitle), Body: b.Text("body", maxText),
 		UserIDs: b.Texts("userIds", maxNoticed, bind.MaxID),
 	}
-	if (n.Title == "") != (n.Body == "") {
-		b.Bad("body", "an alert needs a title and a body; without both the display is sent again in silence")
-	}
-	if n.Title == "" && n.Body == "" && n.UserIDs != nil {
-		b.Bad("userIds", "goes with a title and a body: the display is sent again to all who show the match")
+	if n.Title == "" || n.Body == "" {
+		b.Bad("body", "an alert needs a title and a body")
 	}
 	if err := b.Err(); err != nil {
 		return err
@@ -53,7 +50,7 @@ func (a *api) postNotification(c *gin.Context) error {
 		return err
 	}
 	phones, err := a.Notifier.Notify(c.Request.Context(), n)
-	return httpapi.Answer(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: n.Title != ""}, err)
+	return httpapi.Answer(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: true}, err)
 }
 
 // reachable is a device as admins see it, without its tokens.

@@ -18,12 +18,10 @@ import (
 // pusher is the part of the coordinator that a notifier needs; push.Coordinator implements it.
 type pusher interface {
 	Notify(ctx context.Context, n push.Notice) (push.NoticeReport, error)
-	Refresh(ctx context.Context, matchID string) (phones int, err error)
 	Status() push.Status
 }
 
-// notifier sends the pushes of admins: a text as an ordinary alert to users' devices or, without a text, the
-// display once more, silently, to the Live Activities of a match.
+// notifier sends the pushes of admins: a text as an ordinary alert to users' devices.
 type notifier struct {
 	push  pusher
 	store *store.Store
@@ -39,9 +37,6 @@ func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones in
 	if paused := n.push.Status().Paused; !paused.IsZero() {
 		return 0, fault.New(fault.Unavailable, "push_paused", "Nothing is pushed until %s: Apple rejects this node's settings. The operator's page says why.",
 			paused.UTC().Format(time.RFC3339))
-	}
-	if ask.Title == "" {
-		return n.push.Refresh(ctx, ask.MatchID)
 	}
 	if !n.busy.CompareAndSwap(false, true) {
 		return 0, fault.New(fault.Conflict, "notice_under_way", "Another message is still being sent: try again when it has arrived.")

@@ -87,8 +87,7 @@ type Coordinator struct {
 	views  map[string]MatchView
 	landed []*job // answers that arrived after the loop had gone on
 	alarms map[string]Alarm
-	until  time.Time       // paused
-	asked  map[string]bool // matches whose display is to be sent again
+	until  time.Time // paused
 }
 
 // New returns a coordinator. It does nothing until Run.
@@ -105,7 +104,7 @@ func New(cfg Config) (*Coordinator, error) {
 		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
 		patience: patienceUsual,
 		matches:  map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
-		alarms: map[string]Alarm{}, asked: map[string]bool{}, cleaning: map[string]bool{}, manage: cfg.manager(),
+		alarms: map[string]Alarm{}, cleaning: map[string]bool{}, manage: cfg.manager(),
 	}
 	c.host.c, c.locks.c = c, c
 	return c, nil
@@ -166,7 +165,6 @@ func (c *Coordinator) turn(ctx context.Context) error {
 	if err := c.finishTasks(ctx); err != nil {
 		return err
 	}
-	c.refreshAsked()
 	return c.round(ctx)
 }
 
