@@ -41,24 +41,25 @@ func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones in
 	if !n.busy.CompareAndSwap(false, true) {
 		return 0, fault.New(fault.Conflict, "notice_under_way", "Another message is still being sent: try again when it has arrived.")
 	}
-	users, phones, err := n.reached(ctx, &ask)
-	if err != nil || phones == 0 {
+	devices, err := n.reached(ctx, &ask)
+	if err != nil || len(devices) == 0 {
 		n.busy.Store(false)
 		return 0, err
 	}
 	n.going.Go(func() {
 		defer n.busy.Store(false)
-		report, err := n.push.Notify(n.work, push.Notice{Users: users, Title: ask.Title, Body: ask.Body})
+		report, err := n.push.Notify(n.work, push.Notice{Devices: devices, Title: ask.Title, Body: ask.Body})
 		n.log.Info("an admin's notification was pushed", "match", ask.MatchID, "devices", report.Devices, "accepted", report.Accepted,
 			"refused", report.Refused, "dropped", report.Dropped, "err", err)
 	})
-	return phones, nil
+	return len(devices), nil
 }
 
-// reached returns the users to notify, and the number of their devices.
-func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (users []string, devices int, err error) {
+// reached returns the devices to notify.
+func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (devices []phone.Device, err error) {
 	err = n.store.View(ctx, func(tx *store.Tx) error {
-		users, devices = slices.Clone(ask.UserIDs), 0
+		users := slices.Clone(ask.UserIDs)
+		devices = nil
 		if users == nil {
 			follows, err := phone.Follows{}.Of(tx, ask.MatchID)
 			if err != nil {
@@ -75,11 +76,11 @@ func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (users [
 			if err != nil {
 				return err
 			}
-			devices += len(of)
+			devices = append(devices, of...)
 		}
 		return nil
 	})
-	return users, devices, err
+	return devices, err
 }
 
 // wait returns when no notice is being sent. The work has ended by then, or it takes as long as Apple does.

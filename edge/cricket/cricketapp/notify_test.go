@@ -78,12 +78,19 @@ func TestNotifier(t *testing.T) {
 	ask(0, "eve") // nothing is sent
 	ask(1, "bob")
 	n.wait()
-	want := []push.Notice{
-		{Users: []string{"ada", "bob", "eve"}, Title: "Rain", Body: "Covers are on."},
-		{Users: []string{"ada", "cyd"}, Title: "Rain", Body: "Covers are on."},
-		{Users: []string{"bob"}, Title: "Rain", Body: "Covers are on."},
+	want := [][]string{{"a1", "a2", "b1"}, {"a1", "a2", "c1"}, {"b1"}}
+	var got [][]string
+	for _, text := range p.texts {
+		var devices []string
+		for i := range text.Devices {
+			devices = append(devices, text.Devices[i].DeviceID)
+		}
+		got = append(got, devices)
+		if text.Title != "Rain" || text.Body != "Covers are on." {
+			t.Errorf("the text: %+v", text)
+		}
 	}
-	if diff := cmp.Diff(want, p.texts); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if !strings.Contains(log.String(), "accepted=2") || strings.Contains(log.String(), "Covers") {

@@ -204,14 +204,26 @@ func TestNotify(t *testing.T) {
 		}
 		return apns.Result{Action: apns.Accepted, Status: 200}
 	})
-	got, err := r.coord.Notify(t.Context(), Notice{Users: []string{"ada", "bob", "ada", "cyd"}, Title: "Hello", Body: "you"})
+	var devices []phone.Device
+	r.do(func(tx *store.Tx) error {
+		devices = nil
+		for _, user := range []string{"ada", "bob"} {
+			of, err := phone.Devices{}.Of(tx, user)
+			if err != nil {
+				return err
+			}
+			devices = append(devices, of...)
+		}
+		return nil
+	})
+	got, err := r.coord.Notify(t.Context(), Notice{Devices: devices, Title: "Hello", Body: "you"})
 	if err != nil || got.Devices != 2 || got.Accepted != 1 || got.Dropped != 1 || got.Refused["Unregistered"] != 1 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if p := r.out.take()[0]; p.Type != apns.TypeAlert || p.body["alert"] == nil {
 		t.Errorf("%+v", p)
 	}
-	if _, err := r.coord.Notify(t.Context(), Notice{Users: []string{"ada"}}); err == nil {
+	if _, err := r.coord.Notify(t.Context(), Notice{Devices: devices}); err == nil {
 		t.Error("a notice without text was accepted")
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 // Notice is an administrator's message to users' devices: an ordinary notification, not an activity.
 type Notice struct {
-	Users []string // each of their devices gets it once
-	Title string
-	Body  string
+	Devices []phone.Device
+	Title   string
+	Body    string
 }
 
 // NoticeReport is the outcome of a notice, in devices.
@@ -36,10 +36,10 @@ const (
 
 // Notify sends a notice and returns when every device has been tried once. It may be called concurrently with Run.
 func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error) {
-	out := NoticeReport{Refused: map[string]int{}}
+	out := NoticeReport{Devices: len(n.Devices), Refused: map[string]int{}}
 	switch {
-	case n.Title == "" || n.Body == "" || len(n.Users) == 0:
-		return out, fault.New(fault.Invalid, "validation", "title, body and users are required")
+	case n.Title == "" || n.Body == "" || len(n.Devices) == 0:
+		return out, fault.New(fault.Invalid, "validation", "title, body and devices are required")
 	case len(n.Title)+len(n.Body) > noticeText:
 		return out, fault.New(fault.Invalid, "validation", "title and body may have at most %d bytes", noticeText)
 	}
@@ -49,12 +49,7 @@ func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error
 	if err != nil {
 		return out, fault.Wrap(err, fault.Internal, "notice", "the notice cannot be written")
 	}
-	devices, err := c.devicesOf(ctx, n.Users)
-	if err != nil {
-		return out, err
-	}
-	out.Devices = len(devices)
-	results := c.notifyAll(ctx, devices, payload)
+	results := c.notifyAll(ctx, n.Devices, payload)
 	for i := range results {
 		switch res := &results[i]; res.Action {
 		case apns.Accepted:
@@ -66,27 +61,8 @@ func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error
 			c.alarm(results[i].Reason, 1)
 		}
 	}
-	out.Dropped, err = c.dropDead(ctx, devices, results)
+	out.Dropped, err = c.dropDead(ctx, n.Devices, results)
 	return out, err
-}
-
-func (c *Coordinator) devicesOf(ctx context.Context, users []string) (all []phone.Device, err error) {
-	seen := map[string]bool{}
-	err = c.store.View(ctx, func(tx *store.Tx) error {
-		for _, user := range users {
-			if seen[user] {
-				continue
-			}
-			seen[user] = true
-			devices, err := phone.Devices{}.Of(tx, user)
-			if err != nil {
-				return err
-			}
-			all = append(all, devices...)
-		}
-		return nil
-	})
-	return all, err
 }
 
 func (c *Coordinator) notifyAll(ctx context.Context, devices []phone.Device, payload []byte) []apns.Result {
