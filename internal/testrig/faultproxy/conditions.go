@@ -10,24 +10,20 @@ type Fault uint8
 
 // The faults.
 const (
-	None         Fault = iota
-	Refuse             // connections are refused, open ones are reset
-	Reset              // the connection is reset when the request arrives, which goes no further
-	Partition          // nothing passes, without any error; every other held request arrives at the end
-	HalfOpen           // the request vanishes, and its connection stays open
-	LoseAnswers        // the request is carried out; the answer vanishes, and the connection stays open
-	DropAnswer         // the request is carried out; the connection is closed instead of an answer
-	ResetMidBody       // the request is carried out; the connection is reset within the answer
-	Slow               // Delay in each direction, and Rate
-	Duplicate          // the request is carried out and answered, and a copy is carried out after Late
+	None        Fault = iota
+	Refuse            // connections are refused, open ones are reset
+	Reset             // the connection is reset when the request arrives, which goes no further
+	Partition         // nothing passes, without any error; every other held request arrives at the end
+	HalfOpen          // the request vanishes, and its connection stays open
+	LoseAnswers       // the request is carried out; the answer vanishes, and the connection stays open
+	DropAnswer        // the request is carried out; the connection is closed instead of an answer
+	Slow              // Delay in each direction
 	numFaults
 )
 
 // String returns the fault's name for logs.
 func (f Fault) String() string {
-	names := [numFaults]string{"none", "refuse", "reset", "partition", "half-open", "lose answers", "drop answer",
-		"reset mid-body", "slow", "duplicate"}
-	return names[f]
+	return [numFaults]string{"none", "refuse", "reset", "partition", "half-open", "lose answers", "drop answer", "slow"}[f]
 }
 
 // Faults returns all faults.
@@ -44,24 +40,14 @@ type Conditions struct {
 	Fault  Fault
 	Chance float64       // for each request to meet the fault; 0: all do. Refuse and Partition always meet all
 	Delay  time.Duration // for Slow: of request and answer
-	Rate   int           // for Slow: bytes of the answer per second; 0: unlimited
-	Late   time.Duration // for Duplicate
-	Flap   time.Duration // the fault is on for this long, then off for as long; 0: always on
 }
 
 // Draw draws the conditions of a fault: mild enough that some requests get through, if the fault allows that, and bad enough that
 // requests with a deadline of some seconds meet it.
 func Draw(rng *rand.Rand, f Fault) Conditions {
 	c := Conditions{Fault: f, Chance: 0.2 + 0.6*rng.Float64()}
-	switch f {
-	case Slow:
-		c.Delay, c.Rate = time.Duration(rng.IntN(400))*time.Millisecond, 500+rng.IntN(20_000)
-	case Duplicate:
-		c.Late = time.Duration(rng.IntN(3000)) * time.Millisecond
-	case Refuse, Partition, Reset:
-		if rng.IntN(3) == 0 {
-			c.Flap = time.Duration(50+rng.IntN(500)) * time.Millisecond
-		}
+	if f == Slow {
+		c.Delay = time.Duration(rng.IntN(400)) * time.Millisecond
 	}
 	return c
 }

@@ -46,13 +46,6 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	p.reply(w, c, got)
-	if c.Fault == Duplicate { // only now, so that the copy does not overtake its original
-		p.group.Go(func() {
-			if p.wait(c.Late); p.ctx.Err() == nil {
-				_, _ = p.ask(r, body) // nobody gets the answer
-			}
-		})
-	}
 }
 
 // enter counts a request in progress, unless the proxy is closed.
@@ -80,15 +73,7 @@ func (p *Proxy) reply(w http.ResponseWriter, c Conditions, got answer) {
 	maps.Copy(w.Header(), got.header)
 	w.Header().Set("Content-Length", strconv.Itoa(len(got.body)))
 	w.WriteHeader(got.status)
-	switch {
-	case c.Fault == ResetMidBody:
-		_, _ = w.Write(got.body[:max(0, len(got.body)-1-len(got.body)/20)])
-		p.take(w, reset)
-	case c.Fault == Slow && c.Rate > 0:
-		p.trickle(w, got.body, c.Rate)
-	default:
-		_, _ = w.Write(got.body)
-	}
+	_, _ = w.Write(got.body)
 }
 
 // take hijacks the connection from the server and passes it to end, which ends it.
@@ -110,7 +95,7 @@ func hang(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 func (p *Proxy) cutOff() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.conditions.Fault == Partition && p.active()
+	return p.conditions.Fault == Partition
 }
 
 func (p *Proxy) wait(d time.Duration) {
@@ -119,20 +104,6 @@ func (p *Proxy) wait(d time.Duration) {
 	select {
 	case <-p.ctx.Done():
 	case <-t.C:
-	}
-}
-
-// trickle writes a body in pieces of a twentieth of a second each.
-func (p *Proxy) trickle(w http.ResponseWriter, body []byte, rate int) {
-	ctl := http.NewResponseController(w)
-	for len(body) > 0 && p.ctx.Err() == nil {
-		n := min(max(1, rate/20), len(body))
-		if _, err := w.Write(body[:n]); err != nil || ctl.Flush() != nil {
-			return
-		}
-		if body = body[n:]; len(body) > 0 {
-			p.wait(time.Second / 20)
-		}
 	}
 }
 

@@ -9,55 +9,47 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/touchline/touchline/internal/testrig/process"
 )
 
 // Proxy forwards to one server. Its methods may be called from any goroutine.
 type Proxy struct {
+	t      testing.TB
 	addr   string // of the proxy
 	to     string
 	server *http.Server    // for clients
 	behind *http.Transport // to the server behind the proxy
 	ctx    context.Context
 	cancel context.CancelFunc
-	group  sync.WaitGroup // requests in progress, and the loops
+	group  sync.WaitGroup // requests in progress, and the server
 
 	mu         sync.Mutex
 	listener   net.Listener // nil while connections are refused
 	rng        *rand.Rand
 	conditions Conditions
-	since      time.Time     // when the conditions began
 	offset     time.Duration // of the server's clock
 	conns      map[net.Conn]bool
 	met        [numFaults]int
 	passed     int
 }
 
-// tick is how often the proxy checks whether a fault has begun or ended.
+// tick is how often the proxy checks whether a partition has ended.
 const tick = 10 * time.Millisecond
 
 // Start listens on a loopback port until the test ends, and forwards to the server at an address.
 func Start(t testing.TB, to string, seed uint64) *Proxy {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Proxy{
-		addr: l.Addr().String(), to: to, ctx: ctx, cancel: cancel,
+		t: t, addr: "127.0.0.1:" + process.FreePort(t), to: to, ctx: ctx, cancel: cancel,
 		behind: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
-		rng:    rand.New(rand.NewPCG(seed, 0)), conns: map[net.Conn]bool{}, since: time.Now(),
+		rng:    rand.New(rand.NewPCG(seed, 0)), conns: map[net.Conn]bool{},
 	}
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.forward), ConnState: p.keep, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
-	p.listen(l)
-	p.group.Go(func() {
-		for p.ctx.Err() == nil { // a fault may flap, and a port may be held for a moment
-			p.doors()
-			p.wait(tick)
-		}
-	})
+	p.listen()
 	t.Cleanup(p.close)
 	return p
 }
@@ -68,9 +60,30 @@ func (p *Proxy) URL() string { return "http://" + p.addr }
 // Set changes the conditions, also for requests in progress.
 func (p *Proxy) Set(c Conditions) {
 	p.mu.Lock()
-	p.conditions, p.since = c, time.Now()
-	p.mu.Unlock()
-	p.doors()
+	defer p.mu.Unlock()
+	p.conditions = c
+	switch {
+	case c.Fault == Refuse && p.listener != nil:
+		_ = p.listener.Close()
+		p.listener = nil
+		p.met[Refuse]++
+		for conn := range p.conns {
+			reset(conn)
+		}
+	case c.Fault != Refuse && p.listener == nil:
+		p.listen()
+	}
+}
+
+// listen accepts connections until the listener is closed.
+func (p *Proxy) listen() {
+	l, err := new(net.ListenConfig).Listen(p.ctx, "tcp", p.addr)
+	if err != nil {
+		p.t.Errorf("the proxy cannot listen: %v", err)
+		return
+	}
+	p.listener = l
+	p.group.Go(func() { _ = p.server.Serve(l) })
 }
 
 // Skew makes the server's clock appear wrong by d in its answers.
@@ -112,40 +125,6 @@ func (p *Proxy) close() {
 	p.behind.CloseIdleConnections()
 }
 
-// active reports whether the fault is on now: a flapping one goes on and off.
-func (p *Proxy) active() bool {
-	c := p.conditions
-	return c.Fault != None && (c.Flap == 0 || time.Since(p.since)/c.Flap%2 == 0)
-}
-
-// doors opens or closes the listener.
-func (p *Proxy) doors() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	shut := p.conditions.Fault == Refuse && p.active()
-	switch {
-	case p.ctx.Err() != nil || shut == (p.listener == nil):
-	case shut:
-		_ = p.listener.Close()
-		p.listener = nil
-		p.met[Refuse]++
-		for c := range p.conns {
-			reset(c)
-		}
-	default:
-		// A connection being reset may still hold the port: the next tick tries again.
-		if l, err := new(net.ListenConfig).Listen(p.ctx, "tcp", p.addr); err == nil {
-			p.listen(l)
-		}
-	}
-}
-
-// listen accepts connections until the listener is closed.
-func (p *Proxy) listen(l net.Listener) {
-	p.listener = l
-	p.group.Go(func() { _ = p.server.Serve(l) })
-}
-
 // keep tracks which connections are open.
 func (p *Proxy) keep(c net.Conn, state http.ConnState) {
 	p.mu.Lock()
@@ -166,7 +145,7 @@ func (p *Proxy) meets() Conditions {
 	defer p.mu.Unlock()
 	c := p.conditions
 	all := c.Chance == 0 || c.Fault == Partition || c.Fault == Refuse
-	if !p.active() || !all && p.rng.Float64() >= c.Chance {
+	if c.Fault == None || !all && p.rng.Float64() >= c.Chance {
 		p.passed++
 		return Conditions{}
 	}

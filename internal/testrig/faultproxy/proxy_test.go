@@ -147,7 +147,6 @@ func TestFaults(t *testing.T) {
 		{faultproxy.HalfOpen, 0, gaveUp, "no answer"},
 		{faultproxy.LoseAnswers, 1, gaveUp, "no answer"},
 		{faultproxy.DropAnswer, 1, broken, "the end"},
-		{faultproxy.ResetMidBody, 1, broken, "half an answer"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.fault.String(), func(t *testing.T) {
@@ -169,10 +168,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%d requests have met it", r.Met(tt.fault))
 			}
 			r.Set(faultproxy.Conditions{})
-			again := func() bool { _, err := r.ask(); return err == nil } // the port opens again within moments
-			if !within(again) {
-				t.Error("it does not work when it is over")
-			}
+			r.works()
 		})
 	}
 }
@@ -202,20 +198,12 @@ func TestPartition(t *testing.T) {
 
 func TestSlow(t *testing.T) {
 	r := start(t)
-	r.Set(faultproxy.Conditions{Fault: faultproxy.Slow, Delay: 50 * time.Millisecond, Rate: 8000})
+	r.Set(faultproxy.Conditions{Fault: faultproxy.Slow, Delay: 50 * time.Millisecond})
 	began := time.Now()
 	r.works()
-	if took := time.Since(began); took < 250*time.Millisecond {
-		t.Errorf("some 2,100 bytes at 8,000 a second, 100 ms late, took %v", took)
+	if took := time.Since(began); took < 100*time.Millisecond {
+		t.Errorf("50 ms in each direction took %v", took)
 	}
-}
-
-func TestDuplicate(t *testing.T) {
-	r := start(t)
-	r.Set(faultproxy.Conditions{Fault: faultproxy.Duplicate, Late: 30 * time.Millisecond})
-	r.works()
-	r.Set(faultproxy.Conditions{})
-	r.carried(2)
 }
 
 func TestChance(t *testing.T) {
@@ -229,31 +217,6 @@ func TestChance(t *testing.T) {
 	}
 	if failed < 15 || failed > 45 || failed != r.Met(faultproxy.DropAnswer) {
 		t.Errorf("%d of 60 have failed, %d have met the fault", failed, r.Met(faultproxy.DropAnswer))
-	}
-}
-
-func TestFlapping(t *testing.T) {
-	for _, fault := range []faultproxy.Fault{faultproxy.Refuse, faultproxy.Partition, faultproxy.Reset} {
-		t.Run(fault.String(), func(t *testing.T) {
-			r := start(t)
-			r.client.Timeout = 100 * time.Millisecond
-			r.Set(faultproxy.Conditions{Fault: fault, Flap: 150 * time.Millisecond})
-			worked, failed := 0, 0
-			for began := time.Now(); time.Since(began) < time.Second || worked == 0 || failed == 0; {
-				if time.Since(began) > patience {
-					break
-				}
-				if _, err := r.ask(); err == nil {
-					worked++
-				} else {
-					failed++
-				}
-				r.client.CloseIdleConnections()
-			}
-			if worked == 0 || failed == 0 {
-				t.Errorf("%d have worked, %d not", worked, failed)
-			}
-		})
 	}
 }
 
