@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/touchline/touchline/internal/tools/overlay"
 )
 
 // builder builds test programs, with or without a mutant.
@@ -17,30 +18,13 @@ type builder struct {
 	tags string
 }
 
-// overlay writes the files changed by a mutant and an overlay file for the go command. It returns the path of the latter.
+// overlay writes the files changed by a mutant, and returns the path of the file for the go command's flag.
 func (b *builder) overlay(m *mutant) (string, error) {
-	files, err := m.apply(b.root)
+	files, err := overlay.Apply(b.root, m.changes)
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(b.dir, m.name)
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	for name, text := range files {
-		path := filepath.Join(dir, strings.ReplaceAll(name, "/", "_"))
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(b.root, filepath.FromSlash(name))] = path
-	}
-	raw, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, raw, 0o600)
+	return overlay.Write(filepath.Join(b.dir, m.name), files)
 }
 
 // build builds the test program of a package, once. It does not turn off optimization, which would save nothing: most of the time is

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/touchline/touchline/internal/tools/overlay"
 )
 
 // root is the module's folder, relative to this one.
@@ -49,7 +51,7 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []change{{"a.go", "\tx := 1\n", "\tx := 2\n\ty := 3\n"}, {"b.go", "func f() {\n}\n", ""}}
+	want := []overlay.Change{{In: "a.go", Old: "\tx := 1\n", New: "\tx := 2\n\ty := 3\n"}, {In: "b.go", Old: "func f() {\n}\n"}}
 	if m.words != "twice" || !m.sim || len(m.tests) != 2 || m.tests[1] != (testRun{"./store", "^TestAdopt$"}) ||
 		len(m.changes) != 2 || m.changes[0] != want[0] || m.changes[1] != want[1] {
 		t.Errorf("got %+v", m)
@@ -67,52 +69,6 @@ func TestParse(t *testing.T) {
 		if m, err := parse("name", text); err == nil {
 			t.Errorf("%s: got %+v", name, m)
 		}
-	}
-}
-
-func TestApply(t *testing.T) {
-	dir := t.TempDir()
-	text := "package a\n\nfunc f() int {\n\tx := 1\n\treturn x\n}\n\nfunc g() int {\n\tif xx := 1; xx > 0 {\n\t\tx := 1\n\t\treturn x\n\t}\n\treturn 0\n}\n"
-	if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		change change
-		want   string // part of the file; empty: refused
-		says   string
-	}{
-		"whole lines, of two that look alike": {change{"a.go", "\tx := 1\n", "\tx := 2\n"}, "{\n\tx := 2\n", ""},
-		"not there":                           {change{"a.go", "\tx := 7\n", "\tx := 2\n"}, "", "occurs 0 times"},
-		"twice":                               {change{"a.go", "}\n", "\n"}, "", "occurs 2 times"},
-		"no Go":                               {change{"a.go", "\tx := 1\n", "\tx := \n"}, "", "expected"},
-		"another file":                        {change{"b.go", "\tx := 1\n", "\n"}, "", "b.go"},
-		"the first line":                      {change{"a.go", "package a\n", "package b\n"}, "package b\n\nfunc f", ""},
-		"nothing instead":                     {change{"a.go", "\tx := 1\n\treturn x\n", ""}, "int {\n}", ""},
-	} {
-		m := mutant{changes: []change{c.change}}
-		files, err := m.apply(dir)
-		switch {
-		case c.want != "" && (err != nil || !strings.Contains(string(files["a.go"]), c.want)):
-			t.Errorf("%s: %v\n%s", name, err, files["a.go"])
-		case c.want == "" && (err == nil || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%s: got %v", name, err)
-		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, "c.go"), []byte("package a\n\nfunc h() {\n}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	folder := mutant{changes: []change{{".", "func h() {\n", "func h() {\n\tf()\n"}}}
-	if files, err := folder.apply(dir); err != nil || len(files) != 1 || !strings.Contains(string(files["./c.go"]), "f()") {
-		t.Errorf("in a folder: %v, %s", err, files)
-	}
-	everywhere := mutant{changes: []change{{".", "package a\n", "package b\n"}}}
-	if _, err := everywhere.apply(dir); err == nil || !strings.Contains(err.Error(), "occurs 2 times") {
-		t.Errorf("in two files of a folder: %v", err)
-	}
-	two := mutant{changes: []change{{"a.go", "\tx := 1\n", "\tx := 2\n"}, {"a.go", "\treturn 0\n", "\treturn 1\n"}}}
-	files, err := two.apply(dir)
-	if err != nil || !strings.Contains(string(files["a.go"]), "x := 2") || !strings.Contains(string(files["a.go"]), "return 1") {
-		t.Errorf("two changes of a file: %v\n%s", err, files["a.go"])
 	}
 }
 

@@ -5,8 +5,8 @@
 //	go test -tags simdisk $(go run ./internal/tools/simdisk bin/simdisk) ./store/internal/crash
 //
 // Neither the originals nor a normal build are affected. In bbolt it also gives loops over maps a fixed order, so that a seed always
-// produces the same file. If it does not find the code that it changes, that is an error: then this program must be adapted to a new
-// version.
+// produces the same file. The changes are in folder overlay. If an old text is not found, that is an error: then the changes must be adapted
+// to a new version.
 package main
 
 import (
