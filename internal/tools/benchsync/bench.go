@@ -22,7 +22,6 @@ import (
 type bench struct {
 	*measure.Run
 
-	set    settings
 	server *ddblocal.Instance
 	cloud  *dynamo.Client
 
@@ -36,7 +35,7 @@ type result struct {
 	items       int     // as written, here and there, after the drain
 }
 
-func newBench(ctx context.Context, run *measure.Run, set settings, server *ddblocal.Instance) (*bench, error) {
+func newBench(ctx context.Context, run *measure.Run, server *ddblocal.Instance) (*bench, error) {
 	for name, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull,
 	} {
@@ -45,7 +44,7 @@ func newBench(ctx context.Context, run *measure.Run, set settings, server *ddblo
 		}
 	}
 	c, err := dynamo.New(ctx, dynamo.Config{Endpoint: "http://" + server.Addr, Region: "local"})
-	return &bench{Run: run, set: set, server: server, cloud: c}, err
+	return &bench{Run: run, server: server, cloud: c}, err
 }
 
 func table(name string) store.TableSpec {

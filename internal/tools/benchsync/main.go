@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -13,12 +14,6 @@ import (
 	"github.com/touchline/touchline/internal/testrig/ddblocal"
 	"github.com/touchline/touchline/internal/tools/measure"
 )
-
-// settings are the settings on the command line.
-type settings struct {
-	writes int
-	mixes  []mix
-}
 
 // mix is the distribution of the writes, in percent; the rest are deletes.
 type mix struct {
@@ -50,47 +45,35 @@ func allMixes() []mix {
 
 func main() { measure.Main("benchsync", run, nil) }
 
-func begin(args []string, progress io.Writer) (run *measure.Run, set settings, err error) {
+func run(ctx context.Context, args []string, out, progress io.Writer) error {
+	var writes int
 	var names string
-	run, err = measure.Begin("benchsync", nil, args, progress, func(flags *flag.FlagSet) {
-		flags.IntVar(&set.writes, "writes", 200_000, "queued writes of the first mix; the others have a tenth")
+	run, err := measure.Begin("benchsync", nil, args, progress, func(flags *flag.FlagSet) {
+		flags.IntVar(&writes, "writes", 200_000, "queued writes of the first mix; the others have a tenth")
 		flags.StringVar(&names, "mixes", "", "names, separated by commas (default: all)")
 	})
-	if err != nil {
-		return nil, set, err
-	}
-	for _, m := range allMixes() {
-		if names == "" || strings.Contains(","+names+",", ","+m.name+",") {
-			set.mixes = append(set.mixes, m)
-		}
-	}
-	if len(set.mixes) == 0 || set.writes < 10 {
-		run.End()
-		return nil, set, errors.New("there is nothing to measure")
-	}
-	return run, set, nil
-}
-
-func run(ctx context.Context, args []string, out, progress io.Writer) error {
-	run, set, err := begin(args, progress)
 	if err != nil {
 		return err
 	}
 	defer run.End()
+	mixes := slices.DeleteFunc(allMixes(), func(m mix) bool { return names != "" && !slices.Contains(strings.Split(names, ","), m.name) })
+	if len(mixes) == 0 || writes < 10 {
+		return errors.New("there is nothing to measure")
+	}
 	server, err := ddblocal.StartInMemory(ctx)
 	if err != nil {
 		return err
 	}
 	defer server.Kill()
-	b, err := newBench(ctx, run, set, server)
+	b, err := newBench(ctx, run, server)
 	if err != nil {
 		return err
 	}
 	_, _ = fmt.Fprintf(out, "%s\nDynamoDB Local in memory, %d at once, items of 500 bytes\n\n", run.Machine, lanes)
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprintln(w, "mix\twrites\tdrained/s\tbare SDK/s\tof it\tunits sent\tunits of the calls alone\tratio\titems as written\t")
-	for i, m := range set.mixes {
-		n := set.writes
+	for i, m := range mixes {
+		n := writes
 		if i > 0 {
 			n /= 10
 		}

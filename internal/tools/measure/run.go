@@ -57,45 +57,35 @@ type Run struct {
 	progress io.Writer
 }
 
-// Begin parses a command line and creates the folder of a run. own adds flags of the program.
+// Begin parses a command line and creates the folder of a run. own adds flags of the program. A program with targets has the flags of a table
+// too.
 func Begin(name string, targets []Target, args []string, progress io.Writer, own func(*flag.FlagSet)) (*Run, error) {
 	r := &Run{Table: Table{Targets: targets}, name: name, progress: progress}
 	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(progress)
 	own(flags)
 	dir := flags.String("dir", "", "`folder` on the disk to measure (default the folder for temporary files, or bin/ if that is in memory)")
-	var err error
+	rows, format := "", "text"
 	if targets != nil {
-		err = r.parseTable(flags, args)
-	} else if err = flags.Parse(args); err == nil && flags.NArg() > 0 {
-		err = fmt.Errorf("unknown argument %q", flags.Arg(0))
+		flags.BoolVar(&r.Quick, "quick", false, "small sizes and few rounds: shows that everything works, says little about speed")
+		flags.StringVar(&rows, "rows", rows, "`regexp` of the rows to measure, by their ids in the first column; empty: all")
+		flags.StringVar(&format, "o", format, "`format` of the tables: text or json")
 	}
-	if err != nil {
+	err := flags.Parse(args)
+	switch {
+	case err != nil:
 		return nil, err
+	case flags.NArg() > 0:
+		return nil, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	case format != "text" && format != "json":
+		return nil, fmt.Errorf("-o: there is no format %q", format)
+	}
+	r.json = format == "json"
+	if r.Select, err = regexp.Compile(rows); err != nil {
+		return nil, fmt.Errorf("-rows: %w", err)
 	}
 	r.Folder, r.Machine, err = makeFolder(*dir)
 	return r, err
-}
-
-// parseTable parses the flags that select the rows of a table and their format.
-func (r *Run) parseTable(flags *flag.FlagSet, args []string) error {
-	flags.BoolVar(&r.Quick, "quick", false, "small sizes and few rounds: shows that everything works, says little about speed")
-	rows := flags.String("rows", "", "`regexp` of the rows to measure, by their ids in the first column; empty: all")
-	format := flags.String("o", "text", "`format` of the tables: text or json")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("unknown argument %q", flags.Arg(0))
-	}
-	if r.json = *format == "json"; !r.json && *format != "text" {
-		return fmt.Errorf("-o: there is no format %q", *format)
-	}
-	var err error
-	if r.Select, err = regexp.Compile(*rows); err != nil {
-		return fmt.Errorf("-rows: %w", err)
-	}
-	return nil
 }
 
 // Say reports progress.
