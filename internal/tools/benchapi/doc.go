@@ -7,7 +7,7 @@
 // # Servers
 //
 //   - ours: the program touchline with its command dynamodb, once with a file, where every write is synced, and once with --memory.
-//   - canned: a net/http server that reads each request and answers with prepared bytes, as many as a real answer has. It shows the
+//   - canned: a gin server that reads each request and answers with prepared bytes, as many as a real answer has. It shows the
 //     limit of the client, which does most of the work.
 //   - dynalite, from npm, in memory. It has no transactions.
 //   - DynamoDB Local, in memory and on the same disk as ours, with Java's default settings.
