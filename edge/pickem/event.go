@@ -18,20 +18,19 @@ import (
 )
 
 // events reads all events, newest first.
-func (s *Service) events(tx *store.Tx) ([]Event, error) {
-	return table.Collect(tx.QueryAll(s.partition(pkEvents)), func(it attr.Item) (Event, bool, error) {
-		e := eventOf(it)
-		return e, e.ID != "", nil
-	})
+func (p *plan) events() []Event {
+	all := table.Read(&p.Plan, p.partition(pkEvents), eventOf)
+	return slices.DeleteFunc(all, func(e Event) bool { return e.ID == "" })
 }
 
 // Years lists the years that have events, newest first.
 func (s *Service) Years(tx *store.Tx) (years []string, err error) {
-	all, err := s.events(tx)
+	p := s.plan(tx)
+	all := p.events()
 	for i := range all {
 		years = append(years, yearOf(all[i].ID))
 	}
-	return slices.Compact(years), err
+	return slices.Compact(years), p.Err()
 }
 
 // Events returns a page of the events, newest first, with the number of matches that the user has picked.
@@ -39,20 +38,15 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 	q := s.partition(pkEvents)
 	q.Limit, q.StartKey = limit, start
 	page, err := tx.Query(q)
-	if err != nil {
-		return nil, nil, err
-	}
+	p := s.plan(tx)
+	p.Fail(err)
 	all = []Listed{}
 	for _, it := range page.Items {
 		e := Listed{Event: eventOf(it)}
 		if e.ID == "" {
 			continue
 		}
-		c, err := s.entry(tx, e.ID, user)
-		if err != nil {
-			return nil, nil, err
-		}
-		n := 0
+		c, n := p.entry(e.ID, user), 0
 		for i := range c.Matches {
 			if c.Mine.has(c.Matches[i].ID) {
 				n++
@@ -61,7 +55,7 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 		e.Picked = fmt.Sprintf("%d of %d", n, len(c.Matches))
 		all = append(all, e)
 	}
-	return all, page.LastKey, nil
+	return all, page.LastKey, p.Err()
 }
 
 // NewEvent is what an admin enters about an event. In a change, an empty field leaves the event's as it is.
@@ -93,22 +87,14 @@ func checkName(name string) error {
 }
 
 // CreateEvent creates an event without matches.
-func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (c Card, err error) {
+func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (Card, error) {
 	e := Event{ID: EventID(n.Date, n.Name), Date: n.Date, Name: n.Name, State: Upcoming, StartsAt: n.StartsAt.UTC()}
-	if err := e.check(); err != nil {
-		return c, err
-	}
-	all, err := s.events(tx)
-	if err != nil {
-		return c, err
-	}
-	if sameYear := slices.DeleteFunc(all, func(o Event) bool { return yearOf(o.ID) != yearOf(e.ID) }); len(sameYear) >= maxYearEvents {
-		return c, invalid("date", fmt.Sprintf("is in a year that already has %d events", maxYearEvents))
-	}
-	if err := s.create(tx, e.row(), "event_exists", "An event with this day and name already exists."); err != nil {
-		return c, err
-	}
-	return s.entry(tx, e.ID, nobody)
+	p := s.plan(tx)
+	p.Fail(e.check())
+	sameYear := slices.DeleteFunc(p.events(), func(o Event) bool { return yearOf(o.ID) != yearOf(e.ID) })
+	p.Refuse(len(sameYear) >= maxYearEvents, invalid("date", fmt.Sprintf("is in a year that already has %d events", maxYearEvents)))
+	p.create(e.row(), "event_exists", "An event with this day and name already exists.")
+	return p.entry(e.ID, nobody), p.Err()
 }
 
 func notUpcoming() error {
@@ -119,63 +105,45 @@ func notUpcoming() error {
 var eventFacts = []string{"state", "name", "startsAt"}
 
 // upcoming reads an event, and refuses one that is locked: its card must not change, since nobody could pick again.
-func (s *Service) upcoming(tx *store.Tx, id string) (Card, error) {
-	c, err := s.entry(tx, id, nobody)
-	if err == nil && c.Locked(s.now(tx)) {
-		err = notUpcoming()
-	}
-	return c, err
+func (p *plan) upcoming(id string) Card {
+	c := p.entry(id, nobody)
+	p.Refuse(c.Locked(p.now(p.Tx)), notUpcoming())
+	return c
 }
 
 // ChangeEvent changes the name or start of an event; its ID stays. A start whose lock is past locks it at once, by the clock. A later start of
 // an event past its lock does not open it, even while its state is not set yet: use SetState.
 func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error) {
-	c, err := s.entry(tx, id, nobody)
-	switch {
-	case err != nil:
-		return c, err
-	case c.State != Upcoming:
-		return c, notUpcoming()
-	case n.Date != "" && n.Date != c.Date:
-		return c, fault.New(fault.Conflict, "date_immutable", "The date of an event cannot change: create another event.")
-	}
+	p := s.plan(tx)
+	c := p.entry(id, nobody)
+	p.Refuse(c.State != Upcoming, notUpcoming())
+	p.Refuse(n.Date != "" && n.Date != c.Date, fault.New(fault.Conflict, "date_immutable", "The date of an event cannot change: create another event."))
 	if c.Name = cmp.Or(n.Name, c.Name); !n.StartsAt.IsZero() {
 		if c.StartsAt = n.StartsAt.UTC(); c.Locked(s.now(tx)) {
 			c.State = Broadcast
 		}
 	}
-	if err := c.Event.check(); err != nil {
-		return c, err
-	}
-	if err := s.since(tx, c.Event.was, eventFacts, "SET #state = :state, #name = :name, #startsAt = :at", attr.Item{
+	p.Fail(c.Event.check())
+	p.since(c.Event.was, eventFacts, "SET #state = :state, #name = :name, #startsAt = :at", attr.Item{
 		":state": attr.S(string(c.State)), ":name": attr.S(c.Name), ":at": attr.S(c.StartsAt.Format(time.RFC3339)),
-	}); err != nil {
-		return c, err
-	}
-	return s.entry(tx, id, nobody)
+	})
+	return p.entry(id, nobody), p.Err()
 }
 
 // DeleteEvent deletes an event without predictions, and its matches.
 func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
-	c, err := s.load(tx, id, everybody)
-	switch {
-	case err != nil:
-		return err
-	case c.Locked(s.now(tx)):
-		return notUpcoming()
-	case len(c.all) > 0:
-		return fault.New(fault.Conflict, "has_predictions", "There are predictions for this event, so it cannot be deleted.")
-	}
+	p := s.plan(tx)
+	c := p.load(id, everybody)
+	p.Refuse(c.Locked(s.now(tx)), notUpcoming())
+	p.Refuse(len(c.all) > 0, fault.New(fault.Conflict, "has_predictions", "There are predictions for this event, so it cannot be deleted."))
 	items := []store.WriteItem{s.Remove(c.Event.was, eventFacts...)}
 	for i := range c.Matches {
 		items = append(items, s.Remove(c.Matches[i].was))
 	}
 	for batch := range slices.Chunk(items, 2*perBatch) {
-		if err := table.Commit(tx, batch...); err != nil {
-			return err
-		}
+		p.Commit(batch...)
 	}
-	return nil
+	return p.Err()
 }
 
 // Limits of cards and years.
@@ -226,46 +194,38 @@ func (c *Card) fits(id string, d *Details) error {
 // AddMatch adds a match at the end of a card. With an idempotency key, a repeated call returns the existing match, even if its teams were
 // changed meanwhile. The ID is derived from the teams too, so that one ID never stands for other teams.
 func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match, err error) {
-	c, err := s.upcoming(tx, event)
-	if err != nil {
-		return m, err
-	}
+	p := s.plan(tx)
+	c := p.upcoming(event)
 	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
 	if key != "" {
 		hash, err := idempotency.Hash(event+"#"+key, d.Teams) // the same at every node and in every version
-		if err != nil {
-			return m, err
-		}
+		p.Fail(err)
 		m.ID = uuid.NewSHA1(uuid.NameSpaceOID, []byte(hash)).String()
 	}
 	for _, existing := range c.Matches {
 		if existing.ID == m.ID || slices.Contains(existing.Was, m.ID) {
-			return existing, nil
+			return existing, p.Err()
 		}
 	}
-	if err = c.fits("", &d); err == nil && len(c.Matches) >= MaxMatches {
-		err = invalid("matches", "of an event must be at most 99")
-	}
-	if err != nil {
-		return m, err
-	}
-	return m, s.putMatch(tx, event, &m, nil)
+	p.Fail(c.fits("", &d))
+	p.Refuse(len(c.Matches) >= MaxMatches, invalid("matches", "of an event must be at most 99"))
+	p.putMatch(event, &m, nil)
+	return m, p.Err()
 }
 
 // matchFacts are the attributes that must be unchanged for an admin's change of a match.
 var matchFacts = []string{"name", "championships", "points", "preshow", "teams", "GSI_SK"}
 
 // putMatch writes a match if its event is open. was is the row that it replaces, or nil for a new match.
-func (s *Service) putMatch(tx *store.Tx, event string, m *Match, was attr.Item) error {
+func (p *plan) putMatch(event string, m *Match, was attr.Item) {
 	row, err := m.row(event)
-	if err != nil {
-		return err
-	}
-	items := []store.WriteItem{s.isOpen(event)}
+	p.Fail(err)
+	p.Write(p.isOpen(event))
 	if was != nil && !was["id"].Equal(row["id"]) {
-		items, was = append(items, s.Remove(was, matchFacts...)), nil
+		p.Write(p.Remove(was, matchFacts...))
+		was = nil
 	}
-	return table.Commit(tx, append(items, s.Replace(row, was, matchFacts...))...)
+	p.Commit(p.Replace(row, was, matchFacts...))
 }
 
 func noMatch() error { return fault.New(fault.NotFound, "not_found", "There is no such match.") }
@@ -273,47 +233,42 @@ func noMatch() error { return fault.New(fault.NotFound, "not_found", "There is n
 // ChangeMatch changes a match. If its teams change it gets a new ID, so that no pick comes to mean another team. Once the event is locked, only
 // the name can change.
 func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Details)) (m Match, err error) {
-	c, err := s.entry(tx, event, nobody)
-	if err != nil {
-		return m, err
-	}
+	p := s.plan(tx)
+	c := p.entry(event, nobody)
 	old := c.match(id)
 	if old == nil {
-		return m, noMatch()
+		return m, cmp.Or(p.Err(), noMatch())
 	}
 	m = *old
 	change(&m.Details)
-	if err := c.fits(id, &m.Details); err != nil {
-		return m, err
-	}
+	p.Fail(c.fits(id, &m.Details))
 	sameTeams := slices.EqualFunc(m.Teams, old.Teams, func(a, b Team) bool { return a.Name == b.Name && slices.Equal(a.Members, b.Members) })
 	switch {
 	case !c.Locked(s.now(tx)):
 		if !sameTeams {
 			m.ID, m.Was = uuid.NewString(), append(slices.Clone(old.Was), id)
 		}
-		return m, s.putMatch(tx, event, &m, old.was)
+		p.putMatch(event, &m, old.was)
 	case m.Points != old.Points || m.Preshow != old.Preshow || !sameTeams || !slices.Equal(m.Championships, old.Championships):
-		return m, fault.New(fault.Conflict, "event_not_upcoming", "The event is locked: only the name of a match can change.")
+		p.Fail(fault.New(fault.Conflict, "event_not_upcoming", "The event is locked: only the name of a match can change."))
+	default:
+		p.since(old.was, []string{"name"}, "SET #name = :name", attr.Item{":name": attr.S(m.Name)})
 	}
-	return m, s.since(tx, old.was, []string{"name"}, "SET #name = :name", attr.Item{":name": attr.S(m.Name)})
+	return m, p.Err()
 }
 
 // DeleteMatch removes a match from a card. The matches after it move up.
 func (s *Service) DeleteMatch(tx *store.Tx, event, id string) error {
-	c, err := s.upcoming(tx, event)
-	if err != nil {
-		return err
-	}
+	p := s.plan(tx)
+	c := p.upcoming(event)
 	m := c.match(id)
 	if m == nil {
-		return noMatch()
+		return cmp.Or(p.Err(), noMatch())
 	}
-	if err := table.Commit(tx, s.isOpen(event), s.Remove(m.was, matchFacts...)); err != nil {
-		return err
-	}
+	p.Commit(p.isOpen(event), p.Remove(m.was, matchFacts...))
 	rest := slices.DeleteFunc(c.Matches, func(m Match) bool { return m.ID == id })
-	return table.Commit(tx, s.placed(event, rest)...)
+	p.Commit(p.placed(event, rest)...)
+	return p.Err()
 }
 
 // placed returns the writes that store the order of the given matches.
@@ -329,13 +284,11 @@ func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
 
 // Order sets the order of a card's matches. ids must name each match once.
 func (s *Service) Order(tx *store.Tx, event string, ids []string) (Card, error) {
-	c, err := s.entry(tx, event, nobody)
-	if err != nil {
-		return c, err
-	}
+	p := s.plan(tx)
+	c := p.entry(event, nobody)
 	slices.SortFunc(c.Matches, func(x, y Match) int { return cmp.Compare(slices.Index(ids, x.ID), slices.Index(ids, y.ID)) })
-	if !slices.EqualFunc(c.Matches, ids, func(m Match, id string) bool { return m.ID == id }) {
-		return c, fault.New(fault.Invalid, "bad_order", "matchIds must name each match of the card once.")
-	}
-	return c, table.Commit(tx, s.placed(event, c.Matches)...)
+	same := slices.EqualFunc(c.Matches, ids, func(m Match, id string) bool { return m.ID == id })
+	p.Refuse(!same, fault.New(fault.Invalid, "bad_order", "matchIds must name each match of the card once."))
+	p.Commit(p.placed(event, c.Matches)...)
+	return c, p.Err()
 }

@@ -110,7 +110,11 @@ func TestKeysKeepTheirDigits(t *testing.T) {
 	r := newRig(t)
 	id, _ := r.card("2024-03-03", []int{100, 100, 100, 100, 100, 100, 100, 100, 100, 99}, "sam")
 	elsewhere := Match{ID: "m", Place: cardPlace(11), Details: Details{Name: "x", Points: 100, Teams: []Team{{Members: []string{"A"}}, {Members: []string{"B"}}}}}
-	r.must(func(tx *store.Tx) error { return r.putMatch(tx, id, &elsewhere, nil) })
+	r.must(func(tx *store.Tx) error {
+		p := r.plan(tx)
+		p.putMatch(id, &elsewhere, nil)
+		return p.Err()
+	})
 	c := read(r, func(tx *store.Tx) (Card, error) { return r.Event(tx, id, "sam") })
 	for i := range c.Matches {
 		r.picks("sam", id, c.Matches[i].ID, 1)

@@ -39,11 +39,10 @@ func (s *Service) Picks(tx *store.Tx, _ []string) (all []attr.Value, err error) 
 
 // near lists the events around today.
 func (s *Service) near(tx *store.Tx) ([]Event, error) {
-	events, err := s.events(tx)
-	now := s.now(tx)
-	return slices.DeleteFunc(events, func(e Event) bool {
+	p, now := s.plan(tx), s.now(tx)
+	return slices.DeleteFunc(p.events(), func(e Event) bool {
 		return e.StartsAt.Before(now.Add(-cardsBefore)) || e.StartsAt.After(now.Add(cardsAfter))
-	}), err
+	}), p.Err()
 }
 
 // Needs lists the rows behind a user's request that another node may have written, with those for an event if one is given.

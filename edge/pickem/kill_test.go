@@ -69,13 +69,9 @@ func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	first := waits{clock.Real(), make(chan struct{}, 1)}
 	go func() { done <- r.Run(ctx, first, func(err error) { t.Error(err) }) }()
 	<-first.begun // the first Maintain is done, and Run waits a minute
-	r.must(func(tx *store.Tx) error {
-		c, err := r.load(tx, id, everybody)
-		if err == nil {
-			err = r.mark(tx, &c)
-		}
-		return err
-	})
+	if err := r.step(t.Context(), id, (*plan).mark); err != nil {
+		t.Fatal(err)
+	}
 	records, err := r.Store.Journal(t.Context(), r.Store.Seq()-1, 10)
 	if err != nil {
 		t.Fatal(err)

@@ -45,10 +45,8 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 	next = time.Minute
 	var score []string
 	err = s.Store.Update(ctx, func(tx *store.Tx) error {
-		all, err := s.events(tx)
-		if err != nil {
-			return err
-		}
+		p := s.plan(tx)
+		all := p.events()
 		for i := range all {
 			e := &all[i]
 			due := e.LockAt.Add(lockSettles).Sub(s.now(tx))
@@ -57,12 +55,12 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 			}
 			if due > 0 {
 				next = min(next, due)
-			} else if err := s.lock(tx, e); err != nil {
-				return err
+			} else {
+				p.lock(e)
 			}
 		}
-		score, err = s.due(tx)
-		return err
+		score = p.due()
+		return p.Err()
 	})
 	for _, event := range score { // a failure does not keep the others from being scored
 		_, scoreErr := s.Score(ctx, event)
@@ -74,25 +72,25 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 // setLock begins the update that locks a due event, if it still has the start by which it was due. An admin's lock begins otherwise.
 const setLock = "SET startsAt = "
 
-func (s *Service) lock(tx *store.Tx, e *Event) error {
-	return s.since(tx, e.was, []string{"state", "startsAt"}, setLock+":at, #state = :to", attr.Item{
+func (p *plan) lock(e *Event) {
+	p.since(e.was, []string{"state", "startsAt"}, setLock+":at, #state = :to", attr.Item{
 		":at": attr.S(e.StartsAt.UTC().Format(time.RFC3339)), ":to": attr.S(string(Broadcast)),
 	})
 }
 
 // SetState locks an event, or opens it again if the time of its lock has not come and no result was set.
 func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
-	c, err := s.entry(tx, id, nobody)
-	if err != nil || c.State == to {
-		return c, err
+	p := s.plan(tx)
+	c := p.entry(id, nobody)
+	if c.State == to {
+		return c, p.Err()
 	}
 	opens := c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt) && c.edition == 0
-	switch {
-	case to == Scored:
-		return c, fault.New(fault.Conflict, "not_scored", "The state cannot be set to scored: enter the results, then score the event.")
-	case c.State != Upcoming && !opens:
-		return c, fault.New(fault.Conflict, "state_backwards", "An event cannot go from %s to %s.", c.State, to)
+	p.Refuse(to == Scored, fault.New(fault.Conflict, "not_scored", "The state cannot be set to scored: enter the results, then score the event."))
+	p.Refuse(c.State != Upcoming && !opens, fault.New(fault.Conflict, "state_backwards", "An event cannot go from %s to %s.", c.State, to))
+	p.since(c.Event.was, scoredBy, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
+	if p.Err() == nil {
+		c.State = to
 	}
-	c.State = to
-	return c, s.since(tx, c.Event.was, scoredBy, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
+	return c, p.Err()
 }

@@ -46,8 +46,8 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 	if !ok || userOf(key) == "" {
 		return false, nil
 	}
-	open, err := s.open(tx, event)
-	return !open, err
+	p := s.plan(tx)
+	return !p.open(event), p.Err()
 }
 
 // Merge decides about a transaction that the cloud refused (all), and about the later writes that went with it (tail). It returns the writes

@@ -17,37 +17,25 @@ import (
 // Predict stores a user's picks: by match, the index of a team, or nil to take the pick back. Picks for other matches stay, so that two devices
 // do not erase each other's. The write is refused if the event is not open when it reaches the cloud.
 func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*int) (Card, error) {
-	c, err := s.entry(tx, event, user)
-	if err != nil {
-		return c, err
-	}
-	if c.Locked(s.now(tx)) {
-		return c, fault.New(fault.Conflict, "event_locked", "Predictions for this event are locked.")
-	}
-	if err := c.has(picks); err != nil {
-		return c, err
-	}
-	if err := s.madeAgain(tx, &c, user, picks); err != nil {
-		return c, err
-	}
-	var write store.WriteItem
+	p := s.plan(tx)
+	c := p.entry(event, user)
+	p.Refuse(c.Locked(s.now(tx)), fault.New(fault.Conflict, "event_locked", "Predictions for this event are locked."))
+	p.Fail(c.has(picks))
+	p.madeAgain(&c, user, picks)
 	switch {
 	case c.Mine != nil && len(picks) > 0:
-		write = s.change(user, event, picks, s.now(tx))
+		p.Commit(s.isOpen(event), s.change(user, event, picks, s.now(tx)))
 	case slices.ContainsFunc(slices.Collect(maps.Values(picks)), func(pick *int) bool { return pick != nil }):
-		write = s.first(user, event, picks, s.now(tx))
+		p.Commit(s.isOpen(event), s.first(user, event, picks, s.now(tx)))
 	default: // nothing to store: a user who never picked has no row
-		return c, nil
+		return c, p.Err()
 	}
-	if err := table.Commit(tx, s.isOpen(event), write); err != nil {
-		return c, err
-	}
-	return s.entry(tx, event, user)
+	return p.entry(event, user), p.Err()
 }
 
 // madeAgain removes the given picks from the note of picks that were not counted, even if a match has changed its teams and ID since.
-func (s *Service) madeAgain(tx *store.Tx, c *Card, user string, picks map[string]*int) error {
-	note, err := tx.Get(s.Table, lateKey(user, c.ID))
+func (p *plan) madeAgain(c *Card, user string, picks map[string]*int) {
+	note := p.Get(lateKey(user, c.ID))
 	again := slices.DeleteFunc(slices.Clone(note["picks"].Strs()), func(member string) bool {
 		match, _, _ := strings.Cut(member, " ")
 		return !slices.ContainsFunc(c.Matches, func(m Match) bool {
@@ -55,14 +43,12 @@ func (s *Service) madeAgain(tx *store.Tx, c *Card, user string, picks map[string
 			return is && (m.ID == match || slices.Contains(m.Was, match))
 		})
 	})
-	if err != nil || len(again) == 0 {
-		return err
+	if len(again) == 0 {
+		return
 	}
 	members, err := attr.SS(again...)
-	if err == nil {
-		_, err = tx.Update(*s.Update(lateKey(user, c.ID), "DELETE picks :picks", table.When("", attr.Item{":picks": members})).Update)
-	}
-	return err
+	p.Fail(err)
+	p.Commit(p.Update(lateKey(user, c.ID), "DELETE picks :picks", table.When("", attr.Item{":picks": members})))
 }
 
 // has returns an error if a match is not on the card, or a team is not in its match.

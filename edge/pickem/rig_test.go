@@ -53,6 +53,12 @@ func read[T any](r *rig, do func(tx *store.Tx) (T, error)) (v T) {
 	return v
 }
 
+// load reads an event with the predictions of one user, or of everybody.
+func (r *rig) load(tx *store.Tx, event, user string) (Card, error) {
+	p := r.plan(tx)
+	return p.load(event, user), p.Err()
+}
+
 // card creates users and an event with a match for each number of points. It returns the IDs of the matches.
 func (r *rig) card(date string, points []int, users ...string) (id string, matches []string) {
 	r.t.Helper()
@@ -124,7 +130,10 @@ func (r *rig) score(event string) {
 // recounted checks the rows of standings, and the points of predictions, against a recount of picks and results.
 func (r *rig) recounted(year string) {
 	r.t.Helper()
-	want := read(r, func(tx *store.Tx) (map[string]Standing, error) { return r.recount(tx, year, (*Event).counts) })
+	want := read(r, func(tx *store.Tx) (map[string]Standing, error) {
+		p := r.plan(tx)
+		return p.recount(year, (*Event).counts), p.Err()
+	})
 	got := read(r, func(tx *store.Tx) ([]Standing, error) { return r.Standings(tx, year) })
 	for i := range got {
 		st := got[i]

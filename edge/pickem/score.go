@@ -45,52 +45,48 @@ const perBatch = 45
 // cloud refuses a step if the event's results are not those that it was computed from.
 func (s *Service) Score(ctx context.Context, event string) (out Scoring, err error) {
 	out.Scored = event
-	if err := s.step(ctx, event, s.mark); err != nil {
+	if err := s.step(ctx, event, (*plan).mark); err != nil {
 		return out, err
 	}
 	for _, rows := range []struct {
 		due   dueFunc
 		wrote *int
-	}{{s.duePoints, &out.Predictions}, {s.dueStandings, &out.Standings}} {
+	}{{(*plan).duePoints, &out.Predictions}, {(*plan).dueStandings, &out.Standings}} {
 		for more := true; more; {
 			var items []store.WriteItem
-			err := s.step(ctx, event, func(tx *store.Tx, c *Card) (err error) {
-				if items, err = s.batch(tx, c, rows.due); err == nil {
-					err = table.Commit(tx, items...)
-				}
-				return err
-			})
-			if err != nil {
+			if err := s.step(ctx, event, func(p *plan, c *Card) {
+				items = p.batch(c, rows.due)
+				p.Commit(items...)
+			}); err != nil {
 				return out, err
 			}
 			*rows.wrote += max(0, len(items)-1)
 			more = len(items) > perBatch
 		}
 	}
-	return out, s.step(ctx, event, s.finish)
+	return out, s.step(ctx, event, (*plan).finish)
 }
 
 // dueFunc returns the writes of rows that differ from what the results imply.
-type dueFunc func(tx *store.Tx, c *Card) ([]store.WriteItem, error)
+type dueFunc func(p *plan, c *Card) []store.WriteItem
 
 // batch returns a transaction with the next due rows, and a check that the results are still those read. It is nil if no row is due.
-func (s *Service) batch(tx *store.Tx, c *Card, due dueFunc) ([]store.WriteItem, error) {
-	items, err := due(tx, c)
-	if err != nil || len(items) == 0 {
-		return nil, err
+func (p *plan) batch(c *Card, due dueFunc) []store.WriteItem {
+	items := due(p, c)
+	if len(items) == 0 {
+		return nil
 	}
-	check := s.Check(eventKey(c.ID), s.Same(c.Event.was, scoredBy...))
-	return append([]store.WriteItem{check}, items[:min(len(items), perBatch)]...), nil
+	check := p.Check(eventKey(c.ID), p.Same(c.Event.was, scoredBy...))
+	return append([]store.WriteItem{check}, items[:min(len(items), perBatch)]...)
 }
 
 // step runs one transaction on an event.
-func (s *Service) step(ctx context.Context, event string, do func(tx *store.Tx, c *Card) error) error {
+func (s *Service) step(ctx context.Context, event string, do func(p *plan, c *Card)) error {
 	return s.Store.Update(ctx, func(tx *store.Tx) error {
-		c, err := s.load(tx, event, everybody)
-		if err != nil {
-			return err
-		}
-		return do(tx, &c)
+		p := s.plan(tx)
+		c := p.load(event, everybody)
+		do(p, &c)
+		return p.Err()
 	})
 }
 
@@ -104,22 +100,17 @@ const (
 	setPoints = "SET GSI_SK = "
 )
 
-func (s *Service) mark(tx *store.Tx, c *Card) error {
+func (p *plan) mark(c *Card) {
 	var missing []string
 	for i := range c.Matches {
 		if !c.Matches[i].Result.Known {
 			missing = append(missing, c.Matches[i].ID)
 		}
 	}
-	switch {
-	case c.State == Upcoming:
-		return notLocked()
-	case c.behind():
-		return fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet. Try again later.")
-	case missing != nil:
-		return &MissingError{missing}
-	}
-	return s.since(tx, c.Event.was, scoredBy, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
+	p.Refuse(c.State == Upcoming, notLocked())
+	p.Refuse(c.behind(), fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet. Try again later."))
+	p.Refuse(missing != nil, &MissingError{missing})
+	p.since(c.Event.was, scoredBy, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
 }
 
 // behind reports whether results set elsewhere are still missing here: matches are in another partition than their event, and arrive apart.
@@ -131,81 +122,67 @@ func (c *Card) behind() bool {
 	return n != c.edition
 }
 
-func (s *Service) finish(tx *store.Tx, c *Card) error {
-	return s.since(tx, c.Event.was, scoredBy, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
+func (p *plan) finish(c *Card) {
+	p.since(c.Event.was, scoredBy, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
 }
 
 // duePoints returns the writes of those predictions whose stored points differ from what their picks have earned.
-func (s *Service) duePoints(_ *store.Tx, c *Card) (items []store.WriteItem, err error) {
+func (p *plan) duePoints(c *Card) (items []store.WriteItem) {
 	for i := range c.all {
-		p := &c.all[i]
-		points, correct := c.points(p.Picks)
-		if points == p.Points && correct == p.Correct && p.Key == eventScore(points, p.User) {
+		one := &c.all[i]
+		points, correct := c.points(one.Picks)
+		if points == one.Points && correct == one.Correct && one.Key == eventScore(points, one.User) {
 			continue
 		}
-		items = append(items, s.Update(predictionKey(p.User, c.ID), setPoints+":key, points = :points, mcorrect = :correct", table.When(exists, attr.Item{
-			":key": attr.S(eventScore(points, p.User)), ":points": attr.Int(int64(points)), ":correct": attr.Int(int64(correct)),
+		items = append(items, p.Update(predictionKey(one.User, c.ID), setPoints+":key, points = :points, mcorrect = :correct", table.When(exists, attr.Item{
+			":key": attr.S(eventScore(points, one.User)), ":points": attr.Int(int64(points)), ":correct": attr.Int(int64(correct)),
 		})))
 	}
-	return items, nil
+	return items
 }
 
 // differs reports whether an event must be scored: it is marked, or its points or (if asked) its year's standings differ from a recount.
-func (s *Service) differs(tx *store.Tx, c *Card, standings bool) (bool, error) {
-	items, err := s.duePoints(tx, c)
-	if err == nil && standings && len(items) == 0 {
-		items, err = s.dueStandings(tx, c)
-	}
-	return c.scoring || len(items) > 0, err
+func (p *plan) differs(c *Card, standings bool) bool {
+	return c.scoring || len(p.duePoints(c)) > 0 || standings && len(p.dueStandings(c)) > 0
 }
 
 // due lists the events to be scored: those whose scoring has begun but not ended and, in years with changes, those whose points or standings
 // differ from a recount. They differ after the cloud has refused a write and its own rows have arrived here.
-func (s *Service) due(tx *store.Tx) (ids []string, err error) {
-	all, err := s.events(tx)
-	if err != nil {
-		return nil, err
-	}
-	clean := map[string]bool{} // years
+func (p *plan) due() (ids []string) {
+	all, clean := p.events(), map[string]bool{} // clean: years
 	for i := range all {
 		e := &all[i]
 		year := yearOf(e.ID)
-		if _, known := s.counted.Load(year); !e.scoring && (known || e.State != Scored) {
+		if _, known := p.counted.Load(year); !e.scoring && (known || e.State != Scored) {
 			continue
 		}
-		c, err := s.load(tx, e.ID, everybody)
-		if err != nil {
-			return nil, err
-		}
+		c := p.load(e.ID, everybody)
 		_, again := clean[year]
-		due, err := s.differs(tx, &c, !again)
-		if err != nil {
-			return nil, err
-		}
+		due := p.differs(&c, !again)
 		if due && !c.behind() {
 			ids = append(ids, e.ID)
 		}
 		clean[year] = (clean[year] || !again) && !due && !c.behind()
 	}
+	if p.Err() != nil {
+		return nil
+	}
 	for year, is := range clean {
 		if is {
-			s.counted.Store(year, true)
+			p.counted.Store(year, true)
 		}
 	}
-	return ids, nil
+	return ids
 }
 
 // SetResults sets results by match: the index of the winning team, or nil for no contest. Event and matches count how often (edition), so that a
 // node notices missing results, and a scoring by older ones is refused. A scored event is marked, for the caller or Maintain to score it again.
-func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int) (c Card, err error) {
-	if c, err = s.entry(tx, event, nobody); err != nil {
-		return c, err
-	}
-	if c.State == Upcoming {
-		return c, notLocked()
-	}
-	if err := c.has(results); err != nil {
-		return c, err
+func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int) (Card, error) {
+	p := s.plan(tx)
+	c := p.entry(event, nobody)
+	p.Refuse(c.State == Upcoming, notLocked())
+	if p.Fail(c.has(results)); p.Err() != nil {
+		return c, p.Err()
 	}
 	var items []store.WriteItem
 	for id, team := range results {
@@ -220,11 +197,9 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 			set += " SET scoring = :yes"
 			values[":yes"] = attr.Bool(true)
 		}
-		if err := table.Commit(tx, append(batch, s.Update(eventKey(event), set, table.When(exists+" AND #state <> :upcoming", values)))...); err != nil {
-			return c, err
-		}
+		p.Commit(append(batch, s.Update(eventKey(event), set, table.When(exists+" AND #state <> :upcoming", values)))...)
 	}
-	return c, nil
+	return c, p.Err()
 }
 
 func notLocked() error {

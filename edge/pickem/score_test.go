@@ -193,23 +193,14 @@ func TestOlderScoringDoesNotHold(t *testing.T) {
 		r.picks("sam", id, matches[0], 1)
 		r.results(id, 1)
 		var older [2][]store.WriteItem
-		r.must(func(tx *store.Tx) error {
-			c, err := r.load(tx, id, everybody)
-			if err == nil {
-				err = r.mark(tx, &c)
-			}
-			return err
-		})
-		r.must(func(tx *store.Tx) error {
-			c, err := r.load(tx, id, everybody)
-			if err == nil {
-				older[0], err = r.batch(tx, &c, r.duePoints)
-			}
-			if err == nil {
-				older[1], err = r.batch(tx, &c, r.dueStandings)
-			}
-			return err
-		})
+		if err := r.step(t.Context(), id, (*plan).mark); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.step(t.Context(), id, func(p *plan, c *Card) {
+			older[0], older[1] = p.batch(c, (*plan).duePoints), p.batch(c, (*plan).dueStandings)
+		}); err != nil {
+			t.Fatal(err)
+		}
 		change(r, id)
 		for _, items := range older {
 			if len(items) != 2 {

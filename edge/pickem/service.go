@@ -65,39 +65,33 @@ const (
 )
 
 // load reads an event in one query of the index, with the predictions of one user, or of everybody, best first.
-func (s *Service) load(tx *store.Tx, event, user string) (Card, error) {
-	q := s.indexed(prefixEvent + event)
+func (p *plan) load(event, user string) Card {
+	q := p.indexed(prefixEvent + event)
 	if user != everybody {
 		q.Filter = "attribute_not_exists(belongsto) OR belongsto = :user"
 		q.Values[":user"] = attr.S(prefixUser + user)
 	}
-	return s.card(tx, event, q)
+	return p.card(event, q)
 }
 
 // entry reads an event with the picks of one user. It does not read others' picks, so its cost does not depend on their number.
-func (s *Service) entry(tx *store.Tx, event, user string) (c Card, err error) {
-	q := s.indexed(prefixEvent + event)
+func (p *plan) entry(event, user string) Card {
+	q := p.indexed(prefixEvent + event)
 	q.KeyCondition += " AND GSI_SK < :scores"
 	q.Values[":scores"] = attr.S(prefixScore)
-	if c, err = s.card(tx, event, q); err != nil {
-		return c, err
-	}
-	it, err := tx.Get(s.Table, predictionKey(user, event))
-	if p, ok := predictionOf(it, event); ok && err == nil {
-		c.Mine = &p
-		p.Name, err = s.name(tx, user)
+	c := p.card(event, q)
+	if mine, ok := predictionOf(p.Get(predictionKey(user, event)), event); ok {
+		mine.Name = p.name(user)
+		c.Mine = &mine
 	}
 	c.dropped()
-	return c, err
+	return c
 }
 
 // card reads the rows of an event. Rows that another program has written in another form are skipped.
-func (s *Service) card(tx *store.Tx, event string, q store.Query) (c Card, err error) {
+func (p *plan) card(event string, q store.Query) (c Card) {
 	c.Matches = []Match{}
-	for it, err := range tx.QueryAll(q) {
-		if err != nil {
-			return c, err
-		}
+	for it := range p.Rows(p.Tx.QueryAll(q)) {
 		switch it["type"].Str() {
 		case "event":
 			c.Event = eventOf(it)
@@ -106,41 +100,32 @@ func (s *Service) card(tx *store.Tx, event string, q store.Query) (c Card, err e
 				c.Matches = append(c.Matches, m)
 			}
 		case "prediction":
-			if p, ok := predictionOf(it, event); ok {
-				c.all = append(c.all, p)
+			if one, ok := predictionOf(it, event); ok {
+				c.all = append(c.all, one)
 			}
 		}
 	}
-	if c.ID == "" {
-		return c, fault.New(fault.NotFound, "not_found", "There is no such event.")
-	}
+	p.Refuse(c.ID == "", fault.New(fault.NotFound, "not_found", "There is no such event."))
 	slices.Reverse(c.Matches)
-	return c, nil
+	return c
 }
 
 // Event returns an event for a user or, if user is empty, for an admin. All predictions are included once the cloud has confirmed the lock.
-func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
-	open, err := s.open(tx, id)
-	if err != nil {
-		return c, err
-	}
-	reader := user
+func (s *Service) Event(tx *store.Tx, id, user string) (Card, error) {
+	p := s.plan(tx)
+	open, reader := p.open(id), user
 	if open {
 		reader = everybody
 	}
-	if c, err = s.load(tx, id, reader); err != nil {
-		return c, err
-	}
+	c := p.load(id, reader)
 	for i := range c.all {
-		p := &c.all[i]
-		if p.Name, err = s.name(tx, p.User); err != nil {
-			return c, err
-		}
+		one := &c.all[i]
+		one.Name = p.name(one.User)
 		if c.State == Broadcast { // not scored yet: show the points by the results so far
-			p.Points, p.Correct = c.points(p.Picks)
+			one.Points, one.Correct = c.points(one.Picks)
 		}
-		if p.User == user {
-			c.Mine = new(*p)
+		if one.User == user {
+			c.Mine = new(*one)
 		}
 	}
 	c.dropped()
@@ -148,9 +133,8 @@ func (s *Service) Event(tx *store.Tx, id, user string) (c Card, err error) {
 		rank(c.all, (*Prediction).placed)
 		c.Predictions = c.all
 	}
-	note, err := tx.Get(s.Table, lateKey(user, id))
-	c.NotCounted = len(note["picks"].Strs()) > 0
-	return c, err
+	c.NotCounted = len(p.Get(lateKey(user, id))["picks"].Strs()) > 0
+	return c, p.Err()
 }
 
 // dropped lists in Dropped the matches whose teams have changed since the reader picked.
@@ -164,12 +148,14 @@ func (c *Card) dropped() {
 
 // open reports whether everybody may see all predictions for an event: it must be locked here and in the cloud. A node that was cut off and has
 // locked by itself does not know whether the other nodes have.
-func (s *Service) open(tx *store.Tx, event string) (bool, error) {
-	it, err := tx.Get(s.Table, eventKey(event))
-	if err == nil && s.Confirmed != nil && locked(it) {
-		it, err = s.Confirmed(tx, s.Table, eventKey(event))
+func (p *plan) open(event string) bool {
+	it := p.Get(eventKey(event))
+	if p.Confirmed != nil && locked(it) {
+		var err error
+		it, err = p.Confirmed(p.Tx, p.Table, eventKey(event))
+		p.Fail(err)
 	}
-	return locked(it), err
+	return locked(it)
 }
 
 // Listed is an event in a list, with how many of its matches the reader has picked.

@@ -6,25 +6,30 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
+
+// plan is the work of a transaction. Until its first error, what could not be read is empty.
+type plan struct {
+	*Service
+	table.Plan
+}
+
+func (s *Service) plan(tx *store.Tx) *plan { return &plan{s, s.Plan(tx)} }
 
 const exists = "attribute_exists(PK)"
 
 // since updates a row if its named attributes are unchanged since it was read as was.
-func (s *Service) since(tx *store.Tx, was attr.Item, names []string, update string, values attr.Item) error {
-	only := s.Same(was, names...)
-	maps.Copy(only.Values, values)
-	_, err := tx.Update(*s.Update(s.KeyOf(was), update, only).Update)
-	return err
+func (p *plan) since(was attr.Item, names []string, update string, values attr.Item) {
+	only := p.Same(was, names...)
+	maps.Copy(values, only.Values)
+	p.Commit(p.Update(p.KeyOf(was), update, table.When(only.Condition, values)))
 }
 
-// create writes a new row. If one exists it returns a Conflict with the given code and text.
-func (s *Service) create(tx *store.Tx, row attr.Item, code, text string) error {
-	_, err := tx.Put(*s.Create(row).Put)
-	if fault.Is(err, fault.Conflict) {
-		err = fault.New(fault.Conflict, code, "%s", text)
-	}
-	return err
+// create writes a new row. If one exists, the error is a Conflict with the given code and text.
+func (p *plan) create(row attr.Item, code, text string) {
+	p.Refuse(p.Get(p.KeyOf(row)) != nil, fault.New(fault.Conflict, code, "%s", text))
+	p.Commit(p.Create(row))
 }
 
 // partition returns the query of a partition of the table, last row first.

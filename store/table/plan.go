@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"iter"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -40,13 +41,26 @@ func (p *Plan) Get(key attr.Item) (row attr.Item) {
 	return row
 }
 
+// Rows returns the rows that a query or a scan finds, until an error.
+func (p *Plan) Rows(found iter.Seq2[attr.Item, error]) iter.Seq[attr.Item] {
+	return func(yield func(attr.Item) bool) {
+		if p.err != nil {
+			return
+		}
+		for row, err := range found {
+			if p.Fail(err); p.err != nil || !yield(row) {
+				return
+			}
+		}
+	}
+}
+
 // Read decodes the rows of a query.
 func Read[T any](p *Plan, q store.Query, of func(row attr.Item) T) []T {
-	if p.err != nil {
-		return []T{}
+	all := []T{}
+	for row := range p.Rows(p.Tx.QueryAll(q)) {
+		all = append(all, of(row))
 	}
-	all, err := Collect(p.Tx.QueryAll(q), func(row attr.Item) (T, bool, error) { return of(row), true, nil })
-	p.Fail(err)
 	return all
 }
 
