@@ -13,12 +13,14 @@ import (
 
 // AccessList lists the roles in a league.
 func (s *Service) AccessList(tx *store.Tx, league string) ([]Access, error) {
-	return list[Access](tx, s, pkLeague+league, skACL)
+	p := s.plan(tx)
+	return list[Access](p, pkLeague+league, skACL), p.Err()
 }
 
 // Access reads a user's role in a league.
 func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
-	return found[Access](tx, s, aclKey(league, user), "Access")
+	p := s.plan(tx)
+	return found[Access](p, aclKey(league, user), "Access"), p.Err()
 }
 
 // Grant gives a user a role. The last admin cannot lose it: the transaction checks another admin's row, also against other nodes. A
@@ -27,8 +29,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 	p := s.plan(tx)
 	was := optional[Access](p, aclKey(league, user))
 	if was != nil && was.Role == RoleAdmin && role != RoleAdmin {
-		all, err := s.AccessList(tx, league)
-		p.Fail(err)
+		all := list[Access](p, pkLeague+league, skACL)
 		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin })
 		if i < 0 {
 			return Change{}, cmp.Or(p.Err(), conflict("last_admin", "A league needs an admin: make somebody else one first."))
@@ -81,13 +82,14 @@ func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, 
 
 // Invite reads an invite.
 func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
-	return found[Invite](tx, s, InviteKey(code), "Invite")
+	p := s.plan(tx)
+	return found[Invite](p, InviteKey(code), "Invite"), p.Err()
 }
 
 // Invited returns the league that an invite code belongs to.
 func (s *Service) Invited(tx *store.Tx, code string) (Scope, error) {
 	p := s.plan(tx)
-	in := must(p, s.Invite, code)
+	in := found[Invite](p, InviteKey(code), "Invite")
 	return Scope{Kind: "league", ID: in.LeagueID}, p.Err()
 }
 
@@ -144,11 +146,8 @@ func InviteMail(to, league, link string) Mail {
 
 // Joins returns the game that a join code belongs to.
 func (s *Service) Joins(tx *store.Tx, code string) (Scope, error) {
-	j, err := found[joinCode](tx, s, JoinKey(code), "Join code")
-	if err != nil {
-		return Scope{}, err
-	}
-	return Scope{Kind: "game", ID: j.GameID}, nil
+	p := s.plan(tx)
+	return Scope{Kind: "game", ID: found[joinCode](p, JoinKey(code), "Join code").GameID}, p.Err()
 }
 
 // Claim records that a player is the given user. Nobody else can claim the player afterwards.
@@ -170,8 +169,7 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
 	p := s.plan(tx)
 	player := must(p, s.Player, id)
-	in, err := scan[gamePlayer](tx, s, pkGame, pkPlayer+id)
-	p.Fail(err)
+	in := scan[gamePlayer](p, pkGame, pkPlayer+id)
 	for i := range in {
 		if g := optional[Game](p, gameKey(in[i].GameID)); g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
 			return player, p.Err()

@@ -146,8 +146,7 @@ func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expires
 	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email)))
 	p.Fail(err)
 	p.Refuse(known == nil, notFound("", "Nobody has signed in on this node with this email address."))
-	leagues, err := s.LeaguesOf(tx, email)
-	p.Fail(err)
+	leagues := many(p, s.LeaguesOf, email)
 	p.Refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league: grant it access first."))
 	for i := range leagues {
 		p.Fail(s.Allow(tx, leagues[i].LeagueID, by, RoleAdmin))

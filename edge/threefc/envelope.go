@@ -85,65 +85,6 @@ func decode[T any, P stamped[T]](it attr.Item) (v T, err error) {
 	return v, nil
 }
 
-// get reads a record; nil if there is none or the row holds another entity.
-func get[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item) (*T, error) {
-	it, err := tx.Get(s.Table, k)
-	if err != nil || it == nil || it["entityType"].Str() != entityOf(k) {
-		return nil, err
-	}
-	v, err := decode[T, P](it)
-	return &v, err
-}
-
-// found reads a record that must exist; format and args name it in the error.
-func found[T any, P stamped[T]](tx *store.Tx, s *Service, k attr.Item, format string, args ...any) (*T, error) {
-	v, err := get[T, P](tx, s, k)
-	if err == nil && v == nil {
-		err = notFound("", format+" was not found.", args...)
-	}
-	return v, err
-}
-
-// scan reads the records with sort key sk in all partitions with a prefix. It skips their other rows, such as a game's goals.
-func scan[T any, P stamped[T]](tx *store.Tx, s *Service, prefix, sk string) (all []T, err error) {
-	q, pk := store.Scan{Table: s.Table, Prefix: prefix, Limit: 1}, ""
-	for more := true; more; {
-		page, err := tx.Scan(q)
-		if err != nil {
-			return nil, err
-		}
-		q.StartKey, more = page.LastKey, page.LastKey != nil
-		for _, first := range page.Items {
-			if first["pk"].Str() == pk { // another program's row sorts after ours
-				continue
-			}
-			pk = first["pk"].Str()
-			q.StartKey = key(pk, "~") // after all our sort keys, which begin with capitals
-			v, err := get[T, P](tx, s, key(pk, sk))
-			if err != nil {
-				return nil, err
-			}
-			if v != nil {
-				all = append(all, *v)
-			}
-		}
-	}
-	return all, nil
-}
-
-// list reads the records of a partition whose sort keys have a prefix, in key order.
-func list[T any, P stamped[T]](tx *store.Tx, s *Service, pk, prefix string) ([]T, error) {
-	return table.Collect(tx.QueryAll(s.Under(pk, prefix)), func(it attr.Item) (v T, is bool, err error) {
-		if is = it["entityType"].Str() == entityOf(it); is {
-			v, err = decode[T, P](it)
-		}
-		return v, is, err
-	})
-}
-
-// absent is the condition for creating a row.
-const absent = "attribute_not_exists(pk)"
-
 // plan is a transaction's work. Until its first error, a record that could not be read is empty; after it, change returns no writes.
 type plan struct {
 	*Service
@@ -161,12 +102,70 @@ func must[T any](p *plan, read func(tx *store.Tx, id string) (*T, error), id str
 	return v
 }
 
-// optional reads a record; nil if there is none.
-func optional[T any, P stamped[T]](p *plan, k attr.Item) *T {
-	v, err := get[T, P](p.Tx, p.Service, k)
+// many reads the records of another one.
+func many[T any](p *plan, read func(tx *store.Tx, of string) ([]T, error), of string) []T {
+	all, err := read(p.Tx, of)
 	p.Fail(err)
+	return all
+}
+
+// optional reads a record; nil if there is none or the row holds another entity.
+func optional[T any, P stamped[T]](p *plan, k attr.Item) *T {
+	it := p.Get(k)
+	if it == nil || it["entityType"].Str() != entityOf(k) {
+		return nil
+	}
+	v, err := decode[T, P](it)
+	p.Fail(err)
+	return &v
+}
+
+// found reads a record that must exist; format and args name it in the error.
+func found[T any, P stamped[T]](p *plan, k attr.Item, format string, args ...any) *T {
+	v := optional[T, P](p, k)
+	if v == nil {
+		p.Fail(notFound("", format+" was not found.", args...))
+		v = new(T)
+	}
 	return v
 }
+
+// scan reads the records with sort key sk in all partitions with a prefix. It skips their other rows, such as a game's goals.
+func scan[T any, P stamped[T]](p *plan, prefix, sk string) (all []T) {
+	q, pk := store.Scan{Table: p.Table, Prefix: prefix, Limit: 1}, ""
+	for more := p.Err() == nil; more; {
+		page, err := p.Tx.Scan(q)
+		p.Fail(err)
+		q.StartKey, more = page.LastKey, page.LastKey != nil
+		for _, first := range page.Items {
+			if first["pk"].Str() == pk { // another program's row sorts after ours
+				continue
+			}
+			pk = first["pk"].Str()
+			q.StartKey = key(pk, "~") // after all our sort keys, which begin with capitals
+			if v := optional[T, P](p, key(pk, sk)); v != nil {
+				all = append(all, *v)
+			}
+		}
+	}
+	return all
+}
+
+// list reads the records of a partition whose sort keys have a prefix, in key order.
+func list[T any, P stamped[T]](p *plan, pk, prefix string) []T {
+	all := []T{}
+	for it := range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
+		if it["entityType"].Str() == entityOf(it) {
+			v, err := decode[T, P](it)
+			p.Fail(err)
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// absent is the condition for creating a row.
+const absent = "attribute_not_exists(pk)"
 
 // add creates a record, on condition that its key is free.
 func add[T any, P stamped[T]](p *plan, k attr.Item, v T) {

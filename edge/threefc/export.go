@@ -40,18 +40,15 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 // settle exports a game or empties a deleted partition. The tombstone alone decides, so the rows of a deletion may arrive from the
 // cloud in any order.
 func (s *Service) settle(tx *store.Tx, pk string) error {
-	meta, err := tx.Get(s.Table, key(pk, skMeta))
-	if err != nil {
-		return err
-	}
-	if game, ok := strings.CutPrefix(pk, pkGame); ok && meta != nil {
+	p := s.plan(tx)
+	meta, deleted := p.Get(key(pk, skMeta)), optional[tombstone](p, deletedKey(pk))
+	switch game, ok := strings.CutPrefix(pk, pkGame); {
+	case ok && meta != nil:
 		return s.Export(tx, game)
+	case meta == nil && deleted != nil && p.Err() == nil:
+		return s.empty(tx, pk, deleted)
 	}
-	deleted, err := get[tombstone](tx, s, deletedKey(pk))
-	if err != nil || meta != nil || deleted == nil {
-		return err
-	}
-	return s.empty(tx, pk, deleted)
+	return p.Err()
 }
 
 // Anew does the work of Take for the whole table.
@@ -60,38 +57,33 @@ func (s *Service) Anew(tx *store.Tx) error {
 		Table: s.Table, Filter: "sk = :deleted OR sk = :meta AND begins_with(pk, :game)",
 		Params: expr.Params{Values: attr.Item{":meta": attr.S(skMeta), ":deleted": attr.S(skDeleted), ":game": attr.S(pkGame)}},
 	}
-	all, err := table.Collect(tx.ScanAll(rows), func(it attr.Item) (string, bool, error) { return it["pk"].Str(), true, nil })
-	if err != nil {
-		return err
+	p := s.plan(tx)
+	var all []string
+	for it := range p.Rows(tx.ScanAll(rows)) {
+		all = append(all, it["pk"].Str())
 	}
-	for _, pk := range all {
-		if err := s.settle(tx, pk); err != nil {
-			return err
-		}
+	for i := 0; i < len(all) && p.Err() == nil; i++ {
+		p.Fail(s.settle(tx, all[i]))
 	}
-	return nil
+	return p.Err()
 }
 
 // Export writes a game's derived rows for other readers of the table, where they differ. They depend only on the facts, so two nodes
 // with the same facts write the same rows.
 func (s *Service) Export(tx *store.Tx, game string) error {
-	g, err := get[Game](tx, s, gameKey(game))
-	if err != nil || g == nil {
-		return err
+	p := s.plan(tx)
+	g := optional[Game](p, gameKey(game))
+	if g == nil {
+		return p.Err()
 	}
-	b, err := s.Board(tx, game)
-	if err != nil {
-		return err
-	}
-	audits, err := list[Audit](tx, s, pkGame+game, skAudit)
-	if err != nil || !b.started() && len(audits) == 0 && len(b.Goals) == 0 {
-		return err // nothing has happened yet
+	b, audits := must(p, s.Board, game), list[Audit](p, pkGame+game, skAudit)
+	if p.Err() != nil || !b.started() && len(audits) == 0 && len(b.Goals) == 0 {
+		return p.Err() // nothing has happened yet
 	}
 	at := newest(g.CreatedAt, b.Goals)
 	for i := range audits {
 		at = max(at, audits[i].CreatedAt)
 	}
-	p := s.plan(tx)
 	for _, t := range b.Teams {
 		t.UpdatedAt = max(t.UpdatedAt, at)
 		derive(p, gameTeamKey(game, t.TeamID), t)
@@ -140,8 +132,7 @@ func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 		return k["sk"].Str() == skDeleted || k["sk"].Str() == skMeta
 	})
 	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // invites are in partitions of their own
-		all, err := scan[Invite](tx, s, pkInvite, skMeta)
-		p.Fail(err)
+		all := scan[Invite](p, pkInvite, skMeta)
 		for i := range all {
 			if all[i].LeagueID == league {
 				keys = append(keys, InviteKey(all[i].InviteCode))

@@ -46,33 +46,22 @@ func (r *FileRow) item() attr.Item {
 
 // ExportSeason reads a season with its games, rosters and goals.
 func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) {
-	se, err := s.Season(tx, season)
-	if err != nil {
-		return f, err
-	}
+	p := s.plan(tx)
+	se := must(p, s.Season, season)
 	f = File{Format: fileFormat, SeasonID: season}
-	it, err := tx.Get(s.Table, seasonKey(se.LeagueID, season))
-	if err != nil {
-		return f, err
-	}
-	f.take(it)
+	f.take(p.Get(seasonKey(se.LeagueID, season)))
 	pks := []string{pkSeason + season}
 	for i := 0; i < len(pks); i++ { // pks grows: sessions, their games, the games' players and join codes
-		for it, err := range tx.QueryAll(s.Under(pks[i], "")) {
-			if err != nil {
-				return f, err
-			}
+		for it := range p.Rows(tx.QueryAll(s.Under(pks[i], ""))) {
 			next, err := leads(pks[i], it)
-			if err != nil {
-				return f, err
-			}
+			p.Fail(err)
 			if next != "" && !slices.Contains(pks, next) {
 				pks = append(pks, next)
 			}
 			f.take(it)
 		}
 	}
-	return f, nil
+	return f, p.Err()
 }
 
 // leads returns the partition that a row points to, or ""; of is the row's own partition.

@@ -47,34 +47,26 @@ func indexOf(g *Game) sessionGame {
 
 // game reads a game's row. A row of the original system's first version has no thirds and gets the default length.
 func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
-	g, err := found[Game](tx, s, gameKey(id), "Game %s", id)
-	if g != nil {
-		g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, usualLength)
-		if g.Thirds == nil {
-			g.Thirds = []Third{}
-		}
+	p := s.plan(tx)
+	g := found[Game](p, gameKey(id), "Game %s", id)
+	g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, usualLength)
+	if g.Thirds == nil {
+		g.Thirds = []Third{}
 	}
-	return g, err
+	return g, p.Err()
 }
 
 // Board reads a game with its goals, and computes the result of a finished game.
 func (s *Service) Board(tx *store.Tx, id string) (*Board, error) {
-	g, err := s.game(tx, id)
-	if err != nil {
-		return nil, err
-	}
-	b := &Board{Game: *g}
-	if b.Goals, err = s.goals(tx, g); err != nil {
-		return nil, err
-	}
-	if b.Teams, err = s.gameTeams(tx, g, b.Goals); err != nil {
-		return nil, err
-	}
+	p := s.plan(tx)
+	b := &Board{Game: *must(p, s.game, id)}
+	b.Goals = p.goals(&b.Game)
+	b.Teams = p.gameTeams(&b.Game, b.Goals)
 	b.Result = nil
-	if g.FinishedAt != nil {
-		b.Result = ResultOf(b.Teams, newest(*g.FinishedAt, b.Goals))
+	if b.FinishedAt != nil {
+		b.Result = ResultOf(b.Teams, newest(*b.FinishedAt, b.Goals))
 	}
-	return b, nil
+	return b, p.Err()
 }
 
 // newest returns the latest of at and the goals' last changes.
@@ -86,13 +78,9 @@ func newest(at string, goals []Goal) string {
 }
 
 // gameTeams returns the three teams of a game with their tallies. Names set for the game override the season's.
-func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, error) {
-	rows, err := list[GameTeam](tx, s, pkGame+g.GameID, skTeam)
-	if err != nil {
-		return nil, err
-	}
-	usual, err := s.SeasonTeams(tx, g.SeasonID)
-	tallies := Tallies(goals)
+func (p *plan) gameTeams(g *Game, goals []Goal) []GameTeam {
+	rows := list[GameTeam](p, pkGame+g.GameID, skTeam)
+	usual, tallies := many(p, p.SeasonTeams, g.SeasonID), Tallies(goals)
 	all := make([]GameTeam, 0, len(usual))
 	for _, u := range usual {
 		t := GameTeam{GameID: g.GameID, TeamID: u.TeamID, Name: u.Name, Color: u.Color, Stamps: Stamps{CreatedAt: g.CreatedAt, UpdatedAt: g.CreatedAt}}
@@ -102,13 +90,13 @@ func (s *Service) gameTeams(tx *store.Tx, g *Game, goals []Goal) ([]GameTeam, er
 		t.Scored, t.Conceded = tallies[t.TeamID].Scored, tallies[t.TeamID].Conceded
 		all = append(all, t)
 	}
-	return all, err
+	return all
 }
 
 // GamesOf lists the games of a session by start.
 func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
-	index, err := list[sessionGame](tx, s, pkSession+session, pkGame)
-	all := []Board{}
+	p, all := s.plan(tx), []Board{}
+	index := list[sessionGame](p, pkSession+session, pkGame)
 	for i := range index {
 		switch b, err := s.Board(tx, index[i].GameID); {
 		case fault.Is(err, fault.NotFound), err == nil && b.GameStartTs != index[i].GameStartTs: // another node will remove this index entry
@@ -118,22 +106,19 @@ func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
 			all = append(all, *b)
 		}
 	}
-	return all, err
+	return all, p.Err()
 }
 
 // SeasonGames lists the games of a season by start and id.
 func (s *Service) SeasonGames(tx *store.Tx, season string) ([]Board, error) {
-	sessions, err := s.Sessions(tx, season)
-	all := []Board{}
-	for i := 0; err == nil && i < len(sessions); i++ {
-		var of []Board
-		of, err = s.GamesOf(tx, sessions[i].SessionID)
-		all = append(all, of...)
+	p, all := s.plan(tx), []Board{}
+	for _, session := range many(p, s.Sessions, season) {
+		all = append(all, many(p, s.GamesOf, session.SessionID)...)
 	}
 	slices.SortFunc(all, func(a, b Board) int {
 		return cmp.Or(strings.Compare(a.GameStartTs, b.GameStartTs), strings.Compare(a.GameID, b.GameID))
 	})
-	return all, err
+	return all, p.Err()
 }
 
 // GamePatch holds changes to a game; nil leaves a field as it is.
@@ -187,12 +172,11 @@ func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 // one and stays. It also stays if this node does not know its newest game, identified by the time that begin recorded.
 func (p *plan) endSession(of *tombstone, few int) {
 	session := optional[Session](p, sessionMirror(of.SessionID))
-	games, err := list[sessionGame](p.Tx, p.Service, pkSession+of.SessionID, pkGame)
-	if p.Fail(err); session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
+	games := list[sessionGame](p, pkSession+of.SessionID, pkGame)
+	if session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
 		return
 	}
-	dead, err := scan[tombstone](p.Tx, p.Service, pkGame, skDeleted)
-	p.Fail(err)
+	dead := scan[tombstone](p, pkGame, skDeleted)
 	dead = slices.DeleteFunc(dead, func(o tombstone) bool { return o.SessionID != of.SessionID || few > 0 && o.GameID == of.GameID })
 	last := func(o tombstone) bool { return o.MadeAt == session.UpdatedAt }
 	if session.UpdatedAt != session.CreatedAt && !last(*of) && !slices.ContainsFunc(dead, last) {
@@ -207,14 +191,11 @@ func (p *plan) endSession(of *tombstone, few int) {
 
 // PutGameTeam names a team of a game.
 func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Change, error) {
-	b, err := s.Board(tx, game)
-	if err == nil && b.FinishedAt != nil {
-		err = gameFinished()
-	}
-	if err != nil {
-		return Change{}, err
-	}
 	p := s.plan(tx)
+	b := must(p, s.Board, game)
+	if p.Refuse(b.FinishedAt != nil, gameFinished()); p.Err() != nil {
+		return Change{}, p.Err()
+	}
 	was := optional[GameTeam](p, gameTeamKey(game, team))
 	t := b.Teams[slices.Index(TeamIDs(), team)]
 	t.Stamps, t.Name, t.Color = s.stamp(tx), n.Name, cmp.Or(n.Color, t.Color)
@@ -270,8 +251,7 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	timer := b.Timer().Status
 	p.Refuse(timer == timerRunning, conflict("third_running", "A third is still running."))
 	p.Refuse(timer != timerComplete, conflict("thirds_incomplete", "All three thirds must be finished first."))
-	rows, err := list[GameTeam](tx, s, pkGame+game, skTeam)
-	p.Fail(err)
+	rows := list[GameTeam](p, pkGame+game, skTeam)
 	p.Refuse(len(rows) < len(TeamIDs()), conflict("teams_not_ready", "All three teams must be in the game first."))
 	was := b.Game
 	was.Result = nil

@@ -12,8 +12,8 @@ import (
 
 // goals reads the goals of a game in order. It sorts by the data, because two forms of the key are in use. A goal recorded by the
 // first version of the original system has no clock reading beyond its minute.
-func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
-	all, err := list[Goal](tx, s, pkGame+g.GameID, skGoal)
+func (p *plan) goals(g *Game) []Goal {
+	all := list[Goal](p, pkGame+g.GameID, skGoal)
 	for i := range all {
 		one := &all[i]
 		if one.DisplayTime == "" {
@@ -25,7 +25,7 @@ func (s *Service) goals(tx *store.Tx, g *Game) ([]Goal, error) {
 		}
 	}
 	slices.SortFunc(all, byMoment)
-	return all, err
+	return all
 }
 
 func tooLate() error {
@@ -86,9 +86,10 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	if err := g.Check(); err != nil {
 		return err
 	}
-	in, err := s.rostered(tx, game)
-	if err != nil {
-		return err
+	p := s.plan(tx)
+	in := p.rostered(game)
+	if p.Err() != nil {
+		return p.Err()
 	}
 	team, ok := in[g.ScorerPlayerID]
 	switch {
@@ -166,7 +167,8 @@ func (a *Audit) id() string { return a.CreatedAt + "#" + a.AuditID }
 // Audit reads the record of a change to a goal, by the id returned in the Change.
 func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
 	at, id, _ := strings.Cut(id, "#")
-	return found[Audit](tx, s, auditKey(game, at, id), "The change")
+	p := s.plan(tx)
+	return found[Audit](p, auditKey(game, at, id), "The change"), p.Err()
 }
 
 // Corrector identifies who corrects a goal. An admin may do so in a finished game too.
@@ -177,7 +179,7 @@ type Corrector struct {
 
 // correct corrects a goal by calling do, which plans the writes and returns the corrected goal, or nil if it removes the goal. If the
 // same correction was already made, here or by another program, correct returns the result of that one.
-func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) (*Goal, error)) (Change, error) {
+func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) *Goal) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, game)
 	p.Refuse(g.FinishedAt != nil && !who.Admin, gameFinished())
@@ -188,17 +190,13 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 			return p.change("event", event, "audit", before.Result.Audit.id())
 		}
 	}
-	goals, err := s.goals(tx, g)
-	p.Fail(err)
+	goals := p.goals(g)
 	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
 	p.Refuse(i < 0 && action == goalUndone, conflict("latest_goal_changed", "The latest goal has changed."))
 	if p.Refuse(i < 0, notFound("", "This goal is no longer in the game.")); p.Err() != nil {
 		return Change{}, p.Err()
 	}
-	now, err := do(p, goals, &goals[i])
-	if err != nil {
-		return Change{}, err
-	}
+	now := do(p, goals, &goals[i])
 	audit := p.audit(made.Stamps, ids.New(s.Now(tx)), who.Actor, action, &goals[i], now)
 	if made.OperationID != "" {
 		made.RequestHash, made.Result.Audit = ids.Hash, audit
@@ -219,33 +217,32 @@ func (p *plan) below(g *Game) {
 
 // UpdateGoal changes what the scorer entered; the goal's clock reading stays.
 func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, change func(g *Scored), ids *IDs) (Change, error) {
-	return s.correct(tx, game, event, goalUpdated, who, ids, func(p *plan, _ []Goal, was *Goal) (*Goal, error) {
+	return s.correct(tx, game, event, goalUpdated, who, ids, func(p *plan, _ []Goal, was *Goal) *Goal {
 		now := *was
 		change(&now.Scored)
 		now.UpdatedAt = s.NowText(tx)
 		replace(p, key(pkGame+game, was.sk), was, now)
-		return &now, s.eligible(tx, game, &now.Scored)
+		p.Fail(s.eligible(tx, game, &now.Scored))
+		return &now
 	})
 }
 
 // remove plans the removal of a goal and its marker.
-func (g *Goal) remove(p *plan) (*Goal, error) {
+func (g *Goal) remove(p *plan) *Goal {
 	p.remove(key(pkGame+g.GameID, g.sk), g.Stamps)
 	p.Write(p.Drop(markerKey(g.GameID, g.EventID)))
-	return nil, nil //nolint:nilnil // nil is a removed goal
+	return nil
 }
 
 // DeleteGoal removes a goal.
 func (s *Service) DeleteGoal(tx *store.Tx, game, event string, who Corrector, ids *IDs) (Change, error) {
-	return s.correct(tx, game, event, goalDeleted, who, ids, func(p *plan, _ []Goal, was *Goal) (*Goal, error) { return was.remove(p) })
+	return s.correct(tx, game, event, goalDeleted, who, ids, func(p *plan, _ []Goal, was *Goal) *Goal { return was.remove(p) })
 }
 
 // UndoLast removes the latest goal if it is the expected one.
 func (s *Service) UndoLast(tx *store.Tx, game, expected string, who Corrector, ids *IDs) (Change, error) {
-	return s.correct(tx, game, expected, goalUndone, who, ids, func(p *plan, goals []Goal, was *Goal) (*Goal, error) {
-		if goals[len(goals)-1].EventID != expected {
-			return nil, conflict("not_latest_goal", "This is not the latest goal.")
-		}
+	return s.correct(tx, game, expected, goalUndone, who, ids, func(p *plan, goals []Goal, was *Goal) *Goal {
+		p.Refuse(goals[len(goals)-1].EventID != expected, conflict("not_latest_goal", "This is not the latest goal."))
 		return was.remove(p)
 	})
 }

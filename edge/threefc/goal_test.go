@@ -87,7 +87,7 @@ func (r *rig) exported(t rapid.TB, game string, goals, changes int) {
 	if goals > 0 && *state.LatestEventID != b.Goals[goals-1].EventID || goals == 0 && state.LatestEventID != nil {
 		t.Errorf("latest %v of %d goals", state.LatestEventID, goals)
 	}
-	if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+game, skAudit) }); len(audits) != changes {
+	if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return read[Audit](r, tx, pkGame+game, skAudit) }); len(audits) != changes {
 		t.Errorf("%d audit rows for %d changes", len(audits), changes)
 	}
 }

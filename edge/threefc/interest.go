@@ -30,8 +30,7 @@ func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
 func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.Value, err error) {
 	var g Game // game of the current rows: its METADATA row sorts before those of its players
 	p := s.plan(tx)
-	for it, err := range tx.ScanAll(store.Scan{Table: s.Table, Prefix: prefix}) {
-		p.Fail(err)
+	for it := range p.Rows(tx.ScanAll(store.Scan{Table: s.Table, Prefix: prefix})) {
 		pk, sk := it["pk"].Str(), it["sk"].Str()
 		if sk == skMeta && strings.HasPrefix(pk, pkGame) {
 			g, err = decode[Game](it)

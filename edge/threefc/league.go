@@ -46,16 +46,18 @@ func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, err
 
 // League reads a league.
 func (s *Service) League(tx *store.Tx, id string) (*League, error) {
-	return found[League](tx, s, leagueKey(id), "League %s", id)
+	p := s.plan(tx)
+	return found[League](p, leagueKey(id), "League %s", id), p.Err()
 }
 
 // PublicLeagues lists all leagues by name.
 func (s *Service) PublicLeagues(tx *store.Tx) ([]League, error) {
-	all, err := scan[League](tx, s, pkLeague, skMeta)
+	p := s.plan(tx)
+	all := scan[League](p, pkLeague, skMeta)
 	slices.SortFunc(all, func(a, b League) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID))
 	})
-	return all, err
+	return all, p.Err()
 }
 
 // OwnLeague is a league with the reader's role in it.
@@ -68,26 +70,24 @@ type OwnLeague struct {
 
 // LeaguesOf lists the leagues of a user by name.
 func (s *Service) LeaguesOf(tx *store.Tx, user string) ([]OwnLeague, error) {
+	p, out := s.plan(tx), []OwnLeague{}
 	all, err := s.PublicLeagues(tx)
-	out := []OwnLeague{}
-	for i := 0; err == nil && i < len(all); i++ {
-		var a *Access
-		if a, err = s.access(tx, all[i].LeagueID, user); a != nil {
+	p.Fail(err)
+	for i := range all {
+		if a := optional[Access](p, aclKey(all[i].LeagueID, user)); a != nil {
 			one := OwnLeague{League: all[i]}
 			one.Access.Role = a.Role
 			out = append(out, one)
 		}
 	}
-	return out, err
+	return out, p.Err()
 }
 
 // DeleteLeague deletes a league without seasons.
 func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	l := must(p, s.League, id)
-	seasons, err := s.Seasons(tx, id)
-	p.Fail(err)
-	p.Refuse(len(seasons) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
+	p.Refuse(len(many(p, s.Seasons, id)) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
 	p.remove(leagueKey(id), l.Stamps)
 	p.stillAdmin(id, user)
 	p.bury(pkLeague+id, tombstone{Stamps: s.stamp(tx)})
@@ -115,21 +115,21 @@ func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 
 // Season reads a season by its mirror.
 func (s *Service) Season(tx *store.Tx, id string) (*Season, error) {
-	return found[Season](tx, s, seasonMirror(id), "Season %s", id)
+	p := s.plan(tx)
+	return found[Season](p, seasonMirror(id), "Season %s", id), p.Err()
 }
 
 // Seasons lists the seasons of a league.
 func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
-	return list[Season](tx, s, pkLeague+league, pkSeason)
+	p := s.plan(tx)
+	return list[Season](p, pkLeague+league, pkSeason), p.Err()
 }
 
 // DeleteSeason deletes a season without sessions.
 func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	se := must(p, s.Season, id)
-	sessions, err := s.Sessions(tx, id)
-	p.Fail(err)
-	p.Refuse(len(sessions) > 0, conflict("season_has_games", "Cannot delete season with existing games."))
+	p.Refuse(len(many(p, s.Sessions, id)) > 0, conflict("season_has_games", "Cannot delete season with existing games."))
 	p.remove(seasonMirror(id), se.Stamps)
 	p.Write(p.Drop(seasonKey(se.LeagueID, id)))
 	p.stillAdmin(se.LeagueID, user)
@@ -149,19 +149,22 @@ func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 
 // Session reads a session by its mirror.
 func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
-	return found[Session](tx, s, sessionMirror(id), "Session %s", id)
+	p := s.plan(tx)
+	return found[Session](p, sessionMirror(id), "Session %s", id), p.Err()
 }
 
 // Sessions lists the sessions of a season by date and id.
 func (s *Service) Sessions(tx *store.Tx, season string) ([]Session, error) {
-	all, err := list[Session](tx, s, pkSeason+season, pkSession)
+	p := s.plan(tx)
+	all := list[Session](p, pkSeason+season, pkSession)
 	slices.SortStableFunc(all, func(a, b Session) int { return strings.Compare(a.SessionDate, b.SessionDate) })
-	return all, err
+	return all, p.Err()
 }
 
 // SeasonTeams returns the three teams of a season. Teams that no admin has named have their default names.
 func (s *Service) SeasonTeams(tx *store.Tx, season string) ([]SeasonTeam, error) {
-	rows, err := list[SeasonTeam](tx, s, pkSeason+season, skTeam)
+	p := s.plan(tx)
+	rows := list[SeasonTeam](p, pkSeason+season, skTeam)
 	all := make([]SeasonTeam, 0, thirds)
 	for _, id := range TeamIDs() {
 		t := usualTeam(season, id)
@@ -170,7 +173,7 @@ func (s *Service) SeasonTeams(tx *store.Tx, season string) ([]SeasonTeam, error)
 		}
 		all = append(all, t)
 	}
-	return all, err
+	return all, p.Err()
 }
 
 // usualTeam returns a team with its default name and colour.
@@ -196,11 +199,6 @@ func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (
 	return p.change("team", team)
 }
 
-// access reads a user's role in a league; nil if they have none.
-func (s *Service) access(tx *store.Tx, league, user string) (*Access, error) {
-	return get[Access](tx, s, aclKey(league, user))
-}
-
 // stillAdmin checks that a user has not lost the admin role in the meantime, at any node.
 func (p *plan) stillAdmin(league, user string) {
 	p.Write(p.Check(aclKey(league, user), table.When("attribute_exists(pk) AND contains(#data, :role)", attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)})))
@@ -208,10 +206,11 @@ func (p *plan) stillAdmin(league, user string) {
 
 // Allow refuses a user who has neither the required role in a league nor a stronger one.
 func (s *Service) Allow(tx *store.Tx, league, user, role string) error {
-	a, err := s.access(tx, league, user)
+	p := s.plan(tx)
+	a := optional[Access](p, aclKey(league, user))
 	switch {
-	case err != nil:
-		return err
+	case p.Err() != nil:
+		return p.Err()
 	case a != nil && a.Role != "" && (a.Role == RoleAdmin || a.Role == role || role == RoleViewer):
 		return nil
 	case role == RoleAdmin:

@@ -71,7 +71,7 @@ func TestOneKeyTwoNodes(t *testing.T) {
 		if len(goals) != tt.goals || tt.goals > 0 && (*goals[0].ScoringTeamID != "yellow" || goals[0].EventID != event) {
 			t.Errorf("%s: %+v", name, goals)
 		}
-		if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return list[Audit](tx, r.Service, pkGame+"g", skAudit) }); len(audits) != tt.changes {
+		if audits := view(r, func(tx *store.Tx) ([]Audit, error) { return read[Audit](r, tx, pkGame+"g", skAudit) }); len(audits) != tt.changes {
 			t.Errorf("%s: %d changes", name, len(audits))
 		}
 	}

@@ -71,6 +71,17 @@ func view[T any](r *rig, do func(tx *store.Tx) (T, error)) (v T) {
 	return v
 }
 
+// read lists the records of a partition whose sort keys have a prefix.
+func read[T any, P stamped[T]](r *rig, tx *store.Tx, pk, prefix string) ([]T, error) {
+	p := r.plan(tx)
+	return list[T, P](p, pk, prefix), p.Err()
+}
+
+func (r *rig) rostered(tx *store.Tx, game string) (map[string]Rostered, error) {
+	p := r.plan(tx)
+	return p.rostered(game), p.Err()
+}
+
 // row returns a row as stored, or nil if there is none.
 func (r *rig) row(k attr.Item) attr.Item {
 	r.t.Helper()
@@ -124,7 +135,7 @@ func (r *rig) game(id string) {
 		for _, n := range []string{"1", "2"} {
 			player := team[:1] + n
 			r.must(func(tx *store.Tx) (Change, error) {
-				if p, _ := r.Player(tx, player); p != nil {
+				if _, err := r.Player(tx, player); err == nil {
 					return Change{}, nil
 				}
 				return r.AddPlayer(tx, id, player, "Player "+player, &IDs{})

@@ -24,33 +24,26 @@ type Roster struct {
 }
 
 // rostered returns the players of a game who have a team, by id. If two nodes assigned a player, the later row counts.
-func (s *Service) rostered(tx *store.Tx, game string) (map[string]Rostered, error) {
-	rows, err := list[Rostered](tx, s, pkGame+game, skRoster)
+func (p *plan) rostered(game string) map[string]Rostered {
 	in := map[string]Rostered{}
-	for _, r := range rows {
+	for _, r := range list[Rostered](p, pkGame+game, skRoster) {
 		if o, ok := in[r.PlayerID]; !ok || o.UpdatedAt < r.UpdatedAt {
 			in[r.PlayerID] = r
 		}
 	}
-	return in, err
+	return in
 }
 
 // Player reads a player.
 func (s *Service) Player(tx *store.Tx, id string) (*Player, error) {
-	return found[Player](tx, s, playerKey(id), "Player %s", id)
+	p := s.plan(tx)
+	return found[Player](p, playerKey(id), "Player %s", id), p.Err()
 }
 
 // Roster reads the players of a game.
-func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
-	in, err := s.rostered(tx, game)
-	if err != nil {
-		return r, err
-	}
-	r = Roster{Players: map[string]Player{}, Roster: []Rostered{}, Unassigned: []string{}}
-	here, err := list[gamePlayer](tx, s, pkGame+game, pkPlayer)
-	if err != nil {
-		return r, err
-	}
+func (s *Service) Roster(tx *store.Tx, game string) (Roster, error) {
+	p, r := s.plan(tx), Roster{Players: map[string]Player{}, Roster: []Rostered{}, Unassigned: []string{}}
+	in, here := p.rostered(game), list[gamePlayer](p, pkGame+game, pkPlayer)
 	r.Roster = slices.AppendSeq(r.Roster, maps.Values(in))
 	for i := range here {
 		if _, ok := in[here[i].PlayerID]; !ok {
@@ -58,14 +51,11 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 		}
 	}
 	for _, id := range slices.AppendSeq(slices.Clone(r.Unassigned), maps.Keys(in)) {
-		p, err := get[Player](tx, s, playerKey(id))
-		if err != nil {
-			return r, err
+		player := optional[Player](p, playerKey(id))
+		if player == nil { // created at another node, not synced yet
+			player = &Player{PlayerID: id, Nickname: id}
 		}
-		if p == nil { // created at another node, not synced yet
-			p = &Player{PlayerID: id, Nickname: id}
-		}
-		r.Players[id] = *p
+		r.Players[id] = *player
 	}
 	byName := func(a, b string) int {
 		return cmp.Or(strings.Compare(r.Players[a].Nickname, r.Players[b].Nickname), strings.Compare(a, b))
@@ -75,7 +65,7 @@ func (s *Service) Roster(tx *store.Tx, game string) (r Roster, err error) {
 	slices.SortFunc(r.Roster, func(a, b Rostered) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.TeamID), slices.Index(order, b.TeamID)), byName(a.PlayerID, b.PlayerID))
 	})
-	return r, nil
+	return r, p.Err()
 }
 
 // Players lists the players of a game whose nicknames contain search, most recently changed first. Case is ignored.
@@ -115,17 +105,14 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
 	g := must(p, p.game, game)
 	p.Refuse(g.FinishedAt != nil && !admin, gameFinished())
-	in, err := p.rostered(p.Tx, game)
-	p.Fail(err)
-	return g, in
+	return g, p.rostered(game)
 }
 
 // Assign moves a player into a team of a game and out of his current one.
 func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (Change, error) {
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
-	_, err := s.Player(tx, player)
-	p.Fail(err)
+	must(p, s.Player, player)
 	at := s.stamp(tx)
 	if in[player].TeamID == team {
 		return p.change("player", player) // already in the team
@@ -158,9 +145,7 @@ func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Chang
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
 	p.Refuse(in[player].TeamID == "", notFound("", "This player is not in a team of this game."))
-	goals, err := s.goals(tx, g)
-	p.Fail(err)
-	p.Refuse(slices.ContainsFunc(goals, func(o Goal) bool {
+	p.Refuse(slices.ContainsFunc(p.goals(g), func(o Goal) bool {
 		return o.ScorerPlayerID == player || slices.Contains(o.AssistPlayerIDs, player)
 	}), conflict("player_has_goals", "%s has goals or assists in this game: edit or delete those first.", p.nickname(player)))
 	p.out(game, player, "")

@@ -28,7 +28,8 @@ func TestScan(t *testing.T) {
 	}
 	found := func() (all string) {
 		for _, d := range view(r, func(tx *store.Tx) ([]tombstone, error) {
-			return scan[tombstone](tx, r.Service, pkGame, skDeleted)
+			p := r.plan(tx)
+			return scan[tombstone](p, pkGame, skDeleted), p.Err()
 		}) {
 			all += d.GameID
 		}

@@ -223,7 +223,7 @@ func TestTransactionsOfManyRows(t *testing.T) {
 	r.must(func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") })
 	r.export(seq)
 	if here := view(r, func(tx *store.Tx) ([]gamePlayer, error) {
-		return list[gamePlayer](tx, r.Service, pkGame+"g", pkPlayer)
+		return read[gamePlayer](r, tx, pkGame+"g", pkPlayer)
 	}); len(here) > 0 {
 		t.Errorf("%d rows are left", len(here))
 	}

@@ -4,25 +4,21 @@ import "github.com/touchline/touchline/store"
 
 // Standings computes a season's table from its finished games.
 func (s *Service) Standings(tx *store.Tx, season string, blissett bool) ([]Standing, error) {
-	games, err := s.SeasonGames(tx, season)
-	if err != nil {
-		return nil, err
-	}
-	teams, err := s.SeasonTeams(tx, season)
+	p := s.plan(tx)
+	games, teams := many(p, s.SeasonGames, season), many(p, s.SeasonTeams, season)
 	var results []*Result
 	for i := range games {
 		if games[i].Result != nil {
 			results = append(results, games[i].Result)
 		}
 	}
-	return StandingsOf(teams, results, blissett), err
+	return StandingsOf(teams, results, blissett), p.Err()
 }
 
 // Leaders ranks a season's players by its finished games.
 func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, error) {
 	p := s.plan(tx)
-	games, err := s.SeasonGames(tx, season)
-	p.Fail(err)
+	games := many(p, s.SeasonGames, season)
 	by := map[string]*Leader{}
 	of := func(id string) *Leader {
 		if by[id] == nil {
@@ -35,9 +31,7 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 		if g.FinishedAt == nil {
 			continue
 		}
-		in, err := s.rostered(tx, g.GameID)
-		p.Fail(err)
-		for id := range in {
+		for id := range p.rostered(g.GameID) {
 			of(id).Games++
 		}
 		for n := range g.Goals {
