@@ -34,9 +34,10 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 		return out, badRequest("Invalid session_id: must be a valid UUID")
 	}
 	for { // until no game is left: removing a game may uncover a skOldGame row of the same day
-		games, err := s.games(tx, session)
-		if err != nil || len(games) == 0 {
-			return out, err
+		p := s.plan(tx)
+		games := p.games(session)
+		if p.Err() != nil || len(games) == 0 {
+			return out, p.Err()
 		}
 		late, err := s.become(tx, account, session)
 		if err != nil {

@@ -155,13 +155,10 @@ func (s *Service) CheckGuess(g *Guess) error {
 // The write is conditional on the whole list of guesses: if another node's guess reaches the cloud first, the cloud refuses this one and
 // all that follow it. Merge then joins the two lists.
 func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
-	answer, err := s.answer(tx, g.Date)
-	if err != nil {
-		return View{}, err
-	}
-	game, err := s.game(tx, g.User, g.Date)
-	if err != nil {
-		return View{}, err
+	p := s.plan(tx)
+	answer, game := p.answer(g.Date), p.game(g.User, g.Date)
+	if p.Err() != nil {
+		return View{}, p.Err()
 	}
 	if i := slices.Index(game.GuessKeys, g.Key); g.Key != "" && i >= 0 {
 		if game.Guesses[i] != g.Word {
@@ -180,31 +177,30 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	was := game
 	game.add(turn{g.Word, g.At.UTC().Format(stamp), g.Key})
 	game.Won, game.UpdatedAt = g.Word == answer, tx.Now().UTC().Format(stamp)
-	return game.view(answer, len(game.Guesses)), s.keep(tx, &game, &was)
+	p.keep(&game, &was)
+	return game.view(answer, len(game.Guesses)), p.Err()
 }
 
 // Import creates a player's game from words that were guessed one minute apart, the first of them at the given time.
 func (s *Service) Import(tx *store.Tx, user string, words []string, at time.Time) error {
 	date := at.UTC().Format(Day)
-	answer, err := s.answer(tx, date)
+	p := s.plan(tx)
+	answer := p.answer(date)
 	g := Game{PK: gamesOf(user) + date, UserID: user, Date: date, CreatedAt: at.UTC().Format(stamp)}
 	for _, w := range words {
 		g.UpdatedAt = at.UTC().Format(stamp)
 		g.add(turn{word: w, at: g.UpdatedAt})
 		g.Won, at = w == answer, at.Add(time.Minute)
 	}
-	return cmp.Or(err, s.keep(tx, &g, &Game{}))
+	p.keep(&g, &Game{})
+	return p.Err()
 }
 
 // keep stores a game over was, the version that was read.
-func (s *Service) keep(tx *store.Tx, g, was *Game) error {
-	w, err := s.write(g, was)
-	if err == nil && w.Update != nil {
-		_, err = tx.Update(*w.Update)
-	} else if err == nil {
-		_, err = tx.Put(*w.Put)
-	}
-	return err
+func (p *plan) keep(g, was *Game) {
+	w, err := p.write(g, was)
+	p.Fail(err)
+	p.Commit(w)
 }
 
 // write returns the write that replaces was, the version that was read, by g. A game that begins, or goes on from a skOldGame row, is a new
@@ -259,10 +255,11 @@ func gameIn(read reader, user, date string) (Game, error) {
 	return Game{PK: gamesOf(user) + date, SK: skGame, UserID: user, Date: date}, nil
 }
 
-func (s *Service) game(tx *store.Tx, user, date string) (Game, error) {
-	g, err := gameIn(s.reader(tx), user, date)
-	g.CreatedAt = cmp.Or(g.CreatedAt, tx.Now().UTC().Format(stamp))
-	return g, err
+func (p *plan) game(user, date string) Game {
+	g, err := gameIn(p.reader(p.Tx), user, date)
+	p.Fail(err)
+	g.CreatedAt = cmp.Or(g.CreatedAt, p.Tx.Now().UTC().Format(stamp))
+	return g
 }
 
 // GameNeeds lists the rows behind a player's game for a day that another node may have written: the game, the answer and, for a session,
@@ -304,15 +301,10 @@ func (s *Service) RecentNeeds(tx *store.Tx, user string) (all []attr.Item, err e
 
 // Game returns a player's game for a day, with the words that did not count. Call Seen once the player has been told of them.
 func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
-	if !isDay(date) {
-		return View{}, badDate()
-	}
-	answer, err := s.answer(tx, date)
-	if err != nil {
-		return View{}, err
-	}
-	g, err := s.game(tx, user, date)
-	return g.view(answer, len(g.Guesses)), err
+	p := s.plan(tx)
+	p.Refuse(!isDay(date), badDate())
+	answer, g := p.answer(date), p.game(user, date)
+	return g.view(answer, len(g.Guesses)), p.Err()
 }
 
 // Seen records that a player has been told of dropped words. If another node has added some since, the list stays, to be shown again.

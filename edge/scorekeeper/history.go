@@ -30,57 +30,49 @@ type PlayedGame struct {
 }
 
 // games reads all games of a player, oldest day first. If a day has a row of both kinds, the skGame row is used.
-func (s *Service) games(tx *store.Tx, user string) (all []Game, err error) {
+func (p *plan) games(user string) (all []Game) {
 	for _, sk := range []string{skGame, skOldGame} {
-		games, err := rows(s, tx, gamesOf(user), sk, func(row attr.Item) (Game, bool) {
+		all = append(all, rows(p, gamesOf(user), sk, func(row attr.Item) (Game, bool) {
 			g, err := gameOf(row)
 			return g, err == nil && isDay(g.Date) && !slices.ContainsFunc(all, func(o Game) bool { return o.Date == g.Date })
-		})
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, games...)
+		})...)
 	}
 	slices.SortFunc(all, func(a, b Game) int { return strings.Compare(a.Date, b.Date) })
-	return all, nil
+	return all
 }
 
 // Games returns the number of a player's games.
 func (s *Service) Games(tx *store.Tx, user string) (int, error) {
-	all, err := s.games(tx, user)
-	return len(all), err
+	p := s.plan(tx)
+	return len(p.games(user)), p.Err()
 }
 
 // Players returns the number of games of a day.
 func (s *Service) Players(tx *store.Tx, date string) (int, error) {
-	all, err := rows(s, tx, prefixUser, skGame, func(row attr.Item) (struct{}, bool) {
+	p := s.plan(tx)
+	return len(rows(p, prefixUser, skGame, func(row attr.Item) (struct{}, bool) {
 		return struct{}{}, row["puzzle_date"].Str() == date
-	})
-	return len(all), err
+	})), p.Err()
 }
 
 // History returns a player's history.
 func (s *Service) History(tx *store.Tx, user string) (History, error) {
-	h := History{UserID: user, Games: []PlayedGame{}}
-	all, err := s.games(tx, user)
-	for _, g := range slices.Backward(all) {
-		answer, err := s.word(tx, g.Date)
-		if err != nil {
-			return h, err
-		}
-		p := PlayedGame{
+	p, h := s.plan(tx), History{UserID: user, Games: []PlayedGame{}}
+	for _, g := range slices.Backward(p.games(user)) {
+		answer := p.word(g.Date)
+		played := PlayedGame{
 			GameID: GameID(g.UserID, g.Date), Date: g.Date, Guesses: len(g.Guesses), Won: g.Won, InProgress: !g.Over(),
 			Graded: [][]Grade{}, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
 		}
 		for _, guess := range g.Guesses {
-			p.Graded = append(p.Graded, GradeGuess(guess, answer))
+			played.Graded = append(played.Graded, GradeGuess(guess, answer))
 		}
-		h.Games = append(h.Games, p)
+		h.Games = append(h.Games, played)
 		if h.Total++; g.Won {
 			h.Won++
 		}
 	}
-	return h, err
+	return h, p.Err()
 }
 
 // Streaks counts a player's runs of solved days, and games by number of guesses.
@@ -92,13 +84,10 @@ type Streaks struct {
 
 // Streaks returns a player's streaks up to today. A day without a puzzle does not end a run; neither does today's game until it is lost.
 func (s *Service) Streaks(tx *store.Tx, user, today string) (out Streaks, err error) {
+	p, byDate := s.plan(tx), map[string]Game{}
 	puzzles, err := s.Puzzles(tx, "", "")
-	if err != nil {
-		return out, err
-	}
-	games, err := s.games(tx, user)
-	byDate := map[string]Game{}
-	for _, g := range games {
+	p.Fail(err)
+	for _, g := range p.games(user) {
 		byDate[g.Date] = g
 		if moves := len(g.Guesses); g.Won && moves > 0 && moves <= MaxGuesses { // other programs write these rows too
 			out.Distribution[moves-1]++
@@ -106,17 +95,17 @@ func (s *Service) Streaks(tx *store.Tx, user, today string) (out Streaks, err er
 			out.Distribution[MaxGuesses]++
 		}
 	}
-	for _, p := range puzzles {
-		switch g := byDate[p.Date]; {
-		case p.Date > today:
+	for _, of := range puzzles {
+		switch g := byDate[of.Date]; {
+		case of.Date > today:
 		case g.Won:
 			out.Now++
 			out.Best = max(out.Best, out.Now)
-		case p.Date < today || g.Over():
+		case of.Date < today || g.Over():
 			out.Now = 0
 		}
 	}
-	return out, err
+	return out, p.Err()
 }
 
 // Score is a game as other players may see it: rows of coloured squares, without letters.
@@ -131,32 +120,30 @@ type Score struct {
 	at   string // when the game was last updated
 }
 
-func (s *Service) score(tx *store.Tx, g *Game) (Score, error) {
-	answer, err := s.word(tx, g.Date)
+func (p *plan) score(g *Game) Score {
+	answer := p.word(g.Date)
 	out := Score{GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: len(g.Guesses), Won: g.Won, Rows: []string{}, at: g.UpdatedAt}
 	for _, guess := range g.Guesses {
 		out.Rows = append(out.Rows, Graded(guess, answer).Row())
 	}
-	return out, err
+	return out
 }
 
 // Scores returns the games of user between two days. Another player, by, must share a team with user, and gets only the finished games. If
 // they share none, the error is NotFound.
 func (s *Service) Scores(tx *store.Tx, by, user, from, to string) ([]Score, error) {
+	p := s.plan(tx)
 	if by != user {
-		if known, err := s.Concerns(tx, by); err != nil || !IsUser(user) || !slices.Contains(known, user) {
-			return nil, cmp.Or(err, notFound("User"))
-		}
+		known, err := s.Concerns(tx, by)
+		p.Fail(err)
+		p.Refuse(!IsUser(user) || !slices.Contains(known, user), notFound("User"))
 	}
-	games, err := s.games(tx, user)
-	games = slices.DeleteFunc(games, func(g Game) bool { return g.Date < from || g.Date > to || by != user && !g.Over() })
+	games := slices.DeleteFunc(p.games(user), func(g Game) bool { return g.Date < from || g.Date > to || by != user && !g.Over() })
 	all := make([]Score, len(games))
 	for i := range games {
-		if all[i], err = s.score(tx, &games[i]); err != nil {
-			return nil, err
-		}
+		all[i] = p.score(&games[i])
 	}
-	return all, err
+	return all, p.Err()
 }
 
 // Board shows how a team did on a day.
@@ -170,31 +157,23 @@ type Board struct {
 
 // Board returns a team's board for a day. Only members may see it.
 func (s *Service) Board(tx *store.Tx, by, team, date string) (Board, error) {
-	t, err := s.Team(tx, team, by)
-	if err != nil {
-		return Board{}, err
-	}
-	return s.board(tx, &t, date)
+	p := s.plan(tx)
+	t := p.teamFor(team, by)
+	return p.board(&t, date), p.Err()
 }
 
-func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
+func (p *plan) board(t *Team, date string) Board {
 	b := Board{ID: GameID(t.ID, date), TeamID: t.ID, Date: date, Scores: []Score{}}
 	for i := range t.Members {
 		m := &t.Members[i]
-		g, err := s.game(tx, m.UserID, date)
-		if err != nil {
-			return b, err
-		}
+		g := p.game(m.UserID, date)
 		if len(g.Guesses) > 0 {
 			b.Participants++
 		}
 		if !g.Over() {
 			continue
 		}
-		score, err := s.score(tx, &g)
-		if err != nil {
-			return b, err
-		}
+		score := p.score(&g)
 		score.Name = m.Name
 		b.Scores = append(b.Scores, score)
 	}
@@ -202,7 +181,7 @@ func (s *Service) board(tx *store.Tx, t *Team, date string) (Board, error) {
 		behind := map[bool]int{false: 1}
 		return cmp.Or(behind[x.Won]-behind[y.Won], cmp.Compare(x.Moves, y.Moves), strings.Compare(x.at, y.at), strings.Compare(x.Name, y.Name))
 	})
-	return b, nil
+	return b
 }
 
 // BoardsOf returns which boards a journal record changes: those of a day, or those of a team that a player joins or leaves. subject is the
@@ -222,34 +201,27 @@ func BoardsOf(r *store.Record) (subject string, which map[string]string, ok bool
 // Concerns lists the subjects (see BoardsOf) that a player is notified of: their own partition, and the partitions and members of their
 // teams. A deleted team counts as having no members, though the row of one that another node added meanwhile may remain.
 func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
-	all := []string{prefixUser + user}
-	teams, err := s.TeamsOf(tx, user)
-	for _, team := range teams {
-		found, loadErr := s.load(tx, teamKey(team), &Team{})
-		members, listErr := under(s, tx, prefixTeam+team, prefixMember, name)
-		if err = cmp.Or(err, loadErr, listErr); found {
-			all = append(append(all, prefixTeam+team), members...)
+	p, all := s.plan(tx), []string{prefixUser + user}
+	for _, team := range p.teamsOf(user) {
+		if p.load(teamKey(team), &Team{}) {
+			all = append(append(all, prefixTeam+team), under(p, prefixTeam+team, prefixMember, name)...)
 		}
 	}
-	return all, err
+	return all, p.Err()
 }
 
 // Boards returns boards without scores of the days of a range that had a puzzle, at most limit of them after skip; total counts all such days.
 func (s *Service) Boards(tx *store.Tx, by, team, from, to string, skip, limit int) (all []Board, total int, err error) {
-	t, err := s.Team(tx, team, by)
-	if err != nil {
-		return nil, 0, err
-	}
+	p := s.plan(tx)
+	t := p.teamFor(team, by)
 	puzzles, err := s.Puzzles(tx, from, to)
+	p.Fail(err)
 	puzzles = slices.DeleteFunc(puzzles, func(p Puzzle) bool { return !begun(p.Date, tx.Now()) })
 	all, total = []Board{}, len(puzzles)
-	for _, p := range puzzles[min(skip, total):min(skip+limit, total)] {
-		b, err := s.board(tx, &t, p.Date)
-		if err != nil {
-			return nil, total, err
-		}
+	for _, of := range puzzles[min(skip, total):min(skip+limit, total)] {
+		b := p.board(&t, of.Date)
 		b.Scores = nil
 		all = append(all, b)
 	}
-	return all, total, err
+	return all, total, p.Err()
 }

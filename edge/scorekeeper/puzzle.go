@@ -20,6 +20,14 @@ type Service struct {
 	cache answers
 }
 
+// plan is the work of a transaction. Until its first error, what could not be read is empty.
+type plan struct {
+	*Service
+	table.Plan
+}
+
+func (s *Service) plan(tx *store.Tx) *plan { return &plan{s, s.Plan(tx)} }
+
 // Puzzle is a day's answer. Word is for admins: for any other reader, callers clear it.
 type Puzzle struct {
 	Date   string `dynamodbav:"puzzle_date" json:"date"`
@@ -72,47 +80,37 @@ func (s *Service) ClearCache(changed uint64) {
 }
 
 // answer returns a day's word. The puzzle does not exist for players until the day has begun in some time zone.
-func (s *Service) answer(tx *store.Tx, date string) (string, error) {
-	if !begun(date, tx.Now()) {
-		return "", noPuzzle()
-	}
-	word, err := s.word(tx, date)
-	if err == nil && word == "" {
-		err = noPuzzle()
-	}
-	return word, err
+func (p *plan) answer(date string) string {
+	p.Refuse(!begun(date, p.Tx.Now()), noPuzzle())
+	word := p.word(date)
+	p.Refuse(word == "", noPuzzle())
+	return word
 }
 
 // word returns the word of any day, future ones too. It is empty if there is none.
-func (s *Service) word(tx *store.Tx, date string) (string, error) {
-	if word, ok := s.cache.get(date); ok {
-		return word, nil
+func (p *plan) word(date string) string {
+	if word, ok := p.cache.get(date); ok {
+		return word
 	}
-	var p Puzzle
-	found, err := s.load(tx, AnswerKey(date), &p)
-	if err == nil && found {
-		s.cache.keep(date, p.Word, tx.Seq())
+	var of Puzzle
+	if p.load(AnswerKey(date), &of) {
+		p.cache.keep(date, of.Word, p.Tx.Seq())
 	}
-	return p.Word, err
+	return of.Word
 }
 
 // load decodes the row with key k. found is false if there is no such row, or if another program wrote it in a form that cannot be decoded.
-func (s *Service) load(tx *store.Tx, k attr.Item, into any) (found bool, err error) {
-	row, err := tx.Get(s.Table, k)
-	return row != nil && err == nil && attr.Unmarshal(row, into) == nil, err
+func (p *plan) load(k attr.Item, into any) (found bool) {
+	row := p.Get(k)
+	return row != nil && attr.Unmarshal(row, into) == nil
 }
 
 // Puzzle returns the puzzle of a day, with its word.
 func (s *Service) Puzzle(tx *store.Tx, date string) (Puzzle, error) {
-	if !isDay(date) {
-		return Puzzle{}, badDate()
-	}
-	var p Puzzle
-	found, err := s.load(tx, AnswerKey(date), &p)
-	if err == nil && !found {
-		err = fault.New(fault.NotFound, "not_found", "No puzzle found for date %s", date)
-	}
-	return p, err
+	p, of := s.plan(tx), Puzzle{}
+	p.Refuse(!isDay(date), badDate())
+	p.Refuse(!p.load(AnswerKey(date), &of), fault.New(fault.NotFound, "not_found", "No puzzle found for date %s", date))
+	return of, p.Err()
 }
 
 // Puzzles lists the puzzles from one day to another, oldest first. If both are empty it lists all.
@@ -125,19 +123,23 @@ func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 	case from > to:
 		return nil, badRequest("end_date must not be before start_date")
 	}
-	return rows(s, tx, prefixPuzzle, skAnswer, func(row attr.Item) (p Puzzle, ok bool) {
-		err := attr.Unmarshal(row, &p)
-		return p, err == nil && (from == "" || from <= p.Date && p.Date <= to)
-	})
+	p := s.plan(tx)
+	return rows(p, prefixPuzzle, skAnswer, func(row attr.Item) (of Puzzle, ok bool) {
+		err := attr.Unmarshal(row, &of)
+		return of, err == nil && (from == "" || from <= of.Date && of.Date <= to)
+	}), p.Err()
 }
 
 // rows collects what take returns for the rows with sort key sk in partitions that begin with prefix. take reports false for a row to skip,
 // such as one that another program wrote in a form that cannot be decoded.
-func rows[T any](s *Service, tx *store.Tx, prefix, sk string, take func(row attr.Item) (T, bool)) ([]T, error) {
-	return table.Collect(tx.ScanAll(s.With(sk, prefix)), func(row attr.Item) (T, bool, error) {
-		v, ok := take(row)
-		return v, ok, nil
-	})
+func rows[T any](p *plan, prefix, sk string, take func(row attr.Item) (T, bool)) []T {
+	all := []T{}
+	for row := range p.Rows(p.Tx.ScanAll(p.With(sk, prefix))) {
+		if v, ok := take(row); ok {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // NewAnswer is an admin's request to set the answer of a day: to Word or, if it is empty and Random is set, to a random unused word.
@@ -149,28 +151,23 @@ type NewAnswer struct {
 // SetAnswer sets or changes the answer of a day. Changing it re-grades the games of that day. If two nodes set an answer at once, the first
 // to reach the cloud wins, and the other's is an open conflict.
 func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
-	p, err := s.chosen(tx, n)
-	if err != nil {
-		return p, err
-	}
+	p, old := s.plan(tx), Puzzle{}
+	now, err := s.chosen(tx, n)
+	p.Fail(err)
 	team := attr.Null()
-	if p.TeamID != "" {
-		team = attr.S(p.TeamID)
+	if now.TeamID != "" {
+		team = attr.S(now.TeamID)
 	}
-	var old Puzzle
-	found, err := s.load(tx, AnswerKey(n.Date), &old)
-	switch {
-	case err != nil:
-	case found:
-		seen := table.When("word = :seen", attr.Item{":word": attr.S(p.Word), ":team": team, ":seen": attr.S(old.Word)})
-		_, err = tx.Update(*s.Update(AnswerKey(n.Date), "SET word = :word, team_id = :team", seen).Update)
-	default:
+	if p.load(AnswerKey(n.Date), &old) {
+		seen := table.When("word = :seen", attr.Item{":word": attr.S(now.Word), ":team": team, ":seen": attr.S(old.Word)})
+		p.Commit(p.Update(AnswerKey(n.Date), "SET word = :word, team_id = :team", seen))
+	} else {
 		row := AnswerKey(n.Date)
-		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(p.Word), team
-		_, err = tx.Put(*s.Create(row).Put)
+		row["puzzle_date"], row["word"], row["team_id"] = attr.S(n.Date), attr.S(now.Word), team
+		p.Commit(p.Create(row))
 	}
 	s.ClearCache(tx.Seq()) // now: the journal record arrives a moment later
-	return p, err
+	return now, p.Err()
 }
 
 // chosen validates a request, and picks the word of a random one.

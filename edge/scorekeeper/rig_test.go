@@ -49,6 +49,16 @@ func (r *rig) update(do func(tx *store.Tx) error) error {
 	return err
 }
 
+func (r *rig) games(tx *store.Tx, user string) ([]Game, error) {
+	p := r.plan(tx)
+	return p.games(user), p.Err()
+}
+
+func (r *rig) game(tx *store.Tx, user, date string) (Game, error) {
+	p := r.plan(tx)
+	return p.game(user, date), p.Err()
+}
+
 func (r *rig) must(do func(tx *store.Tx) error) {
 	r.t.Helper()
 	if err := r.update(do); err != nil {

@@ -53,9 +53,9 @@ type Profile struct {
 
 // Profile returns a player's profile. Fields that were never set are empty.
 func (s *Service) Profile(tx *store.Tx, user string) (Profile, error) {
-	p := Profile{UserID: user}
-	_, err := s.load(tx, profileKey(user), &p)
-	return p, err
+	p, of := s.plan(tx), Profile{UserID: user}
+	p.load(profileKey(user), &of)
+	return of, p.Err()
 }
 
 // SetProfile updates the given fields of a player's profile; nil leaves a field as it is.
@@ -78,11 +78,14 @@ func notFound(what string) error { return fault.New(fault.NotFound, "not_found",
 
 // Team returns a team. Only its members may see it.
 func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
-	t, err := s.team(tx, team)
-	if err == nil && t.of(user).Role == "" {
-		err = fault.New(fault.Forbidden, "forbidden", "Only the team's members can see it")
-	}
-	return t, err
+	p := s.plan(tx)
+	return p.teamFor(team, user), p.Err()
+}
+
+func (p *plan) teamFor(team, user string) Team {
+	t := p.team(team)
+	p.Refuse(t.of(user).Role == "", fault.New(fault.Forbidden, "forbidden", "Only the team's members can see it"))
+	return t
 }
 
 // of returns the member with a user's ID, or the zero Member.
@@ -93,45 +96,51 @@ func (t *Team) of(user string) Member {
 	return Member{}
 }
 
-func (s *Service) team(tx *store.Tx, id string) (t Team, err error) {
-	if found, err := s.load(tx, teamKey(id), &t); err != nil || !found {
-		return t, cmp.Or(err, notFound("Team"))
-	}
+func (p *plan) team(id string) (t Team) {
+	p.Refuse(!p.load(teamKey(id), &t), notFound("Team"))
 	t.ID = id
-	t.Members, err = under(s, tx, prefixTeam+id, prefixMember, func(user string, row attr.Item) (m Member, ok bool, err error) {
+	t.Members = under(p, prefixTeam+id, prefixMember, func(user string, row attr.Item) (m Member, ok bool) {
 		malformed := attr.Unmarshal(row, &m) // a row of another program, to be skipped
 		m.UserID = user
-		return m, malformed == nil, nil
+		return m, malformed == nil
 	})
 	for i := range t.Members { // a member without a name gets one made from the ID that reveals nothing of the account
-		m := &t.Members[i]
-		p, profileErr := s.Profile(tx, m.UserID)
-		m.Name, m.Avatar, err = cmp.Or(p.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), p.Avatar, cmp.Or(err, profileErr)
+		m, of := &t.Members[i], Profile{}
+		p.load(profileKey(m.UserID), &of)
+		m.Name, m.Avatar = cmp.Or(of.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), of.Avatar
 	}
 	slices.SortFunc(t.Members, func(a, b Member) int {
 		return cmp.Or(cmp.Compare(a.JoinedAt, b.JoinedAt), strings.Compare(a.UserID, b.UserID))
 	})
-	return t, err
+	return t
 }
 
 // TeamsOf lists the IDs of a player's teams.
 func (s *Service) TeamsOf(tx *store.Tx, user string) ([]string, error) {
-	return under(s, tx, prefixUser+user, prefixTeam, name)
+	p := s.plan(tx)
+	return p.teamsOf(user), p.Err()
 }
+
+func (p *plan) teamsOf(user string) []string { return under(p, prefixUser+user, prefixTeam, name) }
 
 // under collects what take returns for the rows of a partition whose sort keys begin with prefix. name is the rest of the sort key.
-func under[T any](s *Service, tx *store.Tx, pk, prefix string, take func(name string, row attr.Item) (T, bool, error)) ([]T, error) {
-	return table.Collect(tx.QueryAll(s.Under(pk, prefix)), func(row attr.Item) (T, bool, error) {
-		return take(strings.TrimPrefix(row["sk"].Str(), prefix), row)
-	})
+func under[T any](p *plan, pk, prefix string, take func(name string, row attr.Item) (T, bool)) []T {
+	all := []T{}
+	for row := range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
+		if v, ok := take(strings.TrimPrefix(row["sk"].Str(), prefix), row); ok {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
-func name(name string, _ attr.Item) (string, bool, error) { return name, true, nil }
+func name(name string, _ attr.Item) (string, bool) { return name, true }
 
 // TeamNeeds lists the rows behind a request about a player's teams, or about the one given, that another node may have written: the player's
 // memberships, the teams and, for the team given, the profiles and memberships of the members known here, and their games on the given days.
 func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]attr.Item, error) {
-	teams, err := s.TeamsOf(tx, user)
+	p := s.plan(tx)
+	teams := p.teamsOf(user)
 	if team != "" {
 		teams = []string{team}
 	}
@@ -139,18 +148,16 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 	for _, id := range teams {
 		all = append(all, attr.Item{"pk": attr.S(prefixTeam + id)})
 	}
-	t, teamErr := s.team(tx, team) // not found if team is empty
-	for i := range t.Members {
-		member := t.Members[i].UserID
+	if !p.load(teamKey(team), &Team{}) { // no team is given, or it is not known here
+		return all, p.Err()
+	}
+	for _, member := range under(p, prefixTeam+team, prefixMember, name) {
 		all = append(all, profileKey(member), belongsKey(member, team))
 		for _, day := range days {
 			all = append(all, GameKey(member, day))
 		}
 	}
-	if fault.Is(teamErr, fault.NotFound) {
-		teamErr = nil
-	}
-	return all, cmp.Or(err, teamErr)
+	return all, p.Err()
 }
 
 // CreateTeam creates a team with its creator as admin. once, an Idempotency-Key, may be empty; otherwise it determines the team's ID, at every
@@ -169,10 +176,9 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
 	items := append(s.membership(id, user, "", RoleAdmin, now), s.Create(row))
-	if err := table.Commit(tx, items...); err != nil {
-		return Team{}, err
-	}
-	return s.team(tx, id)
+	p := s.plan(tx)
+	p.Commit(items...)
+	return p.team(id), p.Err()
 }
 
 // membership returns the writes of the two rows of a membership. They create the rows if was is empty, delete them if role is empty, and change
@@ -199,29 +205,32 @@ const there = "attribute_exists(pk)"
 
 // setRole changes a player's role in a team, or removes the player if role is empty, and counts the admins, in one transaction. It is refused
 // if no admin would be left, if the two rows of the membership differ, or if by, who changes another player, is no longer an admin.
-func (s *Service) setRole(tx *store.Tx, by, team, user string, was, role Role) error {
-	items := s.membership(team, user, was, role, tx.Now().UnixMilli())
+func (p *plan) setRole(by, team, user string, was, role Role) {
+	items := p.membership(team, user, was, role, p.Tx.Now().UnixMilli())
 	admins := map[Role]int64{RoleAdmin: 1}
 	const count = "ADD admins :by"
 	switch n := admins[role] - admins[was]; {
 	case n == 0:
-		items = append(items, s.Check(teamKey(team), table.When(there, nil)))
+		items = append(items, p.Check(teamKey(team), table.When(there, nil)))
 	case n > 0:
-		items = append(items, s.Update(teamKey(team), count, table.When(there, attr.Item{":by": attr.Int(n)})))
+		items = append(items, p.Update(teamKey(team), count, table.When(there, attr.Item{":by": attr.Int(n)})))
 	default:
 		others := table.When("admins > :one", attr.Item{":by": attr.Int(n), ":one": attr.Int(1)})
-		items = append(items, s.Update(teamKey(team), count, others))
+		items = append(items, p.Update(teamKey(team), count, others))
 	}
 	if by != user {
 		admin := table.When("#role = :admin", attr.Item{":admin": attr.S(string(RoleAdmin))})
-		items = append(items, s.Check(memberKey(team, by), admin))
+		items = append(items, p.Check(memberKey(team, by), admin))
 	}
-	err := table.Commit(tx, items...)
+	if p.Err() != nil {
+		return
+	}
+	err := table.Commit(p.Tx, items...)
 	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
 	if ok && admins[role] < admins[was] && canceled.Reasons[2].Code != store.ReasonNone { // the third row is the team's, with its count
-		return fault.New(fault.Conflict, "conflict", "A team must keep at least one admin")
+		err = fault.New(fault.Conflict, "conflict", "A team must keep at least one admin")
 	}
-	return halfHere(err)
+	p.Fail(halfHere(err))
 }
 
 // halfHere returns the error of a transaction that found half of a membership, because the other half has not arrived from another node.
@@ -233,50 +242,46 @@ func halfHere(err error) error {
 }
 
 // administered returns a team, with a Forbidden error unless by is one of its admins.
-func (s *Service) administered(tx *store.Tx, by, team string) (Team, error) {
-	t, err := s.team(tx, team)
-	if err == nil && t.of(by).Role != RoleAdmin {
-		err = fault.New(fault.Forbidden, "forbidden", "Only the team's admins can change it")
-	}
-	return t, err
+func (p *plan) administered(by, team string) Team {
+	t := p.team(team)
+	p.Refuse(t.of(by).Role != RoleAdmin, notAdmin())
+	return t
+}
+
+func notAdmin() error {
+	return fault.New(fault.Forbidden, "forbidden", "Only the team's admins can change it")
 }
 
 // SetTeammate adds a player to a team, or changes a member's role. Only the team's admins may do so.
 func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
-	t, err := s.administered(tx, by, team)
+	p := s.plan(tx)
+	t := p.administered(by, team)
 	was := t.of(user).Role
-	switch {
-	case err != nil:
-		return Member{}, err
-	case was == "" && len(t.Members) >= MaxMembers:
-		return Member{}, fault.New(fault.Conflict, "conflict", "A team can have at most %d members", MaxMembers)
-	case was != role:
-		if err := s.setRole(tx, by, team, user, was, role); err != nil {
-			return Member{}, err
-		}
-		t, err = s.team(tx, team)
+	p.Refuse(was == "" && len(t.Members) >= MaxMembers, fault.New(fault.Conflict, "conflict", "A team can have at most %d members", MaxMembers))
+	if was != role {
+		p.setRole(by, team, user, was, role)
+		t = p.team(team)
 	}
-	return t.of(user), err
+	return t.of(user), p.Err()
 }
 
 // RemoveTeammate removes a player from a team. Admins may remove anyone; other members only themselves.
 func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, error) {
-	t, err := s.administered(tx, by, team)
+	p := s.plan(tx)
+	t := p.team(team)
+	p.Refuse(by != user && t.of(by).Role != RoleAdmin, notAdmin())
 	m := t.of(user)
-	switch {
-	case err != nil && !(by == user && t.ID != ""):
-		return Member{}, err
-	case m.Role == "":
-		return m, notFound("User")
-	}
-	return m, s.setRole(tx, by, team, user, m.Role, "")
+	p.Refuse(m.Role == "", notFound("User"))
+	p.setRole(by, team, user, m.Role, "")
+	return m, p.Err()
 }
 
 // DeleteTeam deletes a team and all memberships in one transaction. Only the team's admins may do so.
 func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
-	t, err := s.administered(tx, by, team)
-	if err != nil {
-		return t, err
+	p := s.plan(tx)
+	t := p.administered(by, team)
+	if p.Err() != nil {
+		return t, p.Err()
 	}
 	return t, halfHere(table.Commit(tx, s.deletion(&t, by)...))
 }

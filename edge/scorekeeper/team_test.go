@@ -250,7 +250,11 @@ func TestAdminIsCountedDownOnce(t *testing.T) {
 	admins := func() string { return r.row(teamKey(id))["admins"].Text() }
 	// out makes the writes of a node that does not know what another node has done.
 	out := func(user string) error {
-		return r.update(func(tx *store.Tx) error { return r.setRole(tx, user, id, user, RoleAdmin, "") })
+		return r.update(func(tx *store.Tx) error {
+			p := r.plan(tx)
+			p.setRole(user, id, user, RoleAdmin, "")
+			return p.Err()
+		})
 	}
 	if err := out("bob"); err != nil {
 		t.Fatal(err)
