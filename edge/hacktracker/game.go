@@ -208,12 +208,9 @@ func (s *Service) EmptyAll(tx *store.Tx) error {
 	b := s.Open(tx, "")
 	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted OR begins_with(SK, :undone)"}
 	scan.Values = attr.Item{":deleted": attr.S(skDeleted), ":undone": attr.S(prefixUndone)}
-	for it, err := range tx.ScanAll(scan) {
-		if b.Fail(err); b.Err() != nil {
-			break
-		}
+	for it := range b.Rows(tx.ScanAll(scan)) {
 		b.gone(it)
-		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > keptFor && b.Err() == nil {
+		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > keptFor {
 			b.Commit(b.Drop(it))
 		}
 	}

@@ -132,7 +132,7 @@ func (b *Book) newID(kind, once string) string {
 
 // collect decodes the rows in a partition of the table or an index whose sort keys have a prefix.
 func collect[T any](b *Book, index, pk, prefix string, of func(it attr.Item) T) []T {
-	return table.Read(&b.Plan, b.By(index, index+"PK", index+"SK").Under(pk, prefix), of)
+	return table.Read(&b.Plan, b.Tx.QueryAll(b.By(index, index+"PK", index+"SK").Under(pk, prefix)), of)
 }
 
 // Page selects a part of a list.

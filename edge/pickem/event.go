@@ -19,7 +19,7 @@ import (
 
 // events reads all events, newest first.
 func (p *plan) events() []Event {
-	all := table.Read(&p.Plan, p.partition(pkEvents), eventOf)
+	all := table.Read(&p.Plan, p.Tx.QueryAll(p.partition(pkEvents)), eventOf)
 	return slices.DeleteFunc(all, func(e Event) bool { return e.ID == "" })
 }
 

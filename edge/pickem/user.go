@@ -43,9 +43,8 @@ func (s *Service) Invited(tx *store.Tx, id string) error {
 
 // Users lists the users by ID.
 func (s *Service) Users(tx *store.Tx) ([]User, error) {
-	return table.Collect(tx.ScanAll(s.With(skUser, prefixUser)), func(it attr.Item) (User, bool, error) {
-		return userRow(it), true, nil
-	})
+	p := s.plan(tx)
+	return table.Read(&p.Plan, tx.ScanAll(s.With(skUser, prefixUser)), userRow), p.Err()
 }
 
 // Invite creates a user.

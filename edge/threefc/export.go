@@ -128,7 +128,7 @@ const emptied = 48
 // is absent, so that nothing is removed from a partition that was created again.
 func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 	p := s.plan(tx)
-	keys := slices.DeleteFunc(table.Read(&p.Plan, s.Under(pk, ""), s.KeyOf), func(k attr.Item) bool {
+	keys := slices.DeleteFunc(table.Read(&p.Plan, tx.QueryAll(s.Under(pk, "")), s.KeyOf), func(k attr.Item) bool {
 		return k["sk"].Str() == skDeleted || k["sk"].Str() == skMeta
 	})
 	if league, ok := strings.CutPrefix(pk, pkLeague); ok { // invites are in partitions of their own

@@ -55,10 +55,10 @@ func (p *Plan) Rows(found iter.Seq2[attr.Item, error]) iter.Seq[attr.Item] {
 	}
 }
 
-// Read decodes the rows of a query.
-func Read[T any](p *Plan, q store.Query, of func(row attr.Item) T) []T {
+// Read decodes the rows that a query or a scan finds. The list is never nil.
+func Read[T any](p *Plan, found iter.Seq2[attr.Item, error], of func(row attr.Item) T) []T {
 	all := []T{}
-	for row := range p.Rows(p.Tx.QueryAll(q)) {
+	for row := range p.Rows(found) {
 		all = append(all, of(row))
 	}
 	return all

@@ -3,7 +3,6 @@
 package table
 
 import (
-	"iter"
 	"regexp"
 
 	"github.com/touchline/touchline/store"
@@ -116,22 +115,4 @@ func (h Handle) Drop(row attr.Item) store.WriteItem { return h.Delete(h.KeyOf(ro
 // Check makes the transaction depend on a row that it does not change.
 func (h Handle) Check(key attr.Item, only If) store.WriteItem {
 	return store.WriteItem{Check: &store.ConditionCheck{Table: h.Table, Key: key, Condition: only.Condition, Params: only.params(only.Condition)}}
-}
-
-// Collect returns the results of take for all rows for which it reports ok. The first error ends it. The list is never nil.
-func Collect[T any](rows iter.Seq2[attr.Item, error], take func(row attr.Item) (result T, ok bool, err error)) ([]T, error) {
-	all := []T{}
-	for row, err := range rows {
-		if err != nil {
-			return nil, err
-		}
-		result, ok, err := take(row)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			all = append(all, result)
-		}
-	}
-	return all, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
-	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/store/table"
 )
@@ -80,36 +79,24 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// Rows for which take reports false are left out; its error ends the list like one of the store; without rows the list is empty, not nil.
-func TestCollect(t *testing.T) {
-	bad := errors.New("a row that cannot be read")
+// An error of the store ends a reading, and is the plan's. The list is then not nil.
+func TestReadingFails(t *testing.T) {
 	s := open(t)
 	if err := s.Update(t.Context(), func(tx *store.Tx) error {
-		collect := func(in, stop string) ([]string, error) {
-			q := store.Query{Table: in, KeyCondition: "pk = :pk", Params: expr.Params{Values: attr.Item{":pk": attr.S("a")}}}
-			return table.Collect(tx.QueryAll(q), func(row attr.Item) (string, bool, error) {
-				if row["state"].Str() == stop {
-					return "", true, bad
-				}
-				return row["sk"].Str(), row["state"].Str() != "off", nil
-			})
+		missing := table.Handle{Table: "no table", PK: "pk", SK: "sk"}
+		p := missing.Plan(tx)
+		if all := table.Read(&p, tx.QueryAll(missing.Under("a", "")), missing.KeyOf); all == nil || len(all) > 0 || !fault.Is(p.Err(), fault.NotFound) {
+			t.Errorf("%v, %v", all, p.Err())
 		}
-		if all, err := collect(rows.Table, ""); all == nil || len(all) > 0 || err != nil {
-			t.Errorf("of no rows: %v, %v", all, err)
+		p = rows.Plan(tx)
+		p.Commit(rows.Create(row("1", "on")), rows.Create(row("2", "on")))
+		n := 0
+		for range p.Rows(tx.QueryAll(rows.Under("a", ""))) {
+			n++
+			p.Fail(errors.New("a row that cannot be read"))
 		}
-		for _, one := range []attr.Item{row("1", "on"), row("2", "off"), row("3", "on")} {
-			if _, err := tx.Put(store.PutItem{Table: rows.Table, Item: one}); err != nil {
-				return err
-			}
-		}
-		if all, err := collect(rows.Table, ""); !slices.Equal(all, []string{"1", "3"}) || err != nil {
-			t.Errorf("%v, %v", all, err)
-		}
-		if all, err := collect(rows.Table, "off"); all != nil || !errors.Is(err, bad) {
-			t.Errorf("with a bad row: %v, %v", all, err)
-		}
-		if all, err := collect("no table", ""); all != nil || !fault.Is(err, fault.NotFound) {
-			t.Errorf("of no table: %v, %v", all, err)
+		if n != 1 {
+			t.Errorf("%d rows up to the first error", n)
 		}
 		return nil
 	}); err != nil {
@@ -129,15 +116,13 @@ func TestReading(t *testing.T) {
 		}
 		p.Commit()
 		place := func(row attr.Item) string { return row["pk"].Str() + "/" + row["sk"].Str() }
-		scanned, err := table.Collect(tx.ScanAll(rows.With("1", "a")), func(row attr.Item) (string, bool, error) { return place(row), true, nil })
-		p.Fail(err)
 		for want, got := range map[string][]string{
-			"a/1 a/12 a/2": table.Read(&p, rows.Under("a", ""), place),
-			"a/1 a/12":     table.Read(&p, rows.Under("a", "1"), place),
-			"a/1 ab/1 c/1": table.Read(&p, rows.By("by-kind", "kind", "sk").Under("of 1", ""), place),
-			"a/2":          table.Read(&p, rows.By("by-kind", "kind", "sk").Under("of 2", "2"), place),
-			"":             table.Read(&p, rows.Under("b", ""), place),
-			"a/1 ab/1":     scanned,
+			"a/1 a/12 a/2": table.Read(&p, tx.QueryAll(rows.Under("a", "")), place),
+			"a/1 a/12":     table.Read(&p, tx.QueryAll(rows.Under("a", "1")), place),
+			"a/1 ab/1 c/1": table.Read(&p, tx.QueryAll(rows.By("by-kind", "kind", "sk").Under("of 1", "")), place),
+			"a/2":          table.Read(&p, tx.QueryAll(rows.By("by-kind", "kind", "sk").Under("of 2", "2")), place),
+			"":             table.Read(&p, tx.QueryAll(rows.Under("b", "")), place),
+			"a/1 ab/1":     table.Read(&p, tx.ScanAll(rows.With("1", "a")), place),
 		} {
 			slices.Sort(got)
 			if strings.Join(got, " ") != want {
@@ -172,7 +157,7 @@ func TestPlan(t *testing.T) {
 		p.Refuse(true, first)
 		p.Fail(errors.New("the second"))
 		p.Commit(rows.Drop(key("1")))
-		if got := table.Read(&p, rows.Under("a", ""), rows.KeyOf); !errors.Is(p.Err(), first) || p.Get(key("1")) != nil || len(got) > 0 {
+		if got := table.Read(&p, tx.QueryAll(rows.Under("a", "")), rows.KeyOf); !errors.Is(p.Err(), first) || p.Get(key("1")) != nil || len(got) > 0 {
 			t.Errorf("%v, %v", p.Err(), got)
 		}
 		if now, err := tx.Get(rows.Table, key("1")); now == nil {
