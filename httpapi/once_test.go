@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strconv"
@@ -9,9 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -88,6 +93,55 @@ func TestIdempotencyKeyOfAnotherNode(t *testing.T) {
 	}
 	if w := post(); w.Code != 201 || w.Header().Get(headerCloud) != cloudConfirmed || w.Header().Get(headerSeq) != "" {
 		t.Errorf("%d %v", w.Code, w.Header())
+	}
+}
+
+// If a write is refused because another node has answered the request, its answer is fetched. A refusal for another reason stays.
+func TestAnswerOnceOfAnotherNode(t *testing.T) {
+	cfg, f := config(t)
+	app := f.app(t, "/counter")
+	for _, tt := range []struct {
+		name, key string
+		status    int
+		offline   bool
+		want      int
+		body      string
+		fetched   int
+	}{
+		{"answered there", "k1", 201, false, 201, `"t1"`, 1},
+		{"deleted there", "k2", 204, false, 204, "", 1},
+		{"there, but out of reach", "k3", 201, true, 409, "taken", 1},
+		{"without a key", "", 201, false, 409, "taken", 0},
+	} {
+		fetched := 0
+		app.Routes = append(app.Routes, Route{Method: "POST", Path: "/things" + tt.key, Access: User, Do: func(c *gin.Context) error {
+			row, err := f.once(c, "u0", "")
+			if err != nil {
+				return err
+			}
+			ensure := Ensure(func(ctx context.Context, _ string, keys ...attr.Item) error {
+				if fetched++; tt.offline || !keys[0]["id"].Equal(row.Key["id"]) {
+					return errors.New("offline")
+				}
+				return f.store.Update(ctx, func(tx *store.Tx) error {
+					theirs := *row
+					theirs.Node = "another"
+					return theirs.Write(tx, idempotency.Outcome{Status: tt.status, IDs: map[string]string{"thing": "t1"}})
+				})
+			})
+			return ensure.AnswerOnce(c, row, func(*store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+				return out, nil, fault.New(fault.Conflict, "taken", "There is such a thing.")
+			}, func(_ *store.Tx, ids map[string]string) (any, error) { return ids["thing"], nil })
+		}})
+		cfg.Apps = []App{app}
+		var headers []string
+		if tt.key != "" {
+			headers = []string{"Idempotency-Key", tt.key}
+		}
+		w := web.Ask(newServer(t, cfg).Handler(), "POST", "/counter/things"+tt.key, "", headers...)
+		if w.Code != tt.want || !strings.Contains(w.Body.String(), tt.body) || tt.body == "" && w.Body.Len() > 0 || fetched != tt.fetched {
+			t.Errorf("%s: %d %s, fetched %d times", tt.name, w.Code, w.Body, fetched)
+		}
 	}
 }
 
