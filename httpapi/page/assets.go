@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-//go:embed assets/* templates/*.html
+//go:embed assets/* templates/*.html kit.json
 var nodeFiles embed.FS
 
 // Asset is a file loaded by pages.

@@ -51,8 +51,8 @@ type Renderer struct {
 
 // New returns a renderer of pages whose addresses begin with base: "/counter/-". An application's files contain its templates in
 // "templates", one of which may define "symbols", additional icons, and optionally its style sheets and scripts in "assets", and the
-// scenes of its gallery in "scenes.json". made holds further assets by name. Assets named app.css and app.js apply to all of its personal pages (Own). Everything is embedded, so an error
-// is a bug.
+// scenes of its gallery in "scenes.json". made holds further assets by name. Assets named app.css and app.js apply to all of its personal
+// pages (Own). Everything is embedded, so an error is a bug.
 func New(base string, files fs.FS, made map[string][]byte) (*Renderer, error) {
 	t, err := template.New("page").Funcs(funcs(base)).ParseFS(nodeFiles, "templates/*.html")
 	if err == nil && files != nil {
