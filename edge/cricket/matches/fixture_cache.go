@@ -35,8 +35,8 @@ const (
 // ErrTooBig is the error for a reply that does not fit into the cache even when compressed.
 var ErrTooBig = fault.New(fault.TooLarge, "reply_too_large", "the reply is too large for the fixture cache")
 
-// CachedFixture is a row of cricket-fixture-cache: the feed's last reply for a match, without balls and without
-// the players nested in its rows.
+// CachedFixture is a row of cricket-fixture-cache: the feed's last reply for a match, without balls. No players
+// are nested in its rows, as none are requested: rows have their ids, and the line-up has each of them once.
 type CachedFixture struct {
 	MatchID    string    `dynamodbav:"matchId" json:"id"`
 	LeagueID   string    `dynamodbav:"leagueId,omitempty" json:"leagueId,omitempty"`
@@ -57,7 +57,7 @@ func NewCachedFixture(s *cricket.Snapshot, now time.Time) (f CachedFixture, ok b
 	}
 	f = CachedFixture{
 		MatchID: s.MatchID, StartingAt: s.StartsAt, Status: string(s.Status), CachedAt: now,
-		TTL: now.Add(cacheLife(s, now)).Unix(), Raw: withoutPlayers(s.Raw),
+		TTL: now.Add(cacheLife(s, now)).Unix(), Raw: s.Raw,
 	}
 	if s.League.ID != 0 {
 		f.LeagueID = strconv.FormatInt(s.League.ID, 10)

@@ -1,12 +1,9 @@
 package matches_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -169,59 +166,5 @@ func TestFixtureCacheReads(t *testing.T) {
 			}
 			return err
 		})
-	}
-}
-
-// Players embedded in rows are removed; the line-up stays.
-func TestFixtureCacheLeavesPlayersOut(t *testing.T) {
-	player := `{"resource":"players","id":270,"fullname":"Sahibzada Farhan"}`
-	rows := `[{"resource":"battings","id":1,"score":5,"batsman":` + player + `,"bowler":{"data":` + player + `},"team":{"resource":"teams","id":1}}]`
-	for name, tt := range map[string]struct{ raw, want string }{
-		"nested": {
-			`{"id":1,"batting":` + rows + `,"lineup":[` + player + `],"manofmatch":` + player + `}`,
-			`{"id":1,"batting":[{"resource":"battings","id":1,"score":5,"team":{"resource":"teams","id":1}}],"lineup":[` + player + `],"manofmatch":` + player + `}`,
-		},
-		"wrapped": {
-			`{"id":1,"bowling":{"data":` + rows + `}}`,
-			`{"id":1,"bowling":{"data":[{"resource":"battings","id":1,"score":5,"team":{"resource":"teams","id":1}}]}}`,
-		},
-		"none": {`{"id": 1, "lineup": [` + player + `]}`, `{"id": 1, "lineup": [` + player + `]}`},
-	} {
-		s := snap("1", "NS", time.Now())
-		s.Raw = []byte(tt.raw)
-		got := cached(t, s, time.Now()).Raw
-		var want, have any
-		if json.Unmarshal([]byte(tt.want), &want) != nil || json.Unmarshal(got, &have) != nil {
-			t.Fatalf("%s: not JSON: %s", name, got)
-		}
-		if diff := cmp.Diff(want, have); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
-// The cost of preparing a reply for the cache at a live tick, with the text of a real match.
-func BenchmarkCachedFixture(b *testing.B) {
-	raw, err := os.ReadFile(filepath.Join("..", "sportmonks", "testdata", "reply-71344.json"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	var reply struct {
-		Data map[string]json.RawMessage `json:"data"`
-	}
-	if err := json.Unmarshal(raw, &reply); err != nil {
-		b.Fatal(err)
-	}
-	delete(reply.Data, "balls")
-	if raw, err = json.Marshal(reply.Data); err != nil {
-		b.Fatal(err)
-	}
-	s := snap("1", "2nd Innings", time.Now())
-	s.Raw = raw
-	b.SetBytes(int64(len(raw)))
-	for b.Loop() {
-		if _, ok := matches.NewCachedFixture(s, s.StartsAt); !ok {
-			b.Fatal("nothing to keep")
-		}
 	}
 }

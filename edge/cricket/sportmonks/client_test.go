@@ -144,6 +144,11 @@ func TestRequest(t *testing.T) {
 	if include := f.request(1).URL.Query().Get("include"); strings.Contains(include, "balls") {
 		t.Errorf("include %s has balls", include)
 	}
+	for i := range 2 { // a nested include would repeat players in every row, also of the cached replies
+		if include := f.request(i).URL.Query().Get("include"); strings.Contains(include, ".") {
+			t.Errorf("include %s is nested", include)
+		}
+	}
 }
 
 func TestFixture(t *testing.T) {
