@@ -66,19 +66,19 @@ type Index struct {
 
 // Filling is the progress of filling an index. Items up to UpTo have their entries; later ones may have them.
 type Filling struct {
-	UpTo  []byte // primary key; nil: not started
-	Items uint64 // items processed
+	UpTo  []byte `json:"upTo,omitempty"`  // primary key; nil: not started
+	Items uint64 `json:"items,omitempty"` // items processed
 }
 
 // Leftover is a bucket that is being emptied.
 type Leftover struct {
-	Kind byte // of BucketName
-	ID   uint32
-	Name string // of the index; empty: the items of the table
+	Kind string `json:"kind"` // of BucketName, one letter
+	ID   uint32 `json:"id"`
+	Name string `json:"name,omitempty"` // of the index; empty: the items of the table
 }
 
 // Bucket returns the name of the bucket.
-func (l Leftover) Bucket() []byte { return format.BucketName(l.Kind, l.ID) }
+func (l Leftover) Bucket() []byte { return format.BucketName(l.Kind[0], l.ID) }
 
 // NewTable returns a Table for a spec.
 func NewTable(id uint32, spec TableSpec) *Table {

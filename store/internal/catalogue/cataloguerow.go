@@ -7,22 +7,22 @@ import (
 	"github.com/touchline/touchline/store/internal/refusal"
 )
 
-// tableRow, indexRow and leftoverRow are the catalogue in the file, as JSON so that fields can be added. The zero value of a new field
-// must describe the tables written before it.
+// tableRow and indexRow are the catalogue in the file, as JSON so that fields can be added. The zero value of a new field must describe
+// the tables written before it.
 type tableRow struct {
-	ID      uint32        `json:"id"`
-	UUID    string        `json:"uuid,omitempty"`
-	Created int64         `json:"created,omitempty"`
-	Name    string        `json:"name"`
-	Key     [4]string     `json:"key"` // partition, type, sort, type
-	Indexes []indexRow    `json:"indexes,omitempty"`
-	TTL     string        `json:"ttl,omitempty"`
-	Policy  Policy        `json:"policy,omitempty"`
-	Why     string        `json:"why,omitempty"`
-	Lock    string        `json:"lock,omitempty"`
-	Dropped bool          `json:"dropped,omitempty"`
-	Through uint64        `json:"through,omitempty"`
-	Leaving []leftoverRow `json:"leaving,omitempty"`
+	ID      uint32     `json:"id"`
+	UUID    string     `json:"uuid,omitempty"`
+	Created int64      `json:"created,omitempty"`
+	Name    string     `json:"name"`
+	Key     KeySpec    `json:"key"`
+	Indexes []indexRow `json:"indexes,omitempty"`
+	TTL     string     `json:"ttl,omitempty"`
+	Policy  Policy     `json:"policy,omitempty"`
+	Why     string     `json:"why,omitempty"`
+	Lock    string     `json:"lock,omitempty"`
+	Dropped bool       `json:"dropped,omitempty"`
+	Through uint64     `json:"through,omitempty"`
+	Leaving []Leftover `json:"leaving,omitempty"`
 
 	Internal bool          `json:"internal,omitempty"`
 	Settings TableSettings `json:"settings,omitzero"`
@@ -30,22 +30,11 @@ type tableRow struct {
 }
 
 type indexRow struct {
-	ID         uint32   `json:"id"`
-	Name       string   `json:"name"`
-	Key        indexKey `json:"key"`
-	Projection uint8    `json:"projection"`
-	Include    []string `json:"include,omitempty"`
-	Local      bool     `json:"local,omitempty"`
-	Filling    bool     `json:"filling,omitempty"`
-	UpTo       []byte   `json:"upTo,omitempty"`
-	Items      uint64   `json:"items,omitempty"`
-	Added      bool     `json:"added,omitempty"`
-}
-
-type leftoverRow struct {
-	Kind string `json:"kind"`
-	ID   uint32 `json:"id"`
-	Name string `json:"name,omitempty"`
+	ID uint32 `json:"id"`
+	IndexSpec
+	Unfilled bool `json:"filling,omitempty"`
+	Filling
+	Added bool `json:"added,omitempty"`
 }
 
 // TableKey returns the key of a table's row in the bucket of tables.
@@ -53,24 +42,18 @@ func TableKey(id uint32) []byte { return binary.BigEndian.AppendUint32(nil, id) 
 
 // Encode returns the table's row in the file.
 func (t *Table) Encode() ([]byte, error) {
+	s := t.Spec
 	r := tableRow{
-		ID: t.ID, UUID: t.UUID, Created: t.Created, Name: t.Spec.Name, Key: keyRow(t.Spec.Key), TTL: t.Spec.TTL,
-		Policy: t.Spec.Policy, Why: t.Spec.Why, Lock: t.Spec.Lock, Dropped: t.Dropped, Through: t.Through,
-		Internal: t.Spec.Internal, Settings: t.Settings, Streams: t.Streams,
+		ID: t.ID, UUID: t.UUID, Created: t.Created, Dropped: t.Dropped, Through: t.Through, Leaving: t.Leaving,
+		Name: s.Name, Key: s.Key, TTL: s.TTL, Policy: s.Policy, Why: s.Why, Lock: s.Lock, Internal: s.Internal,
+		Settings: t.Settings, Streams: t.Streams,
 	}
 	for _, ix := range t.Indexes {
-		ir := indexRow{
-			ID: ix.ID, Name: ix.Spec.Name, Key: indexKey(ix.Spec.Key),
-			Projection: uint8(ix.Spec.Projection), Include: ix.Spec.Include, Local: ix.Spec.Local,
-			Added: ix.Added,
-		}
+		ir := indexRow{ID: ix.ID, IndexSpec: ix.Spec, Added: ix.Added}
 		if ix.Fill != nil {
-			ir.Filling, ir.UpTo, ir.Items = true, ix.Fill.UpTo, ix.Fill.Items
+			ir.Unfilled, ir.Filling = true, *ix.Fill
 		}
 		r.Indexes = append(r.Indexes, ir)
-	}
-	for _, l := range t.Leaving {
-		r.Leaving = append(r.Leaving, leftoverRow{Kind: string(l.Kind), ID: l.ID, Name: l.Name})
 	}
 	return json.Marshal(r)
 }
@@ -81,87 +64,72 @@ func DecodeTable(encoded []byte) (*Table, error) {
 	if err := json.Unmarshal(encoded, &r); err != nil {
 		return nil, refusal.Damaged(err, "a table row of the catalogue cannot be read")
 	}
+	for _, l := range r.Leaving {
+		if len(l.Kind) != 1 {
+			return nil, refusal.Damaged(nil, "a table row of the catalogue names a bucket of the kind %q", l.Kind)
+		}
+	}
 	t := NewTable(r.ID, TableSpec{
-		Name: r.Name, Key: rowKey(r.Key), TTL: r.TTL, Policy: r.Policy, Why: r.Why, Lock: r.Lock, Internal: r.Internal,
+		Name: r.Name, Key: r.Key, TTL: r.TTL, Policy: r.Policy, Why: r.Why, Lock: r.Lock, Internal: r.Internal,
 	})
+	t.UUID, t.Created, t.Dropped, t.Through, t.Leaving = r.UUID, r.Created, r.Dropped, r.Through, r.Leaving
 	t.Settings, t.Streams = r.Settings, r.Streams
-	t.UUID, t.Created, t.Dropped, t.Through = r.UUID, r.Created, r.Dropped, r.Through
 	indexes := make([]*Index, 0, len(r.Indexes))
 	for _, ir := range r.Indexes {
-		ix := NewIndex(ir.ID, IndexSpec{
-			Name: ir.Name, Key: KeySpec(ir.Key), Projection: Projection(ir.Projection), Include: ir.Include, Local: ir.Local,
-		})
+		ix := NewIndex(ir.ID, ir.IndexSpec)
 		ix.Added = ir.Added
-		if ir.Filling {
-			ix.Fill = &Filling{UpTo: ir.UpTo, Items: ir.Items}
+		if ir.Unfilled {
+			ix.Fill = &ir.Filling
 		}
 		indexes = append(indexes, ix)
 	}
 	t.SetIndexes(indexes)
-	for _, lr := range r.Leaving {
-		if len(lr.Kind) != 1 {
-			return nil, refusal.Damaged(nil, "a table row of the catalogue names a bucket of the kind %q", lr.Kind)
-		}
-		t.Leaving = append(t.Leaving, Leftover{Kind: lr.Kind[0], ID: lr.ID, Name: lr.Name})
-	}
 	return t, nil
 }
 
-func keyRow(k KeySpec) [4]string {
+// multiKey is the key of an index in the file if a part of it has several attributes. Programs older than such keys refuse it.
+type multiKey struct {
+	Partition []KeyAttr `json:"partition"`
+	Sort      []KeyAttr `json:"sort,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler: partition, type, sort, type, or a multiKey.
+func (k KeySpec) MarshalJSON() ([]byte, error) {
+	if k.Multi() {
+		return json.Marshal(multiKey{Partition: k.PartitionAttrs(), Sort: k.SortAttrs()})
+	}
 	row := [4]string{k.Partition.Name, string(k.Partition.Type)}
 	if k.Sort.Name != "" {
 		row[2], row[3] = k.Sort.Name, string(k.Sort.Type)
 	}
-	return row
-}
-
-// indexKey is the key of an index in the file. It is encoded like a table's key or, if a part has several attributes, as an object, which
-// programs older than such keys refuse.
-type indexKey KeySpec
-
-// multiKey holds pairs of name and type.
-type multiKey struct {
-	Partition [][2]string `json:"partition"`
-	Sort      [][2]string `json:"sort,omitempty"`
-}
-
-// MarshalJSON implements json.Marshaler.
-func (k indexKey) MarshalJSON() ([]byte, error) {
-	key := KeySpec(k)
-	if !key.Multi() {
-		return json.Marshal(keyRow(key))
-	}
-	list := func(attrs []KeyAttr) (out [][2]string) {
-		for _, a := range attrs {
-			out = append(out, [2]string{a.Name, string(a.Type)})
-		}
-		return out
-	}
-	return json.Marshal(multiKey{Partition: list(key.PartitionAttrs()), Sort: list(key.SortAttrs())})
+	return json.Marshal(row)
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (k *indexKey) UnmarshalJSON(text []byte) error {
-	if len(text) == 0 || text[0] != '{' {
-		var row [4]string
-		err := json.Unmarshal(text, &row)
-		*k = indexKey(rowKey(row))
+func (k *KeySpec) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '{' {
+		var multi multiKey
+		err := json.Unmarshal(text, &multi)
+		*k = NewKeySpec(multi.Partition, multi.Sort)
 		return err
 	}
-	var multi multiKey
-	err := json.Unmarshal(text, &multi)
-	attrs := func(list [][2]string) (out []KeyAttr) {
-		for _, a := range list {
-			out = append(out, rowAttr(a[0], a[1]))
-		}
-		return out
-	}
-	*k = indexKey(NewKeySpec(attrs(multi.Partition), attrs(multi.Sort)))
+	var row [4]string
+	err := json.Unmarshal(text, &row)
+	*k = KeySpec{Partition: rowAttr(row[0], row[1]), Sort: rowAttr(row[2], row[3])}
 	return err
 }
 
-func rowKey(r [4]string) KeySpec {
-	return KeySpec{Partition: rowAttr(r[0], r[1]), Sort: rowAttr(r[2], r[3])}
+// MarshalJSON implements json.Marshaler: a pair of name and type.
+func (a KeyAttr) MarshalJSON() ([]byte, error) {
+	return json.Marshal([2]string{a.Name, string(a.Type)})
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *KeyAttr) UnmarshalJSON(text []byte) error {
+	var pair [2]string
+	err := json.Unmarshal(text, &pair)
+	*a = rowAttr(pair[0], pair[1])
+	return err
 }
 
 func rowAttr(name, kind string) KeyAttr {

@@ -58,11 +58,11 @@ const (
 
 // IndexSpec declares a secondary index. It does not contain items that lack one of its key attributes.
 type IndexSpec struct {
-	Name       string
-	Local      bool // the table's partition key and another sort key; only created with the table
-	Key        KeySpec
-	Projection Projection
-	Include    []string // with ProjectInclude
+	Name       string     `json:"name"`
+	Key        KeySpec    `json:"key"`
+	Projection Projection `json:"projection"`
+	Include    []string   `json:"include,omitempty"` // with ProjectInclude
+	Local      bool       `json:"local,omitempty"`   // the table's partition key and another sort key; only created with the table
 }
 
 // Projection says which attributes an index has.

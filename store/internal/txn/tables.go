@@ -131,7 +131,7 @@ func (tx *Tx) ChangeTable(have *catalogue.Table, spec catalogue.TableSpec, setti
 	t.SetIndexes(indexes)
 	for _, ix := range have.Indexes {
 		if t.Find(ix.Spec.Name) == nil {
-			t.Leaving = append(t.Leaving, catalogue.Leftover{Kind: format.KindIndex, ID: ix.ID, Name: ix.Spec.Name})
+			t.Leaving = append(t.Leaving, catalogue.Leftover{Kind: string(format.KindIndex), ID: ix.ID, Name: ix.Spec.Name})
 		}
 	}
 	tx.setSettings(t, settings)
@@ -153,9 +153,9 @@ func (tx *Tx) DropTable(t *catalogue.Table) error {
 	gone.Dropped, gone.Through = true, tx.JournalState().Last
 	tx.setStream(gone)
 	for _, ix := range t.Indexes {
-		gone.Leaving = append(gone.Leaving, catalogue.Leftover{Kind: format.KindIndex, ID: ix.ID, Name: ix.Spec.Name})
+		gone.Leaving = append(gone.Leaving, catalogue.Leftover{Kind: string(format.KindIndex), ID: ix.ID, Name: ix.Spec.Name})
 	}
-	gone.Leaving = append(gone.Leaving, catalogue.Leftover{Kind: format.KindTable, ID: t.ID})
+	gone.Leaving = append(gone.Leaving, catalogue.Leftover{Kind: string(format.KindTable), ID: t.ID})
 	gone.SetIndexes(nil)
 	return tx.SaveTable(tx.Cat.Clone(), gone)
 }
