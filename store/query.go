@@ -58,7 +58,7 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 		return Page{}, cmp.Or(tx.wrongAnyway(q), err)
 	}
 	key := w.key()
-	request := q.request(&key.Bound)
+	request := q.request(&key.Key)
 	request.Work = tx.work
 	bound, err := tx.s.exprs.Bind(request)
 	if err != nil {
@@ -116,7 +116,7 @@ func (tx *Tx) wrongAnyway(q Query) error {
 }
 
 // checkQueryFilter refuses filters on key attributes, which belong in the key condition.
-func checkQueryFilter(filter *expr.Condition, key *catalogue.KeyAttrs) error {
+func checkQueryFilter(filter *expr.Condition, key *catalogue.Key) error {
 	if filter == nil {
 		return nil
 	}

@@ -76,7 +76,7 @@ func (w *walk) within(prefix string) (err error) {
 	if prefix == "" {
 		return nil
 	}
-	if w.key().Attrs[0].Type != KeyString {
+	if w.key().Attrs[0].Kind != attr.KindS {
 		return refusal.Invalid("The partition key of %s is not a string, so it cannot have a prefix", w.table.Spec.Name)
 	}
 	if w.Low, w.High, err = catalogue.Prefixed(prefix); err != nil {

@@ -74,7 +74,7 @@ func (w *walk) checkInside(partition []attr.Value, sorted bool) error {
 	}
 	here := append(mine, w.Start[n:]...)
 	switch {
-	case bytes.Compare(here, w.Low) < 0 || w.High != nil && bytes.Compare(here, w.High) >= 0, !same && w.key().Multi:
+	case bytes.Compare(here, w.Low) < 0 || w.High != nil && bytes.Compare(here, w.High) >= 0, !same && w.key().Multi():
 		return refusal.Invalid("The provided starting key does not match the range key predicate")
 	case !same:
 		return errOneRow()

@@ -79,7 +79,7 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 }
 
 // key returns the key attributes of the table or index being walked.
-func (w *walk) key() *catalogue.KeyAttrs {
+func (w *walk) key() *catalogue.Key {
 	if w.index != nil {
 		return &w.index.Key
 	}

@@ -41,7 +41,7 @@ type Table struct {
 	UUID    string // the id in DescribeTable; empty for tables of older files
 	Created int64  // nanoseconds since 1970; 0: unknown
 	Spec    TableSpec
-	Key     KeyAttrs
+	Key     Key
 	Sends   bool // Spec.Sends()
 	Bucket  []byte
 	Indexes []*Index // in the order of Spec.Indexes
@@ -58,7 +58,7 @@ type Table struct {
 type Index struct {
 	ID     uint32
 	Spec   IndexSpec
-	Key    KeyAttrs
+	Key    Key
 	Bucket []byte
 	Fill   *Filling // nil: every item has its entry
 	Added  bool     // by UpdateTable: Define does not drop it
@@ -82,12 +82,12 @@ func (l Leftover) Bucket() []byte { return format.BucketName(l.Kind[0], l.ID) }
 
 // NewTable returns a Table for a spec.
 func NewTable(id uint32, spec TableSpec) *Table {
-	return &Table{ID: id, Spec: spec, Key: newKeyAttrs(&spec.Key), Bucket: format.BucketName(format.KindTable, id)}
+	return &Table{ID: id, Spec: spec, Key: Key{spec.Key.Bound()}, Bucket: format.BucketName(format.KindTable, id)}
 }
 
 // NewIndex returns an Index for a spec.
 func NewIndex(id uint32, spec IndexSpec) *Index {
-	return &Index{ID: id, Spec: spec, Key: newKeyAttrs(&spec.Key), Bucket: format.BucketName(format.KindIndex, id)}
+	return &Index{ID: id, Spec: spec, Key: Key{spec.Key.Bound()}, Bucket: format.BucketName(format.KindIndex, id)}
 }
 
 // Index returns the index with the given name. It refuses indexes that are still being filled.

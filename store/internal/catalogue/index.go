@@ -40,31 +40,31 @@ func (ix *Index) checkItem(it attr.Item) error {
 		if !ok {
 			continue
 		}
-		if v.Kind() != a.Type.Kind() {
+		if v.Kind() != a.Kind {
 			return refusal.Invalid("One or more parameter values were invalid: "+
 				"Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s",
-				a.Name, a.Type.Kind(), v.Kind(), ix.Spec.Name)
+				a.Name, a.Kind, v.Kind(), ix.Spec.Name)
 		}
 		if v.Kind() != attr.KindN && attr.SizeOf(v) == 0 {
 			return errEmptyKey(v, "One or more parameter values are not valid. A value specified for a secondary index key is "+
 				"not supported. The AttributeValue for a key attribute cannot contain an empty %s value. "+
 				"IndexName: %s, IndexKey: %s", emptyName(v), ix.Spec.Name, a.Name)
 		}
-		if limit := ix.Key.limit(i); !ix.Key.Multi && v.Kind() != attr.KindN && attr.SizeOf(v) > limit {
+		if limit := ix.Key.limit(i); !ix.Key.Multi() && v.Kind() != attr.KindN && attr.SizeOf(v) > limit {
 			return errKeySize(limit)
 		}
 	}
-	if !ix.Key.Multi {
+	if !ix.Key.Multi() {
 		return nil
 	}
-	if err := ix.checkPart(it, "HASH", ix.Key.Attrs[:ix.Key.hashes], maxPartitionKey); err != nil {
+	if err := ix.checkPart(it, "HASH", ix.Key.Attrs[:ix.Key.Partition], maxPartitionKey); err != nil {
 		return err
 	}
-	return ix.checkPart(it, "RANGE", ix.Key.Attrs[ix.Key.hashes:], maxSortKey)
+	return ix.checkPart(it, "RANGE", ix.Key.Attrs[ix.Key.Partition:], maxSortKey)
 }
 
 // checkPart refuses an item whose values for one part of the key exceed the limit in total. Missing attributes count nothing.
-func (ix *Index) checkPart(it attr.Item, part string, attrs []KeyAttr, limit int) error {
+func (ix *Index) checkPart(it attr.Item, part string, attrs []expr.KeyAttr, limit int) error {
 	size := 0
 	var names []string
 	for _, a := range attrs {

@@ -11,7 +11,7 @@ import (
 // HasKey reports whether an item has all key attributes of the table, with the right types.
 func (t *Table) HasKey(it attr.Item) bool {
 	for _, a := range t.Key.Attrs {
-		if it[a.Name].Kind() != a.Type.Kind() {
+		if it[a.Name].Kind() != a.Kind {
 			return false
 		}
 	}
@@ -21,7 +21,7 @@ func (t *Table) HasKey(it attr.Item) bool {
 // KeyParts returns the attributes of an item that the keys of the table and its indexes consist of.
 func (t *Table) KeyParts(e attr.Encoded) (attr.Item, error) {
 	parts := attr.Item{}
-	take := func(attrs []KeyAttr) error {
+	take := func(attrs []expr.KeyAttr) error {
 		for _, a := range attrs {
 			v, ok, err := e.Get(a.Name)
 			if err != nil {
@@ -48,11 +48,9 @@ func (t *Table) CheckUpdate(u *expr.Update) error {
 		return nil
 	}
 	for _, name := range u.Attributes() {
-		for _, a := range t.Key.Attrs {
-			if name == a.Name {
-				return refusal.Invalid("One or more parameter values were invalid: "+
-					"Cannot update attribute %s. This attribute is part of the key", name)
-			}
+		if t.Key.Has(name) {
+			return refusal.Invalid("One or more parameter values were invalid: "+
+				"Cannot update attribute %s. This attribute is part of the key", name)
 		}
 	}
 	return nil

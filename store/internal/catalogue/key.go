@@ -87,26 +87,17 @@ func listAttrs(first KeyAttr, more *[MaxKeyPart - 1]KeyAttr) []KeyAttr {
 	return out
 }
 
-// KeyAttrs is a KeySpec prepared for use.
-type KeyAttrs struct {
-	Attrs  []KeyAttr // those of the partition key first
-	hashes int       // number of partition key attributes
-	Multi  bool      // a part has more than one
-	Bound  expr.Key  // the form that key conditions use
-}
-
-func newKeyAttrs(k *KeySpec) KeyAttrs {
-	return KeyAttrs{Attrs: k.Attrs(), hashes: len(k.PartitionAttrs()), Multi: k.Multi(), Bound: k.Bound()}
-}
+// Key is a KeySpec prepared for use, in the form that key conditions use.
+type Key struct{ expr.Key }
 
 // Has reports whether an attribute is part of the key.
-func (k *KeyAttrs) Has(name string) bool {
-	return slices.ContainsFunc(k.Attrs, func(a KeyAttr) bool { return a.Name == name })
+func (k *Key) Has(name string) bool {
+	return slices.ContainsFunc(k.Attrs, func(a expr.KeyAttr) bool { return a.Name == name })
 }
 
 // limit returns the size limit in bytes of the part of the key to which the i-th attribute belongs.
-func (k *KeyAttrs) limit(i int) int {
-	if i < k.hashes {
+func (k *Key) limit(i int) int {
+	if i < k.Partition {
 		return maxPartitionKey
 	}
 	return maxSortKey
@@ -114,13 +105,13 @@ func (k *KeyAttrs) limit(i int) int {
 
 // Fits reports whether a value can be the i-th attribute of a key. The attributes of a part share its limit: total is the size of those
 // before, which the caller keeps from one attribute to the next.
-func (k *KeyAttrs) Fits(i int, v attr.Value, total *int) bool {
+func (k *Key) Fits(i int, v attr.Value, total *int) bool {
 	switch {
-	case v.Kind() != k.Attrs[i].Type.Kind():
+	case v.Kind() != k.Attrs[i].Kind:
 		return false
-	case v.Kind() == attr.KindN && !k.Multi:
+	case v.Kind() == attr.KindN && !k.Multi():
 		return true
-	case i == 0 || i == k.hashes:
+	case i == 0 || i == k.Partition:
 		*total = 0
 	}
 	size := attr.SizeOf(v)
@@ -129,10 +120,10 @@ func (k *KeyAttrs) Fits(i int, v attr.Value, total *int) bool {
 }
 
 // PartitionLen returns the length in bytes of the partition key in an encoded key.
-func (k *KeyAttrs) PartitionLen(key []byte) (int, error) {
+func (k *Key) PartitionLen(key []byte) (int, error) {
 	n := 0
-	for _, a := range k.Attrs[:k.hashes] {
-		m, err := attr.KeyLen(key[n:], a.Type.Kind())
+	for _, a := range k.Attrs[:k.Partition] {
+		m, err := attr.KeyLen(key[n:], a.Kind)
 		if err != nil {
 			return 0, err
 		}
@@ -151,8 +142,8 @@ func (t *Table) AppendRequestKey(dst []byte, key attr.Item) ([]byte, error) {
 	if len(key) != len(t.Key.Attrs) {
 		return nil, ErrKeySchema()
 	}
-	return t.appendKey(dst, key, func(a KeyAttr, v attr.Value) error {
-		if v.Kind() != a.Type.Kind() {
+	return t.appendKey(dst, key, func(a expr.KeyAttr, v attr.Value) error {
+		if v.Kind() != a.Kind {
 			return ErrKeySchema()
 		}
 		return nil
@@ -166,19 +157,19 @@ func ErrKeySchema() error {
 
 // ItemKey encodes the key of an item.
 func (t *Table) ItemKey(it attr.Item) ([]byte, error) {
-	return t.appendKey(make([]byte, 0, 64), it, func(a KeyAttr, v attr.Value) error {
+	return t.appendKey(make([]byte, 0, 64), it, func(a expr.KeyAttr, v attr.Value) error {
 		if v.IsZero() {
 			return refusal.Invalid("One or more parameter values were invalid: Missing the key %s in the item", a.Name)
 		}
-		if v.Kind() != a.Type.Kind() {
+		if v.Kind() != a.Kind {
 			return refusal.Invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s",
-				a.Name, a.Type.Kind(), v.Kind())
+				a.Name, a.Kind, v.Kind())
 		}
 		return nil
 	})
 }
 
-func (t *Table) appendKey(dst []byte, it attr.Item, check func(KeyAttr, attr.Value) error) ([]byte, error) {
+func (t *Table) appendKey(dst []byte, it attr.Item, check func(expr.KeyAttr, attr.Value) error) ([]byte, error) {
 	for i, a := range t.Key.Attrs {
 		v := it[a.Name]
 		if err := check(a, v); err != nil {
@@ -230,7 +221,7 @@ func errKeySize(limit int) error {
 func (t *Table) KeyItem(key []byte) (attr.Item, error) {
 	out := attr.Item{}
 	for _, a := range t.Key.Attrs {
-		v, rest, err := attr.ReadKey(key, a.Type.Kind())
+		v, rest, err := attr.ReadKey(key, a.Kind)
 		if err != nil {
 			return nil, refusal.Damaged(err, "a key of table %s cannot be decoded", t.Spec.Name)
 		}

@@ -8,8 +8,8 @@ import (
 )
 
 // Bounds returns the range of keys that a key condition selects: low is inclusive, high is exclusive, nil if there is no bound.
-func (k *KeyAttrs) Bounds(r expr.KeyRange) (low, high []byte, err error) {
-	if err := r.Check(&k.Bound); err != nil {
+func (k *Key) Bounds(r expr.KeyRange) (low, high []byte, err error) {
+	if err := r.Check(&k.Key); err != nil {
 		return nil, nil, err
 	}
 	if r.SortSize() > maxSortKey {

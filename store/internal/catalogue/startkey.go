@@ -25,18 +25,18 @@ func (t *TableSpec) CheckStart(index string, key attr.Item) error {
 	if len(key) != len(names) {
 		return ErrStartKey()
 	}
-	attrs := newKeyAttrs(spec)
-	return attrs.CheckStart(key, attrs.hashes)
+	k := Key{spec.Bound()}
+	return k.CheckStart(key, k.Partition)
 }
 
 // CheckStart checks the first attributes of a start key.
-func (k *KeyAttrs) CheckStart(key attr.Item, first int) error {
+func (k *Key) CheckStart(key attr.Item, first int) error {
 	for i, a := range k.Attrs[:first] {
 		v, ok := key[a.Name]
 		if !ok {
 			return ErrStartKey()
 		}
-		if v.Kind() != a.Type.Kind() {
+		if v.Kind() != a.Kind {
 			return ErrKeySchema()
 		}
 		if err := checkKeyValue(a.Name, v, k.limit(i)); err != nil {
