@@ -104,7 +104,7 @@ func TestWhichFaultIsNamed(t *testing.T) {
 			"query: index, key",
 			query(store.Query{Table: "balls", Index: "none", KeyCondition: "a = :v", Params: v}), "does not have the specified index",
 		},
-		{"scan: segment, filter, table", scan(store.Scan{Table: "none", Segment: 5, TotalSegments: 2, Filter: "a"}), "zero-based"},
+		{"scan: segment, filter, table", scan(store.Scan{Table: "none", Segment: 5, TotalSegments: 2, Filter: "a"}), "segment 5 of 2"},
 		{"scan: filter, table", scan(store.Scan{Table: "none", Filter: "a"}), syntax},
 		{"scan: select, table", scan(store.Scan{Table: "none", Select: store.SelectProjected}), "ALL_PROJECTED_ATTRIBUTES can be used only"},
 		{"scan: table", scan(store.Scan{Table: "none", StartKey: wrongKey}), noTable},

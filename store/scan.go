@@ -89,14 +89,9 @@ func (w *walk) within(prefix string) (err error) {
 }
 
 func checkSegment(segment, total int) error {
-	switch {
-	case total == 0 && segment == 0:
-		return nil
-	case total < 0 || total > maxSegments:
-		return refusal.Invalid("TotalSegments must be between 1 and %d", maxSegments)
-	case segment < 0 || segment >= total:
-		return refusal.Invalid("The Segment parameter is zero-based and must be less than parameter TotalSegments: "+
-			"Segment: %d is not less than TotalSegments: %d", segment, total)
+	divided := total != 0 || segment != 0
+	if divided && (segment < 0 || segment >= total || total > maxSegments) {
+		return refusal.Invalid("segment %d of %d: segments are numbered from 0, and there are at most %d", segment, total, maxSegments)
 	}
 	return nil
 }

@@ -127,9 +127,9 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 		says   string // empty: it is a valid table
 	}{
 		"as it is":       {func(*store.TableSpec) {}, ""},
-		"short name":     {func(t *store.TableSpec) { t.Name = "ab" }, "greater than or equal to 3"},
-		"long name":      {func(t *store.TableSpec) { t.Name = long }, "less than or equal to 255"},
-		"strange name":   {func(t *store.TableSpec) { t.Name = "a/b" }, "[a-zA-Z0-9_.-]+"},
+		"short name":     {func(t *store.TableSpec) { t.Name = "ab" }, "the name of a table, \"ab\", must have 3 to 255"},
+		"long name":      {func(t *store.TableSpec) { t.Name = long }, "must have 3 to 255"},
+		"strange name":   {func(t *store.TableSpec) { t.Name = "a/b" }, "of the characters a-z"},
 		"all characters": {func(t *store.TableSpec) { t.Name = "aZ0_.-" }, ""},
 		"no key":         {func(t *store.TableSpec) { t.Key.Partition.Name = "" }, "1 to 255 bytes"},
 		"long key":       {func(t *store.TableSpec) { t.Key.Sort.Name = long }, "1 to 255 bytes"},
@@ -137,29 +137,29 @@ func TestSpecsThatAreNoTables(t *testing.T) {
 		"no type":        {func(t *store.TableSpec) { t.Key.Sort.Type = 0 }, "one of the types"},
 		"two types":      {index(store.IndexSpec{Name: "new", Key: store.KeySpec{Partition: storetest.Str("ball")}}), "the type N in one key and S"},
 		"long TTL":       {func(t *store.TableSpec) { t.TTL = long }, "255 bytes"},
-		"index name":     {index(store.IndexSpec{Name: "ab", Key: store.KeySpec{Partition: storetest.Str("bowler")}}), "'indexName'"},
+		"index name":     {index(store.IndexSpec{Name: "ab", Key: store.KeySpec{Partition: storetest.Str("bowler")}}), "the name of an index"},
 		"index twice":    {index(store.IndexSpec{Name: "bowler-index", Key: store.KeySpec{Partition: storetest.Str("x")}}), "Duplicate index name"},
 		"20 indexes":     {many(18, byBowler()), ""},
 		"21 indexes":     {many(19, byBowler()), "exceeds the per-table limit of 20"},
 		"5 local":        {many(5, local), ""},
 		"6 local":        {many(6, local), "exceeds per-table limit of 5"},
 		"nothing included": {with(byBowler(), func(ix *store.IndexSpec) { ix.Projection = store.ProjectInclude }),
-			"INCLUDE, but NonKeyAttributes is not specified"},
-		"all and more": {with(byBowler(), func(ix *store.IndexSpec) { ix.Include = include }), "ALL, but NonKeyAttributes is specified"},
+			"must include 1 to 20 attributes with ProjectInclude"},
+		"all and more": {with(byBowler(), func(ix *store.IndexSpec) { ix.Include = include }), "none with another projection"},
 		"included twice": {with(byBowler(), func(ix *store.IndexSpec) {
 			ix.Projection, ix.Include = store.ProjectInclude, []string{"a", "a"}
 		}), "Duplicate element in NonKeyAttributes: a"},
 		"100 included": {many(5, store.IndexSpec{Key: byBowler().Key, Projection: store.ProjectInclude, Include: include}), ""},
 		"120 included": {many(6, store.IndexSpec{Key: byBowler().Key, Projection: store.ProjectInclude, Include: include}), "the limit is 100"},
-		"projection":   {with(byBowler(), func(ix *store.IndexSpec) { ix.Projection = 9 }), "Unknown ProjectionType"},
+		"projection":   {with(byBowler(), func(ix *store.IndexSpec) { ix.Projection = 9 }), "none with another projection"},
 		"local":        {index(local), ""},
 		"local without sort key": {with(local, func(ix *store.IndexSpec) { ix.Key.Sort = store.KeyAttr{} }),
-			"does not have a range key for index: local"},
+			"both need a sort key"},
 		"local elsewhere": {with(local, func(ix *store.IndexSpec) { ix.Key.Partition = storetest.Str("bowler") }),
-			"the same leading hash key as table KeySchema for index: local. index hash key: bowler, table hash key: match"},
+			"must have the table's partition key"},
 		"local in a table without sort key": {func(t *store.TableSpec) {
 			t.Key.Sort, t.Indexes = store.KeyAttr{}, []store.IndexSpec{local}
-		}, "which is required when specifying a LocalSecondaryIndex"},
+		}, "both need a sort key"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/touchline/touchline/internal/fields"
@@ -69,14 +68,8 @@ func (it *WriteItem) write(number int) (w write, err error) {
 	if it.Check != nil {
 		w, n = it.Check.write(), n+1
 	}
-	switch {
-	case n == 0:
-		return w, refusal.Invalid("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
-	case n > 1:
-		return w, refusal.Invalid("TransactItems can only contain one of Check, Put, Update or Delete")
-	case w.op == opCheck && w.request.Condition == "":
-		member := "TransactItems." + strconv.Itoa(number+1) + ".member.ConditionCheck.ConditionExpression"
-		return w, refusal.Constraint(member, "Member must not be null")
+	if n != 1 || w.op == opCheck && w.request.Condition == "" {
+		return w, refusal.Invalid("action %d of a transaction must be one of Put, Update, Delete and Check, a Check with a condition", number)
 	}
 	return w, nil
 }

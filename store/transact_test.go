@@ -143,11 +143,11 @@ func TestTransactWriteRefused(t *testing.T) {
 		"too large": {large, "Transaction payload size cannot exceed 4MB. Payload Size: 4400186"},
 		"empty item": {
 			[]store.WriteItem{putBall(1), {}},
-			"Invalid Request: TransactWriteRequest should contain Delete or Put or Update request",
+			"action 1 of a transaction must be one of Put, Update, Delete and Check, a Check with a condition",
 		},
 		"two in one": {
 			[]store.WriteItem{{Put: putBall(1).Put, Delete: deleteBall(1).Delete}},
-			"TransactItems can only contain one of Check, Put, Update or Delete",
+			"action 0 of a transaction must be one of Put, Update, Delete and Check, a Check with a condition",
 		},
 		"one item twice": {
 			[]store.WriteItem{putBall(1), deleteBall(1)},
@@ -159,8 +159,7 @@ func TestTransactWriteRefused(t *testing.T) {
 		},
 		"check without a condition": {
 			[]store.WriteItem{putBall(2), checkBall(1, "")},
-			"1 validation error detected: Value at 'TransactItems.2.member.ConditionCheck.ConditionExpression' failed to " +
-				"satisfy constraint: Member must not be null",
+			"action 1 of a transaction must be one of Put, Update, Delete and Check, a Check with a condition",
 		},
 		"syntax ahead of the table": {
 			[]store.WriteItem{

@@ -20,9 +20,10 @@ const (
 
 const wrongParameter = "One or more parameter values were invalid: "
 
-// Check refuses an invalid spec.
+// Check refuses an invalid spec. Its texts are for programmers: the DynamoDB endpoint checks what its requests declare by itself, in the
+// service's words, except for the number of indexes and the names of included attributes.
 func (t TableSpec) Check() error {
-	if err := checkName("tableName", t.Name); err != nil {
+	if err := checkName("a table", t.Name); err != nil {
 		return err
 	}
 	if err := t.Key.check(false); err != nil {
@@ -41,16 +42,8 @@ func (t TableSpec) Check() error {
 }
 
 func checkName(what, name string) error {
-	switch {
-	case len(name) < minName:
-		return refusal.Invalid("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: "+
-			"Member must have length greater than or equal to %d", name, what, minName)
-	case len(name) > maxName:
-		return refusal.Invalid("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: "+
-			"Member must have length less than or equal to %d", name, what, maxName)
-	case strings.ContainsFunc(name, func(r rune) bool { return !nameRune(r) }):
-		return refusal.Invalid("1 validation error detected: Value '%s' at '%s' failed to satisfy constraint: "+
-			"Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+", name, what)
+	if len(name) < minName || len(name) > maxName || strings.ContainsFunc(name, func(r rune) bool { return !nameRune(r) }) {
+		return refusal.Invalid("the name of %s, %q, must have %d to %d of the characters a-z, A-Z, 0-9, _, . and -", what, name, minName, maxName)
 	}
 	return nil
 }
@@ -63,7 +56,7 @@ func (t TableSpec) checkIndexes() error {
 	seen := map[string]bool{}
 	global, local, included := 0, 0, 0
 	for _, ix := range t.Indexes {
-		if err := checkName("indexName", ix.Name); err != nil {
+		if err := checkName("an index", ix.Name); err != nil {
 			return err
 		}
 		if seen[ix.Name] {
@@ -99,20 +92,10 @@ func (t TableSpec) checkIndexes() error {
 }
 
 func (ix IndexSpec) checkProjection() error {
-	switch {
-	case ix.Projection > ProjectInclude:
-		return refusal.Invalid(wrongParameter + "Unknown ProjectionType")
-	case ix.Projection == ProjectInclude && len(ix.Include) == 0:
-		return refusal.Invalid(wrongParameter + "ProjectionType is INCLUDE, but NonKeyAttributes is not specified")
-	case ix.Projection != ProjectInclude && len(ix.Include) > 0:
-		kind := "ALL"
-		if ix.Projection == ProjectKeysOnly {
-			kind = "KEYS_ONLY"
-		}
-		return refusal.Invalid(wrongParameter+"ProjectionType is %s, but NonKeyAttributes is specified", kind)
-	case len(ix.Include) > maxIncluded:
-		return refusal.Invalid("1 validation error detected: Value at 'nonKeyAttributes' failed to satisfy constraint: "+
-			"Member must have length less than or equal to %d", maxIncluded)
+	included := ix.Projection == ProjectInclude
+	if ix.Projection > ProjectInclude || included != (len(ix.Include) > 0) || len(ix.Include) > maxIncluded {
+		return refusal.Invalid("index %s must include 1 to %d attributes with ProjectInclude, and none with another projection",
+			ix.Name, maxIncluded)
 	}
 	seen := map[string]bool{}
 	for _, name := range ix.Include {
@@ -129,15 +112,8 @@ func (ix IndexSpec) checkProjection() error {
 
 // checkLocal refuses a local index that does not fit the table's key.
 func (t TableSpec) checkLocal(ix IndexSpec) error {
-	switch {
-	case t.Key.Sort.Name == "":
-		return refusal.Invalid(wrongParameter +
-			"Table KeySchema does not have a range key, which is required when specifying a LocalSecondaryIndex")
-	case ix.Key.Sort.Name == "":
-		return refusal.Invalid(wrongParameter+"Index KeySchema does not have a range key for index: %s", ix.Name)
-	case ix.Key.Partition.Name != t.Key.Partition.Name:
-		return refusal.Invalid(wrongParameter+"Index KeySchema does not have the same leading hash key as table KeySchema "+
-			"for index: %s. index hash key: %s, table hash key: %s", ix.Name, ix.Key.Partition.Name, t.Key.Partition.Name)
+	if t.Key.Sort.Name == "" || ix.Key.Sort.Name == "" || ix.Key.Partition.Name != t.Key.Partition.Name {
+		return refusal.Invalid("local index %s of table %s must have the table's partition key, and both need a sort key", ix.Name, t.Name)
 	}
 	return nil
 }
