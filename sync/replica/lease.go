@@ -124,59 +124,22 @@ func (r *Replica) fenceOffBatches(w *outbox.Work, ids []outbox.ID, lock string, 
 	return records, waits, nil
 }
 
-// lockedKey returns the key, or partition key, of the items that a lock guards, by matching its name against the table's template, such
-// as match:{matchId}. false: not a lock of that table.
+// lockedKey returns the partition key of the items that a lock guards, by the table's template, such as match:{matchId}. false: not a lock
+// of that table, or one that does not follow from the partition key.
 func lockedKey(spec *store.TableSpec, lock string) (attr.Item, bool) {
-	values, ok := unfill(spec.Lock, lock)
-	if !ok {
+	prefix, name := spec.LockParts()
+	text, ok := strings.CutPrefix(lock, prefix)
+	if !ok || text == "" || name != spec.Key.Partition.Name {
 		return nil, false
 	}
-	key := attr.Item{}
-	for _, k := range []store.KeyAttr{spec.Key.Partition, spec.Key.Sort} {
-		text, have := values[k.Name]
-		if k.Name == "" || !have {
-			break // only a partition key
-		}
-		v := attr.S(text)
-		if k.Type == store.KeyNumber {
-			var err error
-			if v, err = attr.N(text); err != nil {
-				return nil, false
-			}
-		}
-		key[k.Name] = v
-	}
-	return key, len(key) > 0
-}
-
-// unfill matches a text against a template such as "match:{matchId}" and returns the values of the names.
-func unfill(template, text string) (map[string]string, bool) {
-	out := map[string]string{}
-	for {
-		before, behind, found := strings.Cut(template, "{")
-		if !found {
-			return out, text == before
-		}
-		rest, ok := strings.CutPrefix(text, before)
-		if !ok {
+	v := attr.S(text)
+	if spec.Key.Partition.Type == store.KeyNumber {
+		var err error
+		if v, err = attr.N(text); err != nil {
 			return nil, false
 		}
-		name, after, _ := strings.Cut(behind, "}")
-		next, _, _ := strings.Cut(after, "{")
-		end := len(rest)
-		if next != "" {
-			if end = strings.Index(rest, next); end < 0 {
-				return nil, false
-			}
-		} else if strings.Contains(after, "{") {
-			return nil, false // two names with nothing in between
-		}
-		if end == 0 {
-			return nil, false
-		}
-		out[name] = rest[:end]
-		template, text = after, rest[end:]
 	}
+	return attr.Item{name: v}, true
 }
 
 // fencedOffBy records that a higher fence refused a write under a lock; 0: the fence was not seen.

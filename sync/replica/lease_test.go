@@ -2,7 +2,6 @@ package replica
 
 import (
 	"errors"
-	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -17,46 +16,33 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-func TestUnfill(t *testing.T) {
+func TestLockedKey(t *testing.T) {
 	tests := []struct {
-		template, text string
-		want           map[string]string // nil: it does not fit
+		template, lock string
+		want           attr.Item // nil: the lock guards no item of the table
 	}{
-		{"match:{id}", "match:7", map[string]string{"id": "7"}},
-		{"match:{id}", "match:a:b", map[string]string{"id": "a:b"}},
-		{"match:{id}", "match:", nil},
-		{"match:{id}", "league:7", nil},
-		{"{league}/{id}", "icc/7", map[string]string{"league": "icc", "id": "7"}},
-		{"{league}/{id}!", "icc/7!", map[string]string{"league": "icc", "id": "7"}},
-		{"{league}/{id}!", "icc/7", nil},
-		{"{a}{b}", "xy", nil},
-		{"all", "all", map[string]string{}},
-		{"all", "none", nil},
+		{"match:{match}", "match:7", attr.Item{"match": attr.S("7")}},
+		{"match:{match}", "match:a:b", attr.Item{"match": attr.S("a:b")}},
+		{"{match}", "7", attr.Item{"match": attr.S("7")}},
+		{"match:{match}", "match:", nil},
+		{"match:{match}", "league:7", nil},
+		{"match:{no}", "match:7", nil}, // it does not say which partition
+		{"league:{league}", "league:icc", nil},
 	}
+	spec := store.TableSpec{Name: "t", Key: store.KeySpec{Partition: store.KeyAttr{Name: "match", Type: store.KeyString}, Sort: store.KeyAttr{Name: "no", Type: store.KeyNumber}}}
 	for _, tt := range tests {
-		got, ok := unfill(tt.template, tt.text)
-		if ok != (tt.want != nil) || ok && !maps.Equal(got, tt.want) {
-			t.Errorf("%q of %q: %v, %t", tt.text, tt.template, got, ok)
+		spec.Lock = tt.template
+		got, ok := lockedKey(&spec, tt.lock)
+		if ok != (tt.want != nil) || ok && !attr.EqualItems(got, tt.want) {
+			t.Errorf("%q of %q: %v, %t", tt.lock, tt.template, got, ok)
 		}
 	}
-}
-
-func TestLockedKey(t *testing.T) {
-	str := store.KeyAttr{Name: "match", Type: store.KeyString}
-	spec := store.TableSpec{Name: "t", Lock: "match:{match}", Key: store.KeySpec{Partition: str, Sort: store.KeyAttr{Name: "no", Type: store.KeyNumber}}}
-	if key, ok := lockedKey(&spec, "match:7"); !ok || !attr.EqualItems(key, attr.Item{"match": attr.S("7")}) {
-		t.Errorf("a partition: %v", key)
+	number := store.TableSpec{Name: "t", Lock: "no:{no}", Key: store.KeySpec{Partition: store.KeyAttr{Name: "no", Type: store.KeyNumber}}}
+	if key, ok := lockedKey(&number, "no:3"); !ok || !attr.EqualItems(key, attr.Item{"no": attr.Int(3)}) {
+		t.Errorf("a number: %v", key)
 	}
-	spec.Lock = "match:{match}/{no}"
-	if key, ok := lockedKey(&spec, "match:7/3"); !ok || !attr.EqualItems(key, attr.Item{"match": attr.S("7"), "no": attr.Int(3)}) {
-		t.Errorf("an item: %v", key)
-	}
-	if key, ok := lockedKey(&spec, "match:7/x"); ok {
+	if key, ok := lockedKey(&number, "no:x"); ok {
 		t.Errorf("no number: %v", key)
-	}
-	spec.Lock = "league:{league}"
-	if key, ok := lockedKey(&spec, "league:icc"); ok {
-		t.Errorf("a template that fills no key attribute gave %v", key)
 	}
 }
 

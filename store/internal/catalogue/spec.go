@@ -22,7 +22,7 @@ type TableSpec struct {
 	// Internal marks a table for the node's own bookkeeping. Interfaces that expose the store, such as the DynamoDB endpoint, hide it.
 	Internal bool
 
-	// Lock is a template for the name of the lock whose fence the items carry, with attributes of the item in braces, such as
+	// Lock is the name of the lock whose fence the items carry, a prefix and an attribute of the item in braces, such as
 	// "match:{matchId}": see LockOf. Empty: none.
 	Lock string
 }

@@ -445,11 +445,11 @@ func TestLockOf(t *testing.T) {
 		want string
 	}{
 		"none":              {"", storetest.Item("match", "final"), ""},
-		"no attribute":      {"orchestrator", storetest.Item("match", "final"), "orchestrator"},
 		"a string":          {"match:{match}", storetest.Item("match", "final"), "match:final"},
 		"a number":          {"ball:{ball}", storetest.Ball("final", 7), "ball:7"},
-		"two":               {"{match}/{ball}!", storetest.Ball("final", 7), "final/7!"},
+		"no prefix":         {"{match}", storetest.Ball("final", 7), "final"},
 		"absent":            {"match:{match}", storetest.Item("ball", 1), ""},
+		"empty":             {"match:{match}", storetest.Item("match", ""), ""},
 		"neither":           {"match:{match}", attr.Item{"match": attr.Bool(true)}, ""},
 		"braces in a value": {"match:{match}", storetest.Item("match", "{ball}"), "match:{ball}"},
 	} {
@@ -461,7 +461,7 @@ func TestLockOf(t *testing.T) {
 			}
 		})
 	}
-	for _, wrong := range []string{"match:{", "match:{}", "match:{a", "match}", "a{b{c}}", "}{", "{a}}"} {
+	for _, wrong := range []string{"match:{", "match:{}", "match:{a", "match}", "a{b{c}}", "}{", "{a}}", "orchestrator", "{a}{b}", "{a}!"} {
 		spec := storetest.Balls()
 		spec.Lock = wrong
 		storetest.WantFault(t, storetest.Open(t).Define(t.Context(), spec), fault.Invalid, "validation")
@@ -471,7 +471,7 @@ func TestLockOf(t *testing.T) {
 // TestLockIsKept: the lock is in the catalogue, and can be changed.
 func TestLockIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	for _, lock := range []string{"", "match:{match}", "other", ""} {
+	for _, lock := range []string{"", "match:{match}", "other:{match}", ""} {
 		spec := storetest.Balls()
 		spec.Lock = lock
 		s, err := store.Open(path, store.Options{NoSync: true})
