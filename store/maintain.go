@@ -106,9 +106,9 @@ func (s *Store) checkTarget() (f *os.File, remove func(), err error) {
 }
 
 // Housekeep does one slice, of about two milliseconds, of background work: filling new indexes, emptying dropped indexes and tables,
-// deleting expired items, forgetting old transaction tokens, and, one slice a minute, verifying all items (Scrub). more reports that work
-// may remain; with nothing due, a call is cheap. After an error the work stays due for a later call, which tries another chore first. A
-// full disk is fault.Full and no reason to stop.
+// deleting expired items, and, one slice a minute, verifying all items (Scrub). more reports that work may remain; with nothing due, a
+// call is cheap. After an error the work stays due for a later call, which tries another chore first. A full disk is fault.Full and no
+// reason to stop.
 //
 // Concurrent calls wait for each other. A node has one loop that calls Housekeep until more is false, and again when WatchTables signals,
 // and every minute or so by Options.Now.

@@ -50,7 +50,7 @@ func (k *Keeper) Housekeep(ctx context.Context) (more bool, err error) {
 	if k.forgetFrom == nil {
 		k.forgetFrom = map[uint32]uint64{}
 	}
-	chores := []func(context.Context) (bool, error){k.fillNext, k.emptyNext, k.forgetNext, k.sweepNext, k.forgetTokens, k.scrubNext}
+	chores := []func(context.Context) (bool, error){k.fillNext, k.emptyNext, k.forgetNext, k.sweepNext, k.scrubNext}
 	for range chores {
 		chore := chores[k.turn%len(chores)]
 		k.turn++

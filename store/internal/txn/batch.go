@@ -56,7 +56,7 @@ func (b *batch) seal() error {
 	if err := b.trim(); err != nil {
 		return err
 	}
-	if err := b.ForgetTokens(max(TokenSlice, 2*b.tokens)); err != nil {
+	if err := b.forgetTokens(max(TokenSlice, 2*b.tokens)); err != nil {
 		return err
 	}
 	if b.s.older.Load() {

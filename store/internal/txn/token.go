@@ -86,15 +86,15 @@ func (tx *Tx) rememberSteps(m format.Mark) error {
 	return tx.Batch.Set(bucket, format.TokenTime(at, m.Token), []byte{}, nil)
 }
 
-// ForgetTokens removes up to limit tokens that are past their age.
-func (b *batch) ForgetTokens(limit int) error {
+// forgetTokens removes up to limit tokens that are past their age.
+func (b *batch) forgetTokens(limit int) error {
 	bucket := b.btx.Bucket(format.BucketTokens)
 	if bucket == nil {
 		return nil
 	}
 	now := b.s.Opts.Now()
 	for range limit {
-		k := OldestToken(bucket, now)
+		k := oldestToken(bucket, now)
 		if k == nil {
 			return nil
 		}
@@ -109,8 +109,8 @@ func (b *batch) ForgetTokens(limit int) error {
 	return nil
 }
 
-// OldestToken returns the time key of the oldest token if it is past its age, else nil.
-func OldestToken(bucket *bolt.Bucket, now time.Time) []byte {
+// oldestToken returns the time key of the oldest token if it is past its age, else nil.
+func oldestToken(bucket *bolt.Bucket, now time.Time) []byte {
 	k, _ := bucket.Cursor().First() // 'a' sorts before 't'
 	if len(k) < 9 || k[0] != 'a' {
 		return nil
