@@ -3,18 +3,15 @@ package expr
 import (
 	"strings"
 	"sync"
-	"sync/atomic"
 )
 
-// Cache keeps the parsed forms of recently seen texts, up to a limit. Its methods may be called from several goroutines at once. A nil
-// Cache keeps nothing.
+// Cache keeps the parsed forms of texts, up to a limit; when it is full, it starts again. Its methods may be called from several
+// goroutines at once. A nil Cache keeps nothing.
 type Cache struct {
 	limit int
 
 	mu     sync.RWMutex
-	byText map[cacheKey]*cached
-	ring   []*cached // unordered; hand circles over it in search of an entry unused since its last visit
-	hand   int
+	byText map[cacheKey]*parsed
 }
 
 // cacheKey is a text and how it is parsed: the same text parses differently as an update and as a condition.
@@ -24,15 +21,9 @@ type cacheKey struct {
 	long    bool
 }
 
-type cached struct {
-	key    cacheKey
-	parsed *parsed
-	used   atomic.Bool
-}
-
 // NewCache returns a cache of up to limit texts. A text and its parsed form take at most about 200 kB, usually 2 kB.
 func NewCache(limit int) *Cache {
-	return &Cache{limit: max(limit, 0), byText: make(map[cacheKey]*cached)}
+	return &Cache{limit: max(limit, 0), byText: map[cacheKey]*parsed{}}
 }
 
 // parse is the function parse with the cache. Refused texts are not cached: nobody sends them twice on purpose.
@@ -61,32 +52,14 @@ func (c *Cache) parse(g grammar, text string, long bool, work *Work) (*parsed, e
 func (c *Cache) find(key cacheKey) *parsed {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	e := c.byText[key]
-	if e == nil {
-		return nil
-	}
-	if !e.used.Load() { // avoids writing to memory that every core reads
-		e.used.Store(true)
-	}
-	return e.parsed
+	return c.byText[key]
 }
 
 func (c *Cache) keep(key cacheKey, p *parsed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.byText[key] != nil {
-		return
+	if len(c.byText) >= c.limit {
+		clear(c.byText)
 	}
-	e := &cached{key: key, parsed: p}
-	if len(c.ring) < c.limit {
-		c.ring = append(c.ring, e)
-	} else {
-		for c.ring[c.hand].used.Swap(false) {
-			c.hand = (c.hand + 1) % len(c.ring)
-		}
-		delete(c.byText, c.ring[c.hand].key)
-		c.ring[c.hand] = e
-		c.hand = (c.hand + 1) % len(c.ring)
-	}
-	c.byText[key] = e
+	c.byText[key] = p
 }

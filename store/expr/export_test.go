@@ -20,5 +20,5 @@ func (c *Cache) Len() int {
 	}
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	return len(c.ring)
+	return len(c.byText)
 }
