@@ -108,7 +108,7 @@ type (
 	LongTurn     = txn.LongTurn
 
 	IndexProgress = txn.IndexProgress
-	DropProgress  = txn.DropProgress
+	Dropped       = txn.Dropped
 
 	Problem        = check.Problem
 	BackupInfo     = backup.Info

@@ -3,7 +3,6 @@ package housekeeping
 import (
 	"context"
 
-	"github.com/touchline/touchline/store/internal/catalogue"
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
@@ -14,19 +13,12 @@ func (k *Keeper) emptyNext(ctx context.Context) (did bool, err error) {
 		if len(cat.ByID[id].Leaving) == 0 {
 			continue
 		}
-		var from catalogue.Leftover
-		var n int
-		err := k.E.Update(ctx, func(tx *txn.Tx) (err error) {
+		return true, k.E.Update(ctx, func(tx *txn.Tx) error {
 			if t := tx.Cat.ByID[id]; t != nil && len(t.Leaving) > 0 {
-				from = t.Leaving[0]
-				n, err = tx.EmptySlice(t, k.sizes().Empty)
+				return tx.EmptySlice(t, k.sizes().Empty)
 			}
-			return err
+			return nil
 		})
-		if err == nil {
-			k.tookOut(from, n)
-		}
-		return true, err
 	}
 	return false, nil
 }

@@ -24,8 +24,6 @@ type Keeper struct {
 
 	scrub scrub
 	swept atomic.Uint64
-	count sync.Mutex
-	taken map[catalogue.Leftover]uint64 // entries removed since Open
 }
 
 // SliceSizes limits one slice of each chore, and so how long writers wait for it.
@@ -61,26 +59,6 @@ func (k *Keeper) Housekeep(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// tookOut counts the entries removed from a bucket that is being emptied.
-func (k *Keeper) tookOut(from catalogue.Leftover, n int) {
-	k.count.Lock()
-	defer k.count.Unlock()
-	if k.taken == nil {
-		k.taken = map[catalogue.Leftover]uint64{}
-	}
-	if n == 0 { // the bucket itself was removed
-		delete(k.taken, from)
-		return
-	}
-	k.taken[from] += uint64(n)
-}
-
-func (k *Keeper) tookOutOf(from catalogue.Leftover) uint64 {
-	k.count.Lock()
-	defer k.count.Unlock()
-	return k.taken[from]
-}
-
 // FillChores adds the progress of Housekeep to st.
 func (k *Keeper) FillChores(st *txn.Stats) {
 	st.Swept, st.Verify = k.swept.Load(), k.ScrubStats()
@@ -95,9 +73,7 @@ func (k *Keeper) FillChores(st *txn.Stats) {
 			}
 		}
 		for _, l := range t.Leaving {
-			st.Dropping = append(st.Dropping, txn.DropProgress{
-				Table: t.Spec.Name, Index: l.Name, Removed: k.tookOutOf(l),
-			})
+			st.Dropping = append(st.Dropping, txn.Dropped{Table: t.Spec.Name, Index: l.Name})
 		}
 	}
 }

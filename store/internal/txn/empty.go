@@ -12,17 +12,17 @@ import (
 
 // EmptySlice removes entries from the table's first leftover bucket or, once it is empty, the bucket itself. Removing the bucket is a
 // transaction of its own, because nothing can be restored into a deleted bucket.
-func (tx *Tx) EmptySlice(t *catalogue.Table, entries int) (removed int, err error) {
+func (tx *Tx) EmptySlice(t *catalogue.Table, entries int) error {
 	name := t.Leaving[0].Bucket()
 	bucket, err := tx.Bucket(name)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	keys, values := firstEntries(bucket, entries)
 	size := 0
 	for i, k := range keys {
 		if err := tx.Batch.remove(bucket, k, values[i]); err != nil {
-			return 0, err
+			return err
 		}
 		size += len(k) + len(values[i])
 	}
@@ -31,15 +31,15 @@ func (tx *Tx) EmptySlice(t *catalogue.Table, entries int) (removed int, err erro
 		// The entries are adjacent: the commit changes their pages, which may be half full, not a page for each entry.
 		pages := 2 + 2*size/tx.Btx.DB().Info().PageSize
 		tx.Batch.mutations -= max(0, len(keys)-pages)
-		return len(keys), nil
+		return nil
 	}
 	if err := tx.deleteBucket(name); err != nil {
-		return 0, err
+		return err
 	}
 	failpoint.Hit(failpoint.EmptyBucket)
 	changed := t.Clone()
 	changed.Leaving = changed.Leaving[1:]
-	return 0, tx.SaveTable(tx.Cat.Clone(), changed)
+	return tx.SaveTable(tx.Cat.Clone(), changed)
 }
 
 // firstEntries collects entries before any is removed, because that would move the cursor.

@@ -14,11 +14,10 @@ type IndexProgress struct {
 	Items uint64 `json:"done"` // items of the table processed
 }
 
-// DropProgress is the progress of emptying a dropped table or index.
-type DropProgress struct {
-	Table   string `json:"table"`
-	Index   string `json:"index,omitempty"` // empty: the items of the table
-	Removed uint64 `json:"done"`            // since Open
+// Dropped is a dropped table or index that is being emptied.
+type Dropped struct {
+	Table string `json:"table"`
+	Index string `json:"index,omitempty"` // empty: the items of the table
 }
 
 // JournalStats is the range of sequence numbers in the journal.
@@ -43,7 +42,7 @@ type CommitStats struct {
 type ChoreStats struct {
 	Swept    uint64          `json:"swept"`              // expired items deleted
 	Filling  []IndexProgress `json:"filling,omitempty"`  // indexes that cannot be read yet
-	Dropping []DropProgress  `json:"dropping,omitempty"` // remains of dropped tables and indexes
+	Dropping []Dropped       `json:"dropping,omitempty"` // remains of dropped tables and indexes
 	Verify   ScrubStats      `json:"verify"`
 }
 
