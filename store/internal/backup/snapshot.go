@@ -43,8 +43,11 @@ type copying struct {
 func (c *Copies) begin(ctx context.Context) (_ context.Context, end func(), err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
+	switch {
+	case c.closed:
 		return nil, nil, refusal.Closed()
+	case ctx.Err() != nil:
+		return nil, nil, context.Cause(ctx)
 	}
 	limit := c.E.Opts.BackupDeadline
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fault.New(fault.Unavailable, "backup_deadline",
