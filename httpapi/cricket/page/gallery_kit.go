@@ -41,8 +41,9 @@ func newKitBox() kitBox {
 	for mark := range strings.FieldsSeq(". 1 2 3 4 6 W wd 5wd nb 2nb 4b 1lb W1") {
 		k.Discs = append(k.Discs, discOf(mark, markKind(mark)))
 	}
+	kits, _ := knownKits()
 	for _, name := range slices.Sorted(maps.Keys(kits)) {
-		class := "t-" + strings.ReplaceAll(name, " ", "-")
+		class := "t-" + kits[name].slug
 		k.Teams = append(k.Teams, ListTeam{Class: class, Code: strings.ToUpper(name[:3]), Name: name},
 			ListTeam{Class: class + "-alt", Code: "ALT", Name: name})
 	}

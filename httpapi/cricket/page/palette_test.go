@@ -63,6 +63,12 @@ func TestKits(t *testing.T) {
 			t.Errorf("%s (%s) plays as %s, want %s", tc.name, tc.code, got, tc.want)
 		}
 	}
+	for line := range strings.Lines(kitTable) {
+		f := strings.Split(strings.TrimSpace(line), ",")
+		if k := kitOf(f[0], ""); k.first.Hex() != "#"+f[1] || k.second.Hex() != "#"+f[2] {
+			t.Errorf("%s plays in %s and %s", line, k.first.Hex(), k.second.Hex())
+		}
+	}
 	a, b := kitOf("Little Snoring", "LSN"), kitOf("Little Snoring", "LSN")
 	if a != b || !strings.HasPrefix(a.slug, "hue-") {
 		t.Errorf("an unknown side plays as %v and %v", a, b)
@@ -73,6 +79,7 @@ func TestKits(t *testing.T) {
 func TestSidesAreDistinguishable(t *testing.T) {
 	all, _ := teamCSS()
 	sheet := string(all)
+	kits, _ := knownKits()
 	names := slices.Sorted(maps.Keys(kits))
 	for _, home := range names {
 		for _, away := range names {

@@ -24,9 +24,9 @@ var teamCSS = sync.OnceValues(func() (all []byte, of map[string][]byte) {
 		dark.Write(d)
 		of[k.slug] = fmt.Appendf(nil, "%s%s%s}\n", l, inDark, d)
 	}
+	kits, _ := knownKits()
 	for _, name := range slices.Sorted(maps.Keys(kits)) {
-		pair := kits[name]
-		add(kit{slug: strings.ReplaceAll(name, " ", "-"), first: pair[0], second: pair[1]})
+		add(kits[name])
 	}
 	for n := range hues {
 		add(hueKit(n))
