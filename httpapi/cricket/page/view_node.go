@@ -4,11 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/touchline/touchline/httpapi/operator"
-	"github.com/touchline/touchline/store"
 )
 
 // NodeView is the operator's strip.
@@ -32,7 +28,7 @@ func NewNodeView(n NodeStatus) NodeView {
 		lease, fence = n.Lease.Key, fmt.Sprint(n.Lease.Fence)
 		deadline = n.Lease.Deadline.UTC().Format("15:04:05")
 	}
-	v := NodeView{
+	return NodeView{
 		Summary: []string{
 			cmp.Or(n.Role, "idle"),
 			grouped(n.Feed.Polls) + " polls",
@@ -58,8 +54,6 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Journal first", position(n.Journal.First)}, {"Journal last", position(n.Journal.Last)},
 				{"Last commit", fmt.Sprintf("%.2f ms", n.Commits.LastMillis)},
 				{"Writes a commit", fmt.Sprintf("%.1f", n.Commits.Shared)},
-				{"Refused for lack of room", grouped(n.Commits.Refused)},
-				{"Damaged on disk", damagedText(n.Chores.Verify)},
 			}},
 			{"Process", []Stat{
 				{"Version", cmp.Or(n.Version, "devel")}, {"Up", ago(time.Duration(n.UptimeSeconds * float64(time.Second)))},
@@ -69,43 +63,6 @@ func NewNodeView(n NodeStatus) NodeView {
 			}},
 		},
 	}
-	if n.Cloud.State != "" && n.Cloud.State != "none" {
-		v.Groups = append(v.Groups, cloudGroup(n.Cloud, n.Clock.Now))
-	}
-	return v
-}
-
-// damagedText describes the result of the daily check of all items.
-func damagedText(v store.ScrubStats) string {
-	switch {
-	case v.Damaged > 0:
-		return grouped(v.Damaged) + " in " + strings.Join(v.Where, ", ")
-	case v.Ended.IsZero():
-		return "not all verified yet"
-	}
-	return "none of " + grouped(v.Items) + " items, at " + v.Ended.UTC().Format("15:04")
-}
-
-// cloudGroup describes the connection to the cloud, for people at the venue.
-func cloudGroup(c operator.CloudStatus, now time.Time) StatGroup {
-	state, since := map[string]string{"in_step": "in step", "behind": "behind", "offline": "offline", "stopped": "stopped"}[c.State], "–"
-	if !c.Since.IsZero() {
-		since = joined(c.Since.UTC().Format("15:04:05"), ago(now.Sub(c.Since)))
-	}
-	look := "nothing"
-	if c.Conflicts > 0 {
-		look = plural(c.Conflicts, "conflict", "conflicts")
-	}
-	g := StatGroup{"Cloud", []Stat{
-		{"State", cmp.Or(state, c.State)}, {"Since", since}, {"Waiting", plural(c.Waiting, "write", "writes")}, {"To look at", look},
-	}}
-	if c.LastError != "" && c.State != "in_step" {
-		g.Stats = append(g.Stats, Stat{"Last error", c.LastError})
-	}
-	for _, alarm := range c.Alarms {
-		g.Stats = append(g.Stats, Stat{"A person has to act", alarm})
-	}
-	return g
 }
 
 // position formats a journal sequence; after a restore of the file its incarnation comes first.
