@@ -103,10 +103,7 @@ const tableReplays = "touchline-replays"
 func ownSchema() migrations.Schema {
 	return migrations.Schema{
 		Tables: append(tables.All(), migrations.Private(tableReplays, "deck", "played by this node alone")),
-		Steps: []migrations.Step{
-			{Name: "push-state-of-its-own", Run: tables.MovePushState},
-			{Name: "owners-of-device-tokens", Run: phone.FillDeviceTokens},
-		},
+		Steps:  []migrations.Step{{Name: "owners-of-device-tokens", Run: phone.FillDeviceTokens}},
 	}
 }
 

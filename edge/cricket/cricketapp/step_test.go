@@ -11,10 +11,10 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// early returns the tables of a version that kept the push state in DisplayStateCache and recorded no owners of tokens.
+// early returns the tables of a version that recorded no owners of tokens.
 func early() (specs []store.TableSpec) {
 	for _, spec := range tables.All() {
-		if spec.Name != tables.PushState && spec.Name != tables.DeviceTokens {
+		if spec.Name != tables.DeviceTokens {
 			specs = append(specs, spec)
 		}
 	}
@@ -53,34 +53,6 @@ func rows(t *testing.T, s *store.Store, table, key, value string) map[string]str
 		t.Fatal(err)
 	}
 	return out
-}
-
-// Push state that an early version kept in an application's table is moved, once: what an application writes there later stays.
-func TestPushStateMoves(t *testing.T) {
-	s := storetest.Open(t, early()...)
-	cached := func(key, v string) attr.Item { return attr.Item{"cacheKey": attr.S(key), "v": attr.S(v)} }
-	put(t, s, tables.Display, cached("DISPLAY#7#-", "a"), cached("PUSH#7", "b"), cached("CARD#7#1", "c"),
-		cached("APNS#provider", "d"), cached("APNS#other", "e"), cached("PUSH", "f"))
-	for range 2 {
-		if err := schema().Apply(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
-		display := map[string]string{"DISPLAY#7#-": "a", "CARD#7#1": "c", "APNS#other": "e", "PUSH": "f"}
-		if diff := cmp.Diff(display, rows(t, s, tables.Display, "cacheKey", "v")); diff != "" {
-			t.Errorf("DisplayStateCache (-want +got):\n%s", diff)
-		}
-		state := map[string]string{"PUSH#7": "b", "APNS#provider": "d"}
-		if diff := cmp.Diff(state, rows(t, s, tables.PushState, "stateKey", "v")); diff != "" {
-			t.Errorf("push state (-want +got):\n%s", diff)
-		}
-	}
-	put(t, s, tables.Display, cached("PUSH#8", "mine"))
-	if err := schema().Apply(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
-	if got := rows(t, s, tables.Display, "cacheKey", "v")["PUSH#8"]; got != "mine" {
-		t.Errorf("a later row of the application: %q", got)
-	}
 }
 
 // A phone that two users have registered goes to the one seen last, once: later rows are not decided again.

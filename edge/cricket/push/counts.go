@@ -40,7 +40,7 @@ type reach struct {
 	Event  string    `dynamodbav:"event"`
 	Seq    uint64    `dynamodbav:"seq,omitempty"` // of its claim: a withdrawn event may be announced again
 	Phones int       `dynamodbav:"phones"`
-	At     time.Time `dynamodbav:"at,omitempty"` // when it was last sent; zero: not kept by earlier versions
+	At     time.Time `dynamodbav:"at,omitempty"` // when it was last sent
 }
 
 // reachKept is how many of the newest alerts are kept: as many as a page shows.
@@ -221,15 +221,12 @@ type bearerRow struct {
 }
 
 // providerKey returns the row key for a signing key, which is known here only by its fingerprint.
-func providerKey(key string) string { return tables.ProviderKey + "#" + key }
+func providerKey(key string) string { return "APNS#provider#" + key }
 
 // Load implements apns.TokenStore.
 func (b bearerStore) Load(ctx context.Context, key string) (out apns.Bearer, ok bool, err error) {
 	err = b.store.View(ctx, func(tx *store.Tx) error {
 		item, err := tx.Get(tables.PushState, stateKey(providerKey(key)))
-		if err == nil && item == nil { // earlier versions kept one row for all keys
-			item, err = tx.Get(tables.PushState, stateKey(tables.ProviderKey))
-		}
 		if err != nil || item == nil {
 			return err
 		}

@@ -35,9 +35,6 @@ func CardMatch(key string) (matchID string, ok bool) {
 // PushKey returns the key in PushState of a match's push state: counters and the last timestamp.
 func PushKey(matchID string) string { return "PUSH#" + matchID }
 
-// ProviderKey is the key in PushState of the provider token.
-const ProviderKey = "APNS#provider"
-
 // SessionKey returns the sort key of a Live Activity. The attribute is literally named userId#deviceId.
 func SessionKey(userID, deviceID string) string { return userID + "#" + deviceID }
 
