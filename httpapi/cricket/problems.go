@@ -94,13 +94,12 @@ func (p *problems) push(h *pushHealth) {
 		p.Add("Nothing is pushed: cricket.push.key is not set.")
 		return
 	}
-	if h.Paused.After(p.At) {
+	switch {
+	case h.Paused.After(p.At):
 		p.Add("Nothing is pushed until %s: Apple rejects this node's settings.", operator.Clock(h.Paused, p.At))
-	}
-	switch h.Circuit {
-	case "open":
+	case h.Circuit == "open":
 		p.Add("Apple cannot be reached: pushes wait and are tried again.")
-	case "half-open":
+	case h.Circuit == "half-open":
 		p.Add("Apple could not be reached and is being tried again.")
 	}
 	for i := range h.Alarms {

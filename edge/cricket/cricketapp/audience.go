@@ -142,12 +142,12 @@ func (a *audience) over(ctx context.Context) (bool, error) {
 }
 
 // toSandbox returns the maker of a client for a push service on this machine.
-func toSandbox(service *sandbox.Sandbox, c clock.Clock, log *slog.Logger) SenderMaker {
+func toSandbox(service *sandbox.Sandbox, log *slog.Logger) SenderMaker {
 	account := service.Account()
 	return func(s *store.Store) (push.Sender, error) {
 		return apns.New(apns.Config{
 			Host: service.URL(), BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
-			Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Clock: c, Logger: log,
+			Key: account.Key, RootCAs: account.RootCAs, Tokens: push.Bearers(s), Logger: log,
 		})
 	}
 }

@@ -62,7 +62,7 @@ func (d *beside) outside(h *app.Host) (o Outside, err error) {
 		return o, err
 	}
 	d.phones, d.end = phones, end
-	return Outside{Feed: d.replays.feed, Replays: d.replays, Phones: d.phones.Phones, Sender: toSandbox(d.phones, h.Clock, h.Log)}, nil
+	return Outside{Feed: d.replays.feed, Replays: d.replays, Phones: d.phones.Phones, Sender: toSandbox(d.phones, h.Log)}, nil
 }
 
 // live plays the match again and again, with phones that follow it.

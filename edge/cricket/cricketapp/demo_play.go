@@ -34,7 +34,7 @@ func (d *demo) newNode(ctx context.Context, dir string, login *node.DemoLogin) (
 		Auth: login.Identity, Demo: login.SignIn,
 	}, set, Outside{
 		Feed: feed, Featured: d.Match, Phones: d.phones.Phones,
-		Sender: toSandbox(d.phones, d.clock, d.log),
+		Sender: toSandbox(d.phones, d.log),
 	})
 }
 

@@ -156,7 +156,7 @@ func (f *fleet) sender(s *store.Store) (push.Sender, error) {
 	account := f.box.Account()
 	return apns.New(apns.Config{
 		Host: f.apns, BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID, Key: account.Key, RootCAs: account.RootCAs,
-		Tokens: push.Bearers(s), Fleet: true, Clock: f.clock,
+		Tokens: push.Bearers(s), Fleet: true,
 	})
 }
 

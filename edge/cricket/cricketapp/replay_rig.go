@@ -117,7 +117,7 @@ func (r *replayRig) start(ctx context.Context) error {
 	}
 	var err error
 	r.node, err = openPlayed(ctx, "", node.Parts{Clock: r.clock, Speed: "max", Log: r.Log, Store: r.store},
-		&Settings{Mount: "/" + name, Leagues: []string{poll.AllLeagues}}, Outside{Feed: feed, Sender: toSandbox(r.phones, r.clock, r.Log)})
+		&Settings{Mount: "/" + name, Leagues: []string{poll.AllLeagues}}, Outside{Feed: feed, Sender: toSandbox(r.phones, r.Log)})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,6 @@ const (
 	readBatch    = 256              // journal records read at once
 	cursorLag    = 1024             // records without a push after which the cursor is saved anyway
 	passEvery    = 30 * time.Second // while a follower has no activity
-	pauseAfter   = time.Minute      // after an answer that blames this node
 	errorWait    = time.Second      // after a failed round
 	rowsAtOnce   = 500              // rows changed in one transaction
 	workersUsual = 512
@@ -60,6 +59,7 @@ type Coordinator struct {
 	log     *slog.Logger
 	changed *clock.Signal
 	metrics *metrics
+	circuit circuit
 
 	patience time.Duration // how long a round waits for its last answers
 
@@ -70,7 +70,7 @@ type Coordinator struct {
 	cursor   uint64    // sequence of the last record read
 	saved    uint64    // cursor value in the store
 	pass     time.Time
-	paused   time.Time              // no pushes before then
+	paused   time.Time              // no pushes before then, as the circuit said
 	urgent   map[string][]time.Time // pushes of priority 10 in the last hour, by device
 	recent   []tally                // rounds of the last minute
 	cleaning map[string]bool        // matches whose channels from an earlier process are being cleaned up
@@ -87,7 +87,6 @@ type Coordinator struct {
 	views  map[string]MatchView
 	landed []*job // answers that arrived after the loop had gone on
 	alarms map[string]Alarm
-	until  time.Time // paused
 }
 
 // New returns a coordinator. It does nothing until Run.
@@ -102,6 +101,7 @@ func New(cfg Config) (*Coordinator, error) {
 	}
 	c := &Coordinator{
 		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
+		circuit:  circuit{clock: cfg.Clock, log: cfg.Logger, after: tripAfter},
 		patience: patienceUsual,
 		matches:  map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
 		alarms: map[string]Alarm{}, cleaning: map[string]bool{}, manage: cfg.manager(),
@@ -188,6 +188,7 @@ func (c *Coordinator) round(ctx context.Context) error {
 	if err := c.read(ctx); err != nil {
 		return err
 	}
+	c.heed()
 	now := c.clock.Now()
 	passing := !c.pass.IsZero() && !now.Before(c.pass)
 	if passing {
@@ -217,6 +218,18 @@ func (c *Coordinator) round(ctx context.Context) error {
 	}
 	c.forget(ctx)
 	return nil
+}
+
+// heed plans every match again when pushes are held back, for longer, or not any more.
+func (c *Coordinator) heed() {
+	until, _ := c.circuit.held()
+	if until.Equal(c.paused) {
+		return
+	}
+	c.paused = until
+	for _, m := range c.matches {
+		m.dirty = true
+	}
 }
 
 // reconcile does what must precede planning for a match: the tasks of its holder, and checking whether this node's claims are proved.

@@ -162,9 +162,6 @@ func (c *Coordinator) count(j *job) {
 	if res.Reason != "" {
 		c.metrics.refusals.WithLabelValues(res.Reason).Inc()
 	}
-	if res.Reason == apns.ReasonCircuitOpen {
-		return // it was not sent
-	}
 	j.match.counts.Sent++
 	if res.Action == apns.Accepted {
 		j.match.counts.Accepted++
@@ -175,12 +172,12 @@ func (c *Coordinator) count(j *job) {
 
 // publish updates the views of the given matches.
 func (c *Coordinator) publish(matches []*match) {
-	paused := c.clock.Now().Before(c.paused)
+	_, blamed := c.circuit.status()
 	sessions := map[phone.SessionStatus]float64{}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range matches {
-		v := MatchView{MatchID: m.id, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Paused: paused, Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Reached: reachedBy(m.reached)}
+		v := MatchView{MatchID: m.id, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Paused: !blamed.IsZero(), Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Reached: reachedBy(m.reached)}
 		for _, s := range m.sessions {
 			v.Sessions[s.row.Status]++
 		}

@@ -17,16 +17,20 @@ const (
 // pick chooses the pushes of this round: alerts and starts first, then the sessions that have waited longest.
 // The rest is planned again in the next round, with the newest state.
 func (c *Coordinator) pick(jobs []*job) []*job {
-	if len(jobs) <= roundSize {
+	most := roundSize
+	if _, one := c.circuit.held(); one {
+		most = 1
+	}
+	if len(jobs) <= most {
 		return jobs
 	}
 	slices.SortStableFunc(jobs, func(a, b *job) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.session.at.Compare(b.session.at))
 	})
-	for _, j := range jobs[roundSize:] {
+	for _, j := range jobs[most:] {
 		j.match.dirty = true
 	}
-	return jobs[:roundSize]
+	return jobs[:most]
 }
 
 // rank orders pushes that light up a screen before those that update a number.
@@ -110,7 +114,7 @@ func (r *sendRound) work(ctx context.Context, leave func()) {
 	for j := range r.queue {
 		r.taken()
 		if ctx.Err() == nil && r.c.mayStill(j) {
-			j.result = r.c.cfg.Sender.Send(ctx, j.push)
+			j.result, j.skip = r.c.deliver(ctx, j.push)
 		} else {
 			j.skip = true
 		}

@@ -111,7 +111,7 @@ func TestPick(t *testing.T) {
 	}
 	m.dirty = false
 	slices.Reverse(jobs)
-	got := (&Coordinator{}).pick(jobs)
+	got := (&Coordinator{circuit: circuit{after: tripAfter}}).pick(jobs)
 	if len(got) != roundSize || got[0].kind != tell || got[1].session.row.Key != "0" || !m.dirty {
 		t.Errorf("%d jobs, the first %v, the second %s, dirty %v", len(got), got[0].kind, got[1].session.row.Key, m.dirty)
 	}

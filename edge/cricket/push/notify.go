@@ -72,7 +72,7 @@ func (c *Coordinator) notifyAll(ctx context.Context, devices []phone.Device, pay
 	for range min(noticeWorkers, len(devices)) {
 		workers.Go(func() {
 			for i := range next {
-				results[i] = c.cfg.Sender.Send(ctx, apns.Push{
+				results[i], _ = c.deliver(ctx, apns.Push{
 					Token: devices[i].DeviceToken, Type: apns.TypeAlert, Priority: apns.PriorityUrgent,
 					Expiration: c.clock.Now().Add(noticeLife), Payload: payload,
 				})

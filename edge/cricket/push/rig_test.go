@@ -44,6 +44,8 @@ type rig struct {
 
 	patience time.Duration // of the coordinator; 0: ten minutes, more than any machine needs
 
+	after int // failures in a row that hold pushes back; 0: as usual
+
 	channels Channels
 	proofs   Proofs
 	rights   Rights
@@ -73,6 +75,7 @@ func (r *rig) run(s Sender) {
 		r.t.Fatal(err)
 	}
 	r.coord, c.patience = c, cmp.Or(r.patience, 10*time.Minute)
+	c.circuit.after = cmp.Or(r.after, tripAfter)
 	ctx, cancel := context.WithCancel(r.ctx)
 	r.kill = cancel
 	done := make(chan error, 1)

@@ -25,6 +25,7 @@ type withPhones struct {
 func newWithPhones(t *testing.T, phones int) *withPhones {
 	t.Helper()
 	r := &withPhones{rig: newRig(t)}
+	r.after = 1000
 	var err error
 	if r.box, err = sandbox.New(sandbox.Config{Clock: r.clk, Seed: "test", LogSize: 10000}); err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func newWithPhones(t *testing.T, phones int) *withPhones {
 	acc := r.box.Account()
 	r.client, err = apns.New(apns.Config{
 		Host: r.box.URL(), BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
-		Tokens: Bearers(r.s), TripAfter: 1000,
+		Tokens: Bearers(r.s),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -158,11 +158,7 @@ func (j *job) rowOnly() rowChange {
 // outcome handles one answer.
 func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	s, res := j.session, &j.result
-	if res.Reason != apns.ReasonCircuitOpen {
-		s.at = j.at
-	} else {
-		s.last = attempt{} // it was not sent
-	}
+	s.at = j.at
 	if j.alert != nil && j.came() {
 		s.told = j.alert.no // what may have arrived is not sent again
 	}
@@ -190,7 +186,6 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 		s.small = !s.small
 	case apns.Stop:
 		s.last = attempt{}
-		c.pause(j.at.Add(max(pauseAfter, j.result.RetryAfter)))
 	default:
 		c.again(j)
 	}

@@ -90,7 +90,6 @@ func TestAlertRetries(t *testing.T) {
 		{"refused for three minutes", unavailable, 3 * time.Minute, 0},
 		{"answer lost", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer, Maybe: true}, 30 * time.Second, 0},
 		{"no connection", apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}, 30 * time.Second, 1},
-		{"circuit open", apns.Result{Action: apns.Retry, Reason: apns.ReasonCircuitOpen}, 30 * time.Second, 1},
 		{"too many for this token", apns.Result{Action: apns.Later, Status: 429}, 30 * time.Second, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -72,10 +72,10 @@ func TestStartThatAppleRefuses(t *testing.T) {
 
 // TestStartThatNeverLeft does not count as a try: an hour without a connection to Apple costs no phone its activity.
 func TestStartThatNeverLeft(t *testing.T) {
-	for _, res := range []apns.Result{
-		{Action: apns.Retry, Reason: apns.ReasonCircuitOpen}, {Action: apns.Retry, Reason: apns.ReasonNoAnswer},
-	} {
+	for _, after := range []int{2, 1000} { // held back by the circuit, and tried again and again
 		r := newRig(t)
+		res := apns.Result{Action: apns.Retry, Reason: apns.ReasonNoAnswer}
+		r.after = after
 		r.out.script(func(sent) apns.Result { return res })
 		r.waits("7", "ada")
 		r.pass(time.Hour)

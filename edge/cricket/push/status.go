@@ -23,8 +23,8 @@ type Alarm struct {
 
 // Status is the coordinator's status, for /statusz and the pages.
 type Status struct {
-	Paused  time.Time   `json:"pausedUntil,omitzero"` // no pushes before then
-	Circuit string      `json:"circuit,omitempty"`    // breaker for requests to Apple: closed, half-open or open
+	Paused  time.Time   `json:"pausedUntil,omitzero"` // no pushes before then: Apple blames this node
+	Circuit string      `json:"circuit,omitempty"`    // of the pushes: closed, half-open or open
 	Alarms  []Alarm     `json:"alarms"`               // latest first
 	Matches []MatchView `json:"-"`                    // in play, by id
 }
@@ -33,13 +33,8 @@ type Status struct {
 func (c *Coordinator) Status() Status {
 	c.mu.Lock()
 	out := Status{Alarms: slices.Collect(maps.Values(c.alarms)), Matches: slices.Collect(maps.Values(c.views))}
-	if c.clock.Now().Before(c.until) {
-		out.Paused = c.until
-	}
 	c.mu.Unlock()
-	if circuit, ok := c.cfg.Sender.(interface{ State() string }); ok {
-		out.Circuit = circuit.State()
-	}
+	out.Circuit, out.Paused = c.circuit.status()
 	slices.SortFunc(out.Alarms, func(a, b Alarm) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.Reason, b.Reason)) })
 	slices.SortFunc(out.Matches, func(a, b MatchView) int { return cmp.Compare(a.MatchID, b.MatchID) })
 	return out
@@ -61,12 +56,4 @@ func (c *Coordinator) alarm(reason string, n int) {
 	a.Count += n
 	a.Last = now
 	c.alarms[reason] = a
-}
-
-// pause stops all pushes until then.
-func (c *Coordinator) pause(until time.Time) {
-	c.paused = later(c.paused, until)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.until = c.paused
 }

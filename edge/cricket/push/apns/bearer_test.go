@@ -161,14 +161,14 @@ func TestBearerTooOftenAtFirst(t *testing.T) {
 		cfg.now = func() time.Time { return time.Now().Add(shift) }
 	})
 	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Status: 429, Reason: "TooManyProviderTokenUpdates"})
-	res := r.deliver(t.Context(), r.push())
+	res := r.Send(t.Context(), r.push())
 	if res.Action != Stop || !res.Alarm || res.RetryAfter < 19*time.Minute || res.RetryAfter > bearerMinAge {
 		t.Errorf("refused: %+v", res)
 	}
-	if res := r.deliver(t.Context(), r.push()); res.Reason != ReasonNoBearer || res.RetryAfter < 19*time.Minute {
+	if res := r.Send(t.Context(), r.push()); res.Reason != ReasonNoBearer || res.RetryAfter < 19*time.Minute {
 		t.Errorf("before its time: %+v", res)
 	}
-	if res := r.another().deliver(t.Context(), r.push()); res.Reason != ReasonNoBearer || res.RetryAfter < 19*time.Minute || m.saves != 1 {
+	if res := r.another().Send(t.Context(), r.push()); res.Reason != ReasonNoBearer || res.RetryAfter < 19*time.Minute || m.saves != 1 {
 		t.Errorf("another process does not wait: %+v, %d made", res, m.saves)
 	}
 	shift = 20*time.Minute + time.Second

@@ -30,7 +30,7 @@ const listLimit = 1 << 20
 const keepNewest = 1
 
 // CreateChannel creates a broadcast channel for Live Activities and returns its id, which is empty unless the
-// result is Accepted. It does not use the circuit breaker.
+// result is Accepted.
 func (c *Client) CreateChannel(ctx context.Context) (id string, res Result) {
 	body, err := json.Marshal(map[string]any{"push-type": "LiveActivity", "message-storage-policy": keepNewest})
 	if err != nil {

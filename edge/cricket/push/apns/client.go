@@ -16,7 +16,6 @@ import (
 	"github.com/sideshow/apns2"
 	"github.com/sideshow/apns2/token"
 
-	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -29,8 +28,8 @@ const (
 // Our reasons where Apple gave none.
 const (
 	ReasonNoAnswer    = "NoAnswer"
-	ReasonCircuitOpen = "CircuitOpen"
-	ReasonNotApple    = "NotApple" // a 200 without apns-id: something else answered
+	ReasonCircuitOpen = "CircuitOpen" // not sent: pushes are held back
+	ReasonNotApple    = "NotApple"    // a 200 without apns-id: something else answered
 	ReasonNoBearer    = "NoBearer"
 	ReasonBadPayload  = "BadPayload" // not JSON: not sent
 )
@@ -48,13 +47,10 @@ type Config struct {
 	Tokens   TokenStore        // nil: the provider token is lost with the process
 	Fleet    bool              // other machines push with the same key: provider tokens use common dates
 	Logger   *slog.Logger      // nil: silent
-	Clock    clock.Clock       // for the waits of the breaker; nil: real time. Deadlines and provider tokens always use real time
 
 	ManageHost string // https://..., for broadcast channels; empty: the one that belongs to Host
 
-	Timeout      time.Duration // of one push, real time; 0: 10 s
-	TripAfter    uint32        // consecutive failures that open the circuit; 0: 50
-	TripDuration time.Duration // how long it stays open, by Clock; 0: 15 s
+	Timeout time.Duration // of one push, real time; 0: 10 s
 
 	now func() time.Time // for the age of bearers
 }
@@ -68,7 +64,6 @@ type Client struct {
 	pool         *pool
 	bearers      *bearers
 	rules        classifier
-	breaker      *breaker
 	timeout      time.Duration
 }
 
@@ -100,7 +95,6 @@ func New(cfg Config) (*Client, error) {
 		pool:    newPool(&cfg),
 		bearers: b,
 		rules:   newClassifier(),
-		breaker: newBreaker(&cfg),
 		timeout: cfg.Timeout,
 	}
 	c.http = &http.Client{
@@ -123,16 +117,11 @@ func (cfg *Config) complete() error {
 	if !strings.HasPrefix(cfg.ManageHost, "https://") {
 		return fault.New(fault.Invalid, "apns_host", "the APNs management host %q is not an https address", cfg.ManageHost)
 	}
-	if cfg.Clock == nil {
-		cfg.Clock = clock.Real()
-	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if cfg.now == nil {
 		cfg.now = time.Now
 	}
 	cfg.Timeout = cmp.Or(cfg.Timeout, 10*time.Second)
-	cfg.TripAfter = cmp.Or(cfg.TripAfter, 50)
-	cfg.TripDuration = cmp.Or(cfg.TripDuration, 15*time.Second)
 	return nil
 }
 
@@ -140,32 +129,6 @@ func (cfg *Config) complete() error {
 // that Apple calls expired and sends the push once more. It returns within Config.Timeout, or twice that in the exceptional
 // case.
 func (c *Client) Send(ctx context.Context, p Push) Result {
-	turn, ok := c.breaker.enter()
-	if !ok {
-		return Result{Action: Retry, Reason: ReasonCircuitOpen}
-	}
-	res := c.deliver(ctx, p)
-	o := worked
-	switch res.Action {
-	case Retry, Reconnect:
-		o = failed
-		if ctx.Err() != nil {
-			o = nothing
-		}
-	case Stop:
-		o = wrong
-	}
-	c.breaker.leave(turn, o)
-	return res
-}
-
-// State returns the state of the circuit: closed, half-open or open.
-func (c *Client) State() string { return c.breaker.current() }
-
-// Close closes idle connections.
-func (c *Client) Close() { c.pool.close() }
-
-func (c *Client) deliver(ctx context.Context, p Push) Result {
 	if p.Channel != "" {
 		return c.authorized(ctx, func(b *Bearer) Result { return c.broadcast(ctx, p, b) })
 	}
@@ -174,6 +137,9 @@ func (c *Client) deliver(ctx context.Context, p Push) Result {
 	}
 	return c.authorized(ctx, func(b *Bearer) Result { return c.once(ctx, p, b) })
 }
+
+// Close closes idle connections.
+func (c *Client) Close() { c.pool.close() }
 
 // authorized makes a request with the provider token, and does what the answer requires for token and connection.
 func (c *Client) authorized(ctx context.Context, once func(*Bearer) Result) Result {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/x509"
-	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -54,7 +53,6 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 	r.cfg = Config{
 		Host: r.box.URL(), BundleID: acc.BundleID, TeamID: acc.TeamID, KeyID: acc.KeyID, Key: acc.Key, RootCAs: acc.RootCAs,
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug})), Timeout: time.Minute,
-		Clock: r.clk,
 	}
 	if change != nil {
 		change(&r.cfg)
@@ -152,7 +150,7 @@ func TestEveryReason(t *testing.T) {
 			covered[reasonKey{status, reason}] = true
 			r.box.Script(r.phone.DeviceToken, 0, sandbox.Reply{Status: status, Reason: reason})
 			r.older()
-			res := r.deliver(t.Context(), r.push()) // below the circuit breaker
+			res := r.Send(t.Context(), r.push())
 			if res.Action != action || res.Status != status || res.Reason != reason || res.Maybe || res.Err != nil {
 				t.Errorf("%d %s: %+v, want %s", status, reason, res, action)
 			}
@@ -305,76 +303,6 @@ func TestGoAway(t *testing.T) {
 	}
 }
 
-// TestCircuit opens after a run of failures, for a while by the injected clock, and lets one push try then.
-func TestCircuit(t *testing.T) {
-	r := newRig(t, func(cfg *Config) { cfg.TripAfter, cfg.TripDuration = 3, 30*time.Second })
-	token := r.phone.DeviceToken
-	r.box.Script(token, 0, sandbox.Reply{Status: 500, Reason: "InternalServerError"})
-	for range 3 {
-		if res := r.Send(t.Context(), r.push()); res.Status != 500 {
-			t.Fatalf("%+v", res)
-		}
-	}
-	if res := r.Send(t.Context(), r.push()); res.Reason != ReasonCircuitOpen || res.Action != Retry || res.Maybe {
-		t.Errorf("after three failures: %+v", res)
-	}
-	r.passBy(29 * time.Second)
-	if s := r.State(); s != circuitOpen {
-		t.Errorf("%s before its time", s)
-	}
-	r.passBy(time.Second)
-	if res := r.Send(t.Context(), r.push()); res.Status != 500 {
-		t.Errorf("the trial: %+v", res)
-	}
-	if s := r.State(); s != circuitOpen {
-		t.Errorf("%s after a trial that failed", s)
-	}
-	r.box.ClearScripts()
-	r.passBy(30 * time.Second)
-	if res := r.Send(t.Context(), r.push()); res.Action != Accepted || r.State() != circuitClosed {
-		t.Errorf("trial: %+v, %s", res, r.State())
-	}
-	// Our own mistake opens it at once.
-	r.box.Script(token, 1, sandbox.Reply{Status: 400, Reason: "BadTopic"})
-	r.Send(t.Context(), r.push())
-	if res := r.Send(t.Context(), r.push()); res.Reason != ReasonCircuitOpen {
-		t.Errorf("after BadTopic: %+v", res)
-	}
-}
-
-// TestBreaker covers what a run of pushes does not show: one trial at a time, and late answers.
-func TestBreaker(t *testing.T) {
-	now := time.Unix(1e9, 0)
-	cfg := Config{TripAfter: 2, TripDuration: time.Second, Clock: clock.NewStepped(now), Logger: slog.New(slog.DiscardHandler)}
-	b := newBreaker(&cfg)
-	b.now = func() time.Time { return now }
-	late, _ := b.enter()
-	for range 2 {
-		turn, ok := b.enter()
-		if !ok {
-			t.Fatal("closed and refused")
-		}
-		b.leave(turn, failed)
-	}
-	b.leave(late, worked)
-	if s := b.current(); s != circuitOpen {
-		t.Errorf("%s: an answer from before it opened has closed it", s)
-	}
-	now = now.Add(time.Second)
-	turn, ok := b.enter()
-	if _, second := b.enter(); !ok || second {
-		t.Errorf("trial %v, second trial %v", ok, second)
-	}
-	b.leave(turn, nothing)
-	if turn, ok = b.enter(); !ok {
-		t.Error("no trial after one that was given up")
-	}
-	b.leave(turn, worked)
-	if s := b.current(); s != circuitClosed {
-		t.Errorf("%s after a trial that worked", s)
-	}
-}
-
 // TestNewConnection replaces a connection when Apple says so, with requests still on it.
 func TestNewConnection(t *testing.T) {
 	for _, reply := range []sandbox.Reply{
@@ -398,9 +326,9 @@ func TestNewConnection(t *testing.T) {
 			}()
 			r.box.Script(r.phone.DeviceToken, 1, reply)
 			r.pass()
-			r.deliver(t.Context(), r.push())
+			r.Send(t.Context(), r.push())
 			r.pass()
-			if res := r.deliver(t.Context(), r.push()); res.Action != Accepted {
+			if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
 				t.Errorf("on the new connection: %+v", res)
 			}
 			if res := <-done; res.Action != Accepted {
@@ -410,19 +338,6 @@ func TestNewConnection(t *testing.T) {
 				t.Errorf("%d connections, want a second one", n)
 			}
 		})
-	}
-}
-
-// TestCallerEnds: a push that its caller cancels does not count as a failure of Apple's.
-func TestCallerEnds(t *testing.T) {
-	r := newRig(t, func(cfg *Config) { cfg.TripAfter = 1 })
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if res := r.Send(ctx, r.push()); !errors.Is(res.Err, context.Canceled) {
-		t.Errorf("%+v", res)
-	}
-	if res := r.Send(t.Context(), r.push()); res.Action != Accepted {
-		t.Errorf("afterwards: %+v", res)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestFirstAnswersRefuse(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 100 {
 		wg.Go(func() {
-			if res := r.deliver(t.Context(), r.push()); res.Status == 0 {
+			if res := r.Send(t.Context(), r.push()); res.Status == 0 {
 				t.Errorf("no answer: %+v", res)
 			}
 		})
