@@ -18,7 +18,7 @@ func FuzzRequest(f *testing.F) {
 	h := &hand{}
 	feed := NewFeed(m, h, "secret", 0)
 	f.Add("/fixtures", "filter[starts_between]=2023-08-01,2023-08-31T00:00:00Z&page=1&include=balls", "*", int64(0))
-	f.Add("/fixtures/1369560", "include=runs.team,batting.result,lineup", `W/"1369560-fixture-5-0"`, int64(600))
+	f.Add("/fixtures/1369560", "include=runs,batting.result,lineup", `W/"1369560-fixture-5-0"`, int64(600))
 	f.Add("/livescores", "include="+allIncludes, `"a", "b"`, int64(1200))
 	f.Add("/scores", "", "", int64(-90000))
 	corpus.Add(f)

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 const (
 	longest     = "1086066" // the match with the most balls
 	allIncludes = "localteam,visitorteam,league,season,stage,venue,runs,batting,bowling,scoreboards,lineup,balls," +
-		"tosswon,winnerteam,manofmatch"
+		"tosswon,winnerteam"
 )
 
 // hand is a clock set by hand.

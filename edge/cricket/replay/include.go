@@ -13,54 +13,27 @@ const (
 	incStage
 	incVenue
 	incRuns
-	incRunsTeam
 	incBalls
 	incBatting
-	incBattingBatsman
-	incBattingBowler
-	incBattingCatch
-	incBattingOut
-	incBattingRunOut
-	incBattingResult
-	incBattingTeam
 	incBowling
-	incBowlingBowler
-	incBowlingTeam
 	incScoreboards
-	incScoreboardsTeam
 	incLineup
-	incFirstUmpire
-	incSecondUmpire
-	incTVUmpire
-	incReferee
-	incManOfMatch
-	incManOfSeries
 	incToss
 	incWinner
 )
 
-// includes returns the parts by name. A ball always embeds striker, bowler, score and team, so these are not separate parts.
+// includes returns the parts by name, all of them flat: a client that needs the names of players finds them in the line-up.
+// A ball always embeds striker, bowler, score and team.
 func includes() map[string]include {
 	return map[string]include{
 		"localteam": incLocal, "visitorteam": incVisitor, "league": incLeague, "season": incSeason,
-		"stage": incStage, "venue": incVenue, "lineup": incLineup,
-		"runs": incRuns, "runs.team": incRuns | incRunsTeam,
-		"balls": incBalls, "balls.score": incBalls, "balls.batsman": incBalls, "balls.bowler": incBalls,
-		"balls.team": incBalls,
-		"batting":    incBatting, "batting.batsman": incBatting | incBattingBatsman,
-		"batting.bowler": incBatting | incBattingBowler, "batting.catchstump": incBatting | incBattingCatch,
-		"batting.batsmanout": incBatting | incBattingOut, "batting.runoutby": incBatting | incBattingRunOut,
-		"batting.result": incBatting | incBattingResult, "batting.team": incBatting | incBattingTeam,
-		"bowling": incBowling, "bowling.bowler": incBowling | incBowlingBowler,
-		"bowling.team": incBowling | incBowlingTeam,
-		"scoreboards":  incScoreboards, "scoreboards.team": incScoreboards | incScoreboardsTeam,
-		"firstumpire": incFirstUmpire, "secondumpire": incSecondUmpire, "tvumpire": incTVUmpire,
-		"referee": incReferee, "manofmatch": incManOfMatch, "manofseries": incManOfSeries,
+		"stage": incStage, "venue": incVenue, "lineup": incLineup, "runs": incRuns, "balls": incBalls,
+		"batting": incBatting, "bowling": incBowling, "scoreboards": incScoreboards,
 		"tosswon": incToss, "winnerteam": incWinner,
 	}
 }
 
-// parseInclude parses "runs,balls,batting.batsman". Like the feed, it ignores unknown names.
+// parseInclude parses "runs,balls,lineup". Like the feed, it ignores unknown names.
 func parseInclude(s string) include {
 	var set include
 	known := includes()

@@ -137,12 +137,6 @@ func (m *Match) included(e *encoder, v *view, inc include) {
 		{incVenue, "venue", s.venue},
 		{incLocal, "localteam", s.teams[0]},
 		{incVisitor, "visitorteam", s.teams[1]},
-		{incFirstUmpire, "firstumpire", s.official[0]},
-		{incSecondUmpire, "secondumpire", s.official[1]},
-		{incTVUmpire, "tvumpire", s.official[2]},
-		{incReferee, "referee", s.official[3]},
-		{incManOfMatch, "manofmatch", m.manOfMatch(v)},
-		{incManOfSeries, "manofseries", nil},
 		{incToss, "tosswon", m.team(m.tossWinner(v))},
 		{incWinner, "winnerteam", m.team(m.winner(v))},
 	}
@@ -155,13 +149,6 @@ func (m *Match) included(e *encoder, v *view, inc include) {
 	if inc.has(incLineup &^ v.lacks) {
 		m.lineup(e, v)
 	}
-}
-
-func (m *Match) manOfMatch(v *view) []byte {
-	if !v.Finished || len(m.rec.Best) == 0 {
-		return nil
-	}
-	return m.player(m.rec.Best[0])
 }
 
 // lineup writes both sides from the toss on: the eleven, then substitutes.

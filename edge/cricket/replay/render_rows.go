@@ -25,7 +25,7 @@ func (m *Match) rows(e *encoder, v *view, inc include) {
 	tables := []struct {
 		part include
 		key  string
-		rows func(*encoder, *card, time.Time, include)
+		rows func(*encoder, *card, time.Time)
 	}{
 		{incBatting, "batting", m.battingRows},
 		{incBowling, "bowling", m.bowlingRows},
@@ -45,7 +45,7 @@ func (m *Match) rows(e *encoder, v *view, inc include) {
 		}
 		e.open(t.key, '[')
 		for i := range list {
-			t.rows(e, &list[i], now, inc)
+			t.rows(e, &list[i], now)
 		}
 		e.shut(']')
 	}
@@ -61,7 +61,7 @@ func (m *Match) rowsAt(v *view) time.Time {
 
 func scoreboard(no int) string { return "S" + strconv.Itoa(no) }
 
-func (m *Match) runsRow(e *encoder, c *card, _ time.Time, inc include) {
+func (m *Match) runsRow(e *encoder, c *card, _ time.Time) {
 	e.open("", '{')
 	e.word("resource", "runs")
 	e.id("id", m.rowBase(c.no))
@@ -75,9 +75,6 @@ func (m *Match) runsRow(e *encoder, c *card, _ time.Time, inc include) {
 		e.textOrNull(k, powerplay(c.in, i))
 	}
 	e.at("updated_at", c.at)
-	if inc.has(incRunsTeam) {
-		e.json("team", m.static.teams[c.in.Team])
-	}
 	e.shut('}')
 }
 
@@ -94,13 +91,13 @@ func powerplay(in *recording.Innings, i int) string {
 	return over(in.Powerplays[i].From) + "-" + over(in.Powerplays[i].To)
 }
 
-func (m *Match) battingRows(e *encoder, c *card, now time.Time, inc include) {
+func (m *Match) battingRows(e *encoder, c *card, now time.Time) {
 	for i := range c.batting {
-		m.battingRow(e, c, i, now, inc)
+		m.battingRow(e, c, i, now)
 	}
 }
 
-func (m *Match) battingRow(e *encoder, c *card, i int, now time.Time, inc include) {
+func (m *Match) battingRow(e *encoder, c *card, i int, now time.Time) {
 	l := &c.batting[i]
 	how := m.howOut(l)
 	e.open("", '{')
@@ -130,24 +127,21 @@ func (m *Match) battingRow(e *encoder, c *card, i int, now time.Time, inc includ
 	}
 	e.int("rate", rate(l.runs*100, l.balls))
 	e.at("updated_at", now)
-	m.battingParts(e, c, l, &how, inc)
 	e.shut('}')
 }
 
 // dismissal is how a batter got out, in the feed's terms.
 type dismissal struct {
 	score           int64 // id
-	name            string
 	catch, runOutBy recording.Ref
 	ranOut, bowler  recording.Ref
 }
 
 func (m *Match) howOut(l *batLine) dismissal {
 	if l.out == nil {
-		return dismissal{score: scoreNotOut, name: "Not Out"}
+		return dismissal{score: scoreNotOut}
 	}
-	how := dismissal{name: dismissalName(l.out.Kind)}
-	how.score = scoreIDs()[how.name]
+	how := dismissal{score: scoreIDs()[dismissalName(l.out.Kind)]}
 	if l.out.Kind.Credited() {
 		how.bowler = l.bowler
 	}
@@ -176,34 +170,8 @@ func helpers(w *recording.Wicket, bowler recording.Ref) (catch, runOutBy recordi
 	}
 }
 
-func (m *Match) battingParts(e *encoder, c *card, l *batLine, how *dismissal, inc include) {
-	players := []struct {
-		part include
-		key  string
-		who  recording.Ref
-	}{
-		{incBattingBatsman, "batsman", l.who}, {incBattingBowler, "bowler", how.bowler},
-		{incBattingCatch, "catchstump", how.catch}, {incBattingOut, "batsmanout", how.ranOut},
-		{incBattingRunOut, "runoutby", how.runOutBy},
-	}
-	for _, p := range players {
-		if inc.has(p.part) {
-			e.json(p.key, m.player(p.who))
-		}
-	}
-	if inc.has(incBattingResult) {
-		out := l.out != nil
-		e.key("result")
-		(&score{id: how.score, name: how.name, wicket: out, isOut: out, ball: true}).render(e)
-	}
-	if inc.has(incBattingTeam) {
-		e.json("team", m.static.teams[c.in.Team])
-	}
-}
-
-func (m *Match) bowlingRows(e *encoder, c *card, now time.Time, inc include) {
+func (m *Match) bowlingRows(e *encoder, c *card, now time.Time) {
 	perOver := m.rec.BallsPerOver
-	side := 1 - c.in.Team
 	for i := range c.bowling {
 		l := &c.bowling[i]
 		e.open("", '{')
@@ -211,7 +179,7 @@ func (m *Match) bowlingRows(e *encoder, c *card, now time.Time, inc include) {
 		e.id("id", m.rowBase(c.no)+int64(i))
 		e.int("sort", i+1)
 		e.id("fixture_id", m.id)
-		e.id("team_id", m.static.teamIDs[side])
+		e.id("team_id", m.static.teamIDs[1-c.in.Team])
 		e.bool("active", false)
 		e.word("scoreboard", scoreboard(c.no))
 		e.id("player_id", m.static.ids[l.who])
@@ -223,18 +191,12 @@ func (m *Match) bowlingRows(e *encoder, c *card, now time.Time, inc include) {
 		e.int("noball", l.noBalls)
 		e.raw("rate", economy(l.runs, l.legal, perOver))
 		e.at("updated_at", now)
-		if inc.has(incBowlingBowler) {
-			e.json("bowler", m.player(l.who))
-		}
-		if inc.has(incBowlingTeam) {
-			e.json("team", m.static.teams[side])
-		}
 		e.shut('}')
 	}
 }
 
 // scoreboardRows writes two rows per innings. Penalty runs appear only here.
-func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time, inc include) {
+func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time) {
 	total := card{runs: c.runs, legal: c.legal, wickets: c.wickets}
 	extra := *c
 	extra.runs, extra.legal, extra.wickets = c.wides+c.noRuns+c.byes+c.legByes+c.penalty, 0, 0
@@ -259,9 +221,6 @@ func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time, inc include) {
 		e.overs("overs", row.c.legal, m.rec.BallsPerOver)
 		e.int("wickets", row.c.wickets)
 		e.at("updated_at", c.at)
-		if inc.has(incScoreboardsTeam) {
-			e.json("team", m.static.teams[c.in.Team])
-		}
 		e.shut('}')
 	}
 }

@@ -16,47 +16,57 @@ func TestScorecards(t *testing.T) {
 	}
 }
 
+type cardTeam struct {
+	ID       int64
+	Name     string
+	Code     string
+	National bool `json:"national_team"`
+}
+
+// cardReply is a reply with the parts of a scorecard. The rows have ids; names are in the line-up, the teams and the scores.
 type cardReply struct {
-	Elected   string
-	Localteam struct {
-		Name     string
-		Code     string
-		National bool `json:"national_team"`
+	Elected                string
+	Localteam, Visitorteam cardTeam
+	Lineup                 []struct {
+		ID       int64
+		Fullname string
 	}
 	Batting []struct {
-		Scoreboard                            string
-		Sort, Ball, Score                     int
-		Four                                  int         `json:"four_x"`
-		Six                                   int         `json:"six_x"`
-		FowScore                              int         `json:"fow_score"`
-		FowBalls                              json.Number `json:"fow_balls"`
-		WicketID                              int         `json:"wicket_id"`
-		Rate                                  json.Number
-		Batsman, Bowler, Catchstump, Runoutby *struct{ Fullname string }
-		Batsmanout                            *struct{ Fullname string }
-		Result                                struct{ Name string }
+		Scoreboard string
+		Sort, Ball int
+		Score      int
+		Four       int         `json:"four_x"`
+		Six        int         `json:"six_x"`
+		FowScore   int         `json:"fow_score"`
+		FowBalls   json.Number `json:"fow_balls"`
+		WicketID   int64       `json:"wicket_id"`
+		Rate       json.Number
+		Batsman    int64 `json:"player_id"`
+		Bowler     int64 `json:"bowling_player_id"`
+		Catch      int64 `json:"catch_stump_player_id"`
+		RunOut     int64 `json:"runout_by_id"`
+		Out        int64 `json:"batsmanout_id"`
 	}
 	Bowling []struct {
 		Scoreboard                         string
 		Sort, Medians, Runs, Wickets, Wide int
 		Noball                             int
 		Overs, Rate                        json.Number
-		Bowler                             struct{ Fullname string }
-		Team                               struct{ Code string }
+		Bowler                             int64 `json:"player_id"`
+		Team                               int64 `json:"team_id"`
 	}
 	Runs []struct {
 		Inning, Score, Wickets int
 		Overs                  json.Number
 		PP1, PP2, PP3          *string
-		Team                   struct{ Code string }
+		Team                   int64 `json:"team_id"`
 	}
 	Scoreboards []map[string]any
 }
 
 func scorecard(t *testing.T, id string) string {
 	d := newDesk(t, id)
-	w := d.get(d.m.End(), "/fixtures/"+id+"?api_token=secret&include=localteam,batting.batsman,batting.bowler,batting.catchstump,"+
-		"batting.runoutby,batting.batsmanout,batting.result,bowling.bowler,bowling.team,runs.team,scoreboards")
+	w := d.get(d.m.End(), "/fixtures/"+id+"?api_token=secret&include=localteam,visitorteam,lineup,batting,bowling,runs,scoreboards")
 	var env struct{ Data cardReply }
 	d.decode(w.Body.Bytes(), &env)
 	f := &env.Data
@@ -64,7 +74,7 @@ func scorecard(t *testing.T, id string) string {
 	fmt.Fprintf(&b, "%s %s national %t, elected %s\n", f.Localteam.Name, f.Localteam.Code, f.Localteam.National, f.Elected)
 	for _, r := range f.Runs {
 		board := scoreboard(r.Inning)
-		fmt.Fprintf(&b, "\n%s %s %d/%d (%s)", board, r.Team.Code, r.Score, r.Wickets, r.Overs)
+		fmt.Fprintf(&b, "\n%s %s %d/%d (%s)", board, f.code(r.Team), r.Score, r.Wickets, r.Overs)
 		for _, pp := range []*string{r.PP1, r.PP2, r.PP3} {
 			if pp != nil {
 				fmt.Fprintf(&b, " powerplay %s", *pp)
@@ -76,23 +86,53 @@ func scorecard(t *testing.T, id string) string {
 	return b.String()
 }
 
+func (f *cardReply) code(team int64) string {
+	for _, t := range []cardTeam{f.Localteam, f.Visitorteam} {
+		if t.ID == team {
+			return t.Code
+		}
+	}
+	return "?"
+}
+
+func (f *cardReply) player(id int64) string {
+	for _, p := range f.Lineup {
+		if p.ID == id {
+			return p.Fullname
+		}
+	}
+	return "?"
+}
+
+func scoreName(id int64) string {
+	if id == scoreNotOut {
+		return "Not Out"
+	}
+	for name, is := range scoreIDs() {
+		if is == id {
+			return name
+		}
+	}
+	return "?"
+}
+
 func (f *cardReply) rows(b *strings.Builder, board string) {
-	name := func(word string, p *struct{ Fullname string }) string {
-		if p == nil {
+	name := func(word string, id int64) string {
+		if id == 0 {
 			return ""
 		}
-		return " " + word + " " + p.Fullname
+		return " " + word + " " + f.player(id)
 	}
 	for _, l := range f.Batting {
 		if l.Scoreboard == board {
-			fmt.Fprintf(b, "%2d %-16s %3d (%d) 4x%d 6x%d rate %s, %d %s%s%s%s%s, %d at %s\n", l.Sort, l.Batsman.Fullname,
-				l.Score, l.Ball, l.Four, l.Six, l.Rate, l.WicketID, l.Result.Name, name("caught", l.Catchstump),
-				name("bowled", l.Bowler), name("run out by", l.Runoutby), name("out", l.Batsmanout), l.FowScore, l.FowBalls)
+			fmt.Fprintf(b, "%2d %-16s %3d (%d) 4x%d 6x%d rate %s, %d %s%s%s%s%s, %d at %s\n", l.Sort, f.player(l.Batsman),
+				l.Score, l.Ball, l.Four, l.Six, l.Rate, l.WicketID, scoreName(l.WicketID), name("caught", l.Catch),
+				name("bowled", l.Bowler), name("run out by", l.RunOut), name("out", l.Out), l.FowScore, l.FowBalls)
 		}
 	}
 	for _, l := range f.Bowling {
 		if l.Scoreboard == board {
-			fmt.Fprintf(b, "%2d %s %-16s %s-%d-%d-%d wides %d no-balls %d economy %s\n", l.Sort, l.Team.Code, l.Bowler.Fullname,
+			fmt.Fprintf(b, "%2d %s %-16s %s-%d-%d-%d wides %d no-balls %d economy %s\n", l.Sort, f.code(l.Team), f.player(l.Bowler),
 				l.Overs, l.Medians, l.Runs, l.Wickets, l.Wide, l.Noball, l.Rate)
 		}
 	}

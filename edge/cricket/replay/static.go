@@ -13,16 +13,15 @@ type static struct {
 	officials [4]int64 // first, second and TV umpire, referee; 0: unknown
 	best      int64    // man of the match
 
-	teamIDs  [2]int64
-	teams    [2][]byte
-	players  map[recording.Ref][]byte // without their end, so that the lineup can be added
-	ids      map[recording.Ref]int64
-	league   []byte
-	season   []byte
-	stage    []byte
-	venue    []byte
-	official [4][]byte
-	updated  time.Time
+	teamIDs [2]int64
+	teams   [2][]byte
+	players map[recording.Ref][]byte // without their end, so that the lineup can be added
+	ids     map[recording.Ref]int64
+	league  []byte
+	season  []byte
+	stage   []byte
+	venue   []byte
+	updated time.Time
 }
 
 const imageHost = "https://cdn.sportmonks.com"
@@ -35,7 +34,7 @@ func newStatic(t *recording.Match, at time.Time) static {
 		players: map[recording.Ref][]byte{}, ids: map[recording.Ref]int64{}, updated: at,
 	}
 	s.renderCompetition(t, league, code, stage)
-	s.renderOfficials(t)
+	s.nameOfficials(t)
 	keepers := keepers(t)
 	bowlers := bowlers(t)
 	for i := range t.Teams {
@@ -95,25 +94,15 @@ func (s *static) renderCompetition(t *recording.Match, league, code, stage strin
 	})
 }
 
-func (s *static) renderOfficials(t *recording.Match) {
+func (s *static) nameOfficials(t *recording.Match) {
 	names := [4]string{}
 	copy(names[:2], t.Umpires)
 	copy(names[2:3], t.TVUmpires)
 	copy(names[3:], t.Referees)
 	for i, n := range names {
-		if n == "" {
-			continue
+		if n != "" {
+			s.officials[i] = idOf("official", n)
 		}
-		s.officials[i] = idOf("official", n)
-		first, last := splitName(n)
-		s.official[i] = s.object("officials", s.officials[i], func(e *encoder) {
-			e.int("country_id", 0)
-			e.text("firstname", first)
-			e.text("lastname", last)
-			e.text("fullname", n)
-			e.word("dateofbirth", unknownBirth)
-			e.word("gender", "")
-		})
 	}
 }
 
