@@ -22,6 +22,19 @@ type Instance struct {
 	*process.Process
 
 	Addr string // on loopback, host:port
+
+	dial  dialer // connects to Java itself
+	relay *relay // nil if Addr is Java's own
+}
+
+type dialer = func(ctx context.Context) (net.Conn, error)
+
+// Kill ends it.
+func (i *Instance) Kill() {
+	i.Process.Kill()
+	if i.relay != nil {
+		i.relay.end()
+	}
 }
 
 // lacking is an error that says what the machine lacks.
@@ -51,12 +64,15 @@ func start(ctx context.Context, machine []string, tables ...string) (*Instance, 
 		return nil, err
 	}
 	var said bytes.Buffer
-	//nolint:gosec,noctx // what runs is the java of this machine; it ends with the test, by Kill
-	cmd := exec.Command(java, slices.Concat(machine, []string{"-Djava.net.preferIPv4Stack=true", "-cp", filepath.Join(lib, "*"),
-		"software.amazon.dynamodb.services.local.main.ServerRunner"}, tables, []string{"-sharedDb", "-disableTelemetry", "-port", port})...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = lib, &said, &said
+	command := func() *exec.Cmd {
+		//nolint:gosec,noctx // what runs is the java of this machine; it ends with the test, by Kill
+		cmd := exec.Command(java, slices.Concat(machine, []string{"-Djava.net.preferIPv4Stack=true", "-cp", filepath.Join(lib, "*"),
+			"software.amazon.dynamodb.services.local.main.ServerRunner"}, tables, []string{"-sharedDb", "-disableTelemetry", "-port", port})...)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = lib, &said, &said
+		return cmd
+	}
 	i := &Instance{Addr: "127.0.0.1:" + port}
-	if i.Process, err = process.Start(cmd); err != nil {
+	if err := i.begin(ctx, command); err != nil {
 		return nil, err
 	}
 	if err := i.reach(ctx); err != nil {
@@ -66,13 +82,28 @@ func start(ctx context.Context, machine []string, tables ...string) (*Instance, 
 	return i, nil
 }
 
+// begin runs Java in a network namespace, with a relay to it, or on this machine if that is not permitted.
+func (i *Instance) begin(ctx context.Context, command func() *exec.Cmd) (err error) {
+	if i.Process, i.dial, err = startAlone(command(), i.Addr); err != nil {
+		i.dial = func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", i.Addr) }
+		i.Process, err = process.Start(command())
+		return err
+	}
+	if i.relay, err = startRelay(ctx, i.dial); err != nil {
+		i.Process.Kill()
+		return err
+	}
+	i.Addr = i.relay.ln.Addr().String()
+	return nil
+}
+
 // reach waits until connections can be opened.
 func (i *Instance) reach(ctx context.Context) error {
 	deadline := time.After(startLimit)
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", i.Addr)
+		conn, err := i.dial(ctx)
 		if err == nil {
 			return conn.Close()
 		}
