@@ -98,13 +98,17 @@ func (c Config) Problems() []app.Problem {
 	c.Mail.Problems(bad)
 	mounts := map[string]string{}
 	for _, a := range c.running() {
+		mount := a.Settings.Path()
+		if text := app.MountProblem(a.Name, mount); text != "" {
+			bad(a.Name+".mount", "%s", text)
+		}
 		for _, p := range a.Settings.Problems() {
 			bad(a.Name+"."+p.Key, "%s", p.Text)
 		}
-		if other := mounts[a.Settings.Path()]; other != "" {
+		if other := mounts[mount]; other != "" {
 			bad(a.Name+".mount", "is also the mount of %s", other)
 		}
-		mounts[a.Settings.Path()] = a.Name
+		mounts[mount] = a.Name
 	}
 	return out
 }

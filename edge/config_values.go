@@ -16,6 +16,8 @@ func (c Config) settings(visit func(key string, f reflect.StructField, v reflect
 			tag := f.Tag.Get("yaml")
 			switch kind := field.Kind(); {
 			case tag == "-":
+			case f.Anonymous:
+				walk(prefix, field)
 			case kind == reflect.Struct:
 				walk(prefix+tag+".", field)
 			case kind == reflect.Map: // sections named by the operator

@@ -45,6 +45,11 @@ type App struct {
 	Open func(ctx context.Context, h *Host) (*Instance, error)
 }
 
+// OneTable returns the schema of an application that stores everything in one table.
+func OneTable(t store.TableSpec) migrations.Schema {
+	return migrations.Schema{Tables: []store.TableSpec{t}}
+}
+
 // Flag is a boolean flag of `touchline serve`.
 type Flag struct{ Name, Key, Usage string }
 

@@ -22,9 +22,21 @@ type Problem = strictyaml.Problem
 type Settings interface {
 	// Path is the mount of the application's routes: "/counter", or "/" on a node that serves nothing else.
 	Path() string
-	// Problems returns all errors, so that they can be fixed in one go. Keys are relative to the section.
+	// Problems returns all errors, so that they can be fixed in one go, except those of the mount. Keys are relative to the section.
 	Problems() []Problem
 }
+
+// Place is what the settings of every application with one table begin with.
+type Place struct {
+	Mount string `yaml:"mount"` // path prefix of the routes
+	Table string `yaml:"table"` // name in the store and in the cloud, without cloud.prefix
+}
+
+// Path implements Settings.
+func (p *Place) Path() string { return p.Mount }
+
+// Problems implements Settings.
+func (p *Place) Problems() []Problem { return NameProblems(map[string]string{"table": p.Table}) }
 
 // SecureURL requires https, or http to a loopback address.
 func SecureURL(raw string) error {
@@ -60,12 +72,8 @@ func MountProblem(name, mount string) string {
 
 var storedName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,200}$`)
 
-// PlaceProblems checks where an application puts its things: the path of its routes (key mount), and the names of its tables and
-// indexes, by the keys that set them.
-func PlaceProblems(name, mount string, stored map[string]string) (out []Problem) {
-	if text := MountProblem(name, mount); text != "" {
-		out = append(out, Problem{Key: "mount", Text: text})
-	}
+// NameProblems checks the names of tables and indexes, by the keys that set them.
+func NameProblems(stored map[string]string) (out []Problem) {
 	for _, key := range slices.Sorted(maps.Keys(stored)) {
 		if !storedName.MatchString(stored[key]) {
 			out = append(out, Problem{Key: key, Text: "must be a name of 3 to 200 letters, digits, and _.-"})

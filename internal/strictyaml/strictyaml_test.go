@@ -57,6 +57,25 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+type Common struct {
+	Name  word     `yaml:"name"`
+	Words []string `yaml:"words"`
+}
+
+// The fields of an embedded struct are keys of the struct around it.
+func TestEmbedded(t *testing.T) {
+	var got struct {
+		Common
+		N int `yaml:"n"`
+	}
+	if _, problems := Decode([]byte("name: x\nwords: a, b\nn: 3\n"), &got); len(problems) > 0 || got.Name != "x" || len(got.Words) != 2 || got.N != 3 {
+		t.Errorf("%+v, %v", got, problems)
+	}
+	if _, problems := Decode([]byte("Common: {}\n"), &got); len(problems) != 1 {
+		t.Errorf("its type is a key: %v", problems)
+	}
+}
+
 func TestProblems(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"title: a\ntitel: b", "line 2: unknown key titel"},

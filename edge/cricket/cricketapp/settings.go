@@ -108,9 +108,6 @@ func (c *Settings) Problems() (out []app.Problem) {
 	bad := func(key, format string, args ...any) {
 		out = append(out, app.Problem{Key: key, Text: fmt.Sprintf(format, args...)})
 	}
-	if p := app.MountProblem(name, c.Mount); p != "" {
-		bad("mount", "%s", p)
-	}
 	if slices.Contains(c.Leagues, "") {
 		bad("leagues", "an empty code names no league")
 	}

@@ -9,35 +9,21 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker"
 	httphacktracker "github.com/touchline/touchline/httpapi/hacktracker"
 	"github.com/touchline/touchline/migrations"
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
 const name = "hacktracker"
 
 // Settings is the hacktracker section of the configuration.
-type Settings struct {
-	Mount string `yaml:"mount"` // path prefix of the routes
-	Table string `yaml:"table"` // in the store and in the cloud, without cloud.prefix
-}
-
-// Path implements app.Settings.
-func (s *Settings) Path() string { return s.Mount }
-
-// Problems implements app.Settings.
-func (s *Settings) Problems() []app.Problem {
-	return app.PlaceProblems(name, s.Mount, map[string]string{"table": s.Table})
-}
+type Settings struct{ app.Place }
 
 // New returns the application with its default settings.
 func New() *app.App {
-	s := &Settings{Mount: "/hacktracker", Table: "hacktracker-prod"}
+	s := &Settings{Place: app.Place{Mount: "/hacktracker", Table: "hacktracker-prod"}}
 	service := &hacktracker.Service{}
 	return &app.App{
 		Name: name, Title: "HackTracker", Settings: s, Commands: commands,
-		Schema: func() migrations.Schema {
-			return migrations.Schema{Tables: []store.TableSpec{hacktracker.Table(s.Table)}}
-		},
+		Schema: func() migrations.Schema { return app.OneTable(hacktracker.Table(s.Table)) },
 		Cloud: func() app.Cloud {
 			service.Handle = hacktracker.Rows(s.Table)
 			return app.Cloud{

@@ -1,12 +1,15 @@
 package hacktrackerapp
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/touchline/touchline/edge/app"
+)
 
 func TestSettings(t *testing.T) {
 	for want, s := range map[string]Settings{
-		"":      {Mount: "/hacktracker", Table: "hacktracker-dev"},
-		"mount": {Mount: "hacktracker", Table: "hacktracker-dev"},
-		"table": {Mount: "/", Table: "a b"},
+		"":      {Place: app.Place{Mount: "/hacktracker", Table: "hacktracker-dev"}},
+		"table": {Place: app.Place{Mount: "/", Table: "a b"}},
 	} {
 		got := ""
 		for _, p := range s.Problems() {

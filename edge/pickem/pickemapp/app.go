@@ -20,28 +20,22 @@ const name = "pickem"
 
 // Settings is the section pickem of the configuration.
 type Settings struct {
-	Mount string `yaml:"mount"` // path prefix of the routes
-	Table string `yaml:"table"` // name in the store and in the cloud, without cloud.prefix
+	app.Place
 	Index string `yaml:"index"` // name of the table's index
 }
 
-// Path implements app.Settings.
-func (s *Settings) Path() string { return s.Mount }
-
 // Problems implements app.Settings.
 func (s *Settings) Problems() []app.Problem {
-	return app.PlaceProblems(name, s.Mount, map[string]string{"index": s.Index, "table": s.Table})
+	return app.NameProblems(map[string]string{"index": s.Index, "table": s.Table})
 }
 
 // New returns the application with its default settings.
 func New() *app.App {
-	s := &Settings{Mount: "/pickem", Table: "pickem-prod", Index: "GSI"}
+	s := &Settings{Place: app.Place{Mount: "/pickem", Table: "pickem-prod"}, Index: "GSI"}
 	service := &pickem.Service{Wake: clock.NewSignal()}
 	return &app.App{
 		Name: name, Title: "Pick'Em", Settings: s, Commands: commands,
-		Schema: func() migrations.Schema {
-			return migrations.Schema{Tables: []store.TableSpec{pickem.Table(s.Table, s.Index)}}
-		},
+		Schema: func() migrations.Schema { return app.OneTable(pickem.Table(s.Table, s.Index)) },
 		Cloud: func() app.Cloud {
 			service.Handle, service.Index = pickem.Rows(s.Table), s.Index
 			return app.Cloud{

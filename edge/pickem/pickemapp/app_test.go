@@ -1,13 +1,16 @@
 package pickemapp
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/touchline/touchline/edge/app"
+)
 
 func TestSettings(t *testing.T) {
 	for want, s := range map[string]Settings{
-		"":      {Mount: "/pickem", Table: "pickem-dev", Index: "GSI"},
-		"mount": {Mount: "pickem", Table: "pickem-dev", Index: "GSI"},
-		"table": {Mount: "/", Table: "a b", Index: "GSI"},
-		"index": {Mount: "/", Table: "pickem-dev"},
+		"":      {Place: app.Place{Mount: "/pickem", Table: "pickem-dev"}, Index: "GSI"},
+		"table": {Place: app.Place{Mount: "/", Table: "a b"}, Index: "GSI"},
+		"index": {Place: app.Place{Mount: "/", Table: "pickem-dev"}},
 	} {
 		var keys []string
 		for _, p := range s.Problems() {

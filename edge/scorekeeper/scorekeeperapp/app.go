@@ -16,17 +16,13 @@ const name = "scorekeeper"
 
 // Settings is the section scorekeeper of the configuration.
 type Settings struct {
-	Mount string `yaml:"mount"` // path prefix of the routes
-	Table string `yaml:"table"` // name in the store and in the cloud, without cloud.prefix
+	app.Place
 	Words string `yaml:"words"` // file with one word a line that replaces the embedded lists
 }
 
-// Path implements app.Settings.
-func (s *Settings) Path() string { return s.Mount }
-
 // Problems implements app.Settings.
 func (s *Settings) Problems() []app.Problem {
-	out := app.PlaceProblems(name, s.Mount, map[string]string{"table": s.Table})
+	out := s.Place.Problems()
 	if _, err := scorekeeper.NewDictionary(s.Words); err != nil {
 		out = append(out, app.Problem{Key: "words", Text: err.Error()})
 	}
@@ -35,12 +31,10 @@ func (s *Settings) Problems() []app.Problem {
 
 // New returns the application with its default settings.
 func New() *app.App {
-	s := &Settings{Mount: "/scorekeeper", Table: "scorekeeper-prod"}
+	s := &Settings{Place: app.Place{Mount: "/scorekeeper", Table: "scorekeeper-prod"}}
 	return &app.App{
 		Name: name, Title: "Scorekeeper", Settings: s, Commands: commands,
-		Schema: func() migrations.Schema {
-			return migrations.Schema{Tables: []store.TableSpec{scorekeeper.Table(s.Table)}}
-		},
+		Schema: func() migrations.Schema { return app.OneTable(scorekeeper.Table(s.Table)) },
 		Cloud: func() app.Cloud {
 			return app.Cloud{
 				Reads: []app.Read{

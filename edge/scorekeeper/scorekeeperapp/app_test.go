@@ -20,10 +20,9 @@ func TestSettings(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, s := range map[string]Settings{
-		"":      {Mount: "/scorekeeper", Table: "scorekeeper-dev"},
-		"mount": {Mount: "scorekeeper", Table: "scorekeeper-dev"},
-		"table": {Mount: "/", Table: "a b"},
-		"words": {Mount: "/", Table: "scorekeeper-dev", Words: words},
+		"":      {Place: app.Place{Mount: "/scorekeeper", Table: "scorekeeper-dev"}},
+		"table": {Place: app.Place{Mount: "/", Table: "a b"}},
+		"words": {Place: app.Place{Mount: "/", Table: "scorekeeper-dev"}, Words: words},
 	} {
 		var keys []string
 		for _, p := range s.Problems() {

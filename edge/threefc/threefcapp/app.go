@@ -20,17 +20,13 @@ const name = "threefc"
 
 // Settings is the threefc section of the configuration.
 type Settings struct {
-	Mount   string   `yaml:"mount"`   // path prefix of the routes
-	Table   string   `yaml:"table"`   // in the store and in the cloud, without cloud.prefix
+	app.Place
 	Origins []string `yaml:"origins"` // web origins that may call with the session cookie
 }
 
-// Path implements app.Settings.
-func (s *Settings) Path() string { return s.Mount }
-
 // Problems implements app.Settings.
 func (s *Settings) Problems() []app.Problem {
-	out := app.PlaceProblems(name, s.Mount, map[string]string{"table": s.Table})
+	out := s.Place.Problems()
 	if i := slices.IndexFunc(s.Origins, func(o string) bool { return o == "*" || !httpapi.ValidOrigin(o) }); i >= 0 {
 		out = append(out, app.Problem{Key: "origins", Text: fmt.Sprintf("must be origins such as https://app.example, not %q", s.Origins[i])})
 	}
@@ -39,10 +35,10 @@ func (s *Settings) Problems() []app.Problem {
 
 // New returns the application with its default settings.
 func New() *app.App {
-	s := &Settings{Mount: "/3fc", Table: "3fc-prod-app"}
+	s := &Settings{Place: app.Place{Mount: "/3fc", Table: "3fc-prod-app"}}
 	return &app.App{
 		Name: name, Title: "3FC", Settings: s, Commands: commands,
-		Schema: func() migrations.Schema { return migrations.Schema{Tables: []store.TableSpec{threefc.Table(s.Table)}} },
+		Schema: func() migrations.Schema { return app.OneTable(threefc.Table(s.Table)) },
 		Cloud: func() app.Cloud {
 			rules := &threefc.Service{Handle: threefc.Rows(s.Table)}
 			return app.Cloud{

@@ -1,13 +1,16 @@
 package threefcapp
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/touchline/touchline/edge/app"
+)
 
 func TestSettings(t *testing.T) {
 	for want, s := range map[string]Settings{
-		"":        {Mount: "/3fc", Table: "3fc-prod-app", Origins: []string{"https://3fc.football"}},
-		"mount":   {Mount: "3fc", Table: "3fc-prod-app"},
-		"table":   {Mount: "/", Table: "a b"},
-		"origins": {Mount: "/", Table: "3fc-prod-app", Origins: []string{"*"}},
+		"":        {Place: app.Place{Mount: "/3fc", Table: "3fc-prod-app"}, Origins: []string{"https://3fc.football"}},
+		"table":   {Place: app.Place{Mount: "/", Table: "a b"}},
+		"origins": {Place: app.Place{Mount: "/", Table: "3fc-prod-app"}, Origins: []string{"*"}},
 	} {
 		var keys []string
 		for _, p := range s.Problems() {
