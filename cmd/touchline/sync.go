@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"text/tabwriter"
@@ -78,117 +77,25 @@ func (s *sheet) String() string {
 	return s.text.String()
 }
 
-// syncText formats the status for people: the summary sentence, figures, and tables of anything notable.
+// syncText formats the status for people: what needs an operator, then the tables of the Status page that have anything to show.
 func syncText(st *operator.SyncStatus) string {
 	if !st.Configured {
 		return "no cloud is configured (cloud.region): nothing is replicated\n"
 	}
 	s := newSheet()
-	s.row(syncLine(st))
+	s.row("Sync with the cloud at " + instant(st.At))
 	for _, alarm := range st.Alarms {
 		s.row("! " + alarm)
 	}
-	s.gap()
-	s.row("cloud", st.Cloud)
-	if st.Prefix != "" {
-		s.row("prefix", st.Prefix)
-	}
-	s.row("waiting", syncWaiting(st))
-	if st.LastError != "" {
-		s.row("last error", st.LastError+" ("+instant(st.LastErrorAt)+")")
-	}
-	c := &st.Conflicts
-	s.row("conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", c.Open, c.Quarantined, c.Kept))
-	s.row("room", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, st.Budget.Which))
-	s.row("kept after sending", fmt.Sprintf("%s, %s", operator.Count(int(st.Replay.Entries), "write"), cli.Megabytes(st.Replay.Bytes)))
-	s.row("used", fmt.Sprintf("%s, %.1f write units, %.1f read units", operator.Count(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits))
-	if st.Reached {
-		s.row("clock", fmt.Sprintf("%+.1f s off the cloud's", st.Ahead()))
-	}
-	s.row("node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.Node, st.Node.Incarnation, st.Node.Boot))
-	s.row("offline mode", st.Mode)
-	return s.String() + syncTables(st)
-}
-
-// syncLine summarizes the status in one sentence.
-func syncLine(st *operator.SyncStatus) string {
-	writes := operator.Count(int(st.Waiting), "write")
-	switch st.State {
-	case "in_step":
-		return "in sync with the cloud"
-	case "behind":
-		how := "in flight"
-		if n := heldBack(st); n > 0 {
-			how = fmt.Sprintf("waiting, %d of them for stopped tables", n)
+	for _, t := range st.Shown(st.At) {
+		if len(t.Rows) == 0 {
+			continue
 		}
-		if st.Since.IsZero() { // the clock was not set when the writes were made
-			return fmt.Sprintf("behind: %s %s", writes, how)
-		}
-		return fmt.Sprintf("behind since %s: %s %s", instant(st.Since), writes, how)
-	case "offline":
-		return fmt.Sprintf("offline since %s: %s waiting", instant(st.Since), writes)
-	default:
-		return fmt.Sprintf("stopped: %s (%s waiting)", cmp.Or(st.Reason, "an operator has to act"), writes)
-	}
-}
-
-// heldBack counts writes to stopped tables: they are not sent until somebody acts.
-func heldBack(st *operator.SyncStatus) (n int) {
-	for i := range st.Tables {
-		if st.Tables[i].Stopped != nil {
-			n += int(st.Tables[i].Waiting)
-		}
-	}
-	return n
-}
-
-func syncWaiting(st *operator.SyncStatus) string {
-	text := operator.Count(int(st.Waiting), "write")
-	if !st.Oldest.IsZero() {
-		text += fmt.Sprintf(", not in the cloud since %s (%s)", instant(st.Oldest), time.Duration(st.LagSeconds*float64(time.Second)).Round(time.Second))
-	}
-	if st.Unanswered > 0 {
-		text += fmt.Sprintf(", %d unanswered (sent; the outcome is not known yet)", st.Unanswered)
-	}
-	if st.Doubtful > 0 {
-		text += fmt.Sprintf(", %d doubtful (not shown here; the cloud decides)", st.Doubtful)
-	}
-	return text
-}
-
-// syncTables lists tables with waiting writes or problems, parked writes, polled tables, and leases.
-func syncTables(st *operator.SyncStatus) string {
-	s := newSheet()
-	if notable := st.Told(); len(notable) > 0 {
 		s.gap()
-		s.row("TABLE", "WAITING", "PROBLEM")
-		for _, t := range notable {
-			s.row(t.Table, fmt.Sprint(t.Waiting), t.HeldUpBy())
-		}
-	}
-	parked := false
-	for i := range st.Workers {
-		for _, p := range st.Workers[i].Parked {
-			if !parked {
-				s.gap()
-				s.row("PARKED", "TABLE", "KEY", "LANE", "UNTIL", "BEHIND", "WHY")
-				parked = true
-			}
-			s.row(p.WriteID, p.Table, string(p.Key), fmt.Sprint(st.Workers[i].Worker), instant(p.Until), fmt.Sprint(p.Behind), p.Words())
-		}
-	}
-	if len(st.Feed) > 0 {
-		s.gap()
-		s.row("READ", "LAST PASS", "ITEMS", "ERRORS", "LAST ERROR")
-		for _, f := range st.Feed {
-			s.row(f.Rule, instant(f.LastPass), fmt.Sprint(f.Items), fmt.Sprint(f.Errors), f.LastError)
-		}
-	}
-	if len(st.Leases) > 0 {
-		s.gap()
-		s.row("LEASE", "FENCE", "UNTIL")
-		for _, l := range st.Leases {
-			s.row(l.Key, fmt.Sprint(l.Fence), instant(l.Deadline))
+		s.row(t.Title)
+		s.row(t.Heads...)
+		for _, row := range t.Rows {
+			s.row(row...)
 		}
 	}
 	return s.String()

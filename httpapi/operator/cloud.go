@@ -55,26 +55,52 @@ func cloudSentence(st *SyncStatus, now time.Time) string {
 	}
 }
 
-func cloudTable(h *State) page.Table {
-	st := &h.Sync
+// Shown returns the status as tables for people: the summary, waiting writes by table, parked writes, polled tables and leases.
+// Without a cloud there is only the summary, which says so.
+func (s *SyncStatus) Shown(now time.Time) []page.Table {
+	if !s.Configured {
+		return []page.Table{cloudTable(s, now)}
+	}
+	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing is waiting.", Heads: []string{"Table", "Writes", "Problem"}}
+	for _, t := range s.Told() {
+		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.HeldUpBy(), "–")})
+	}
+	parked := page.Table{ID: "parked", Title: "Parked: set aside while other writes go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
+	for _, l := range s.Workers {
+		for _, p := range l.Parked {
+			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, string(p.Key), Clock(p.Until, now), fmt.Sprint(p.Behind), p.Words()})
+		}
+	}
+	read := page.Table{ID: "read", Title: "Read from the cloud", None: "Nothing is read.", Heads: []string{"Table", "Last pass", "Items", "Errors", "Last error"}}
+	for _, f := range s.Feed {
+		read.Rows = append(read.Rows, []string{f.Rule, Clock(f.LastPass, now), fmt.Sprint(f.Items), fmt.Sprint(f.Errors), cmp.Or(f.LastError, "–")})
+	}
+	leases := page.Table{ID: "leases", Title: "Leases", None: "This node holds none.", Heads: []string{"Lease", "Fence", "Until"}}
+	for _, l := range s.Leases {
+		leases.Rows = append(leases.Rows, []string{l.Key, fmt.Sprint(l.Fence), Clock(l.Deadline, now)})
+	}
+	return []page.Table{cloudTable(s, now), waiting, parked, read, leases}
+}
+
+func cloudTable(st *SyncStatus, now time.Time) page.Table {
 	t := page.Table{ID: "cloud", Title: "Cloud", None: "No cloud is configured: nothing is replicated.", Heads: []string{"What", "Figure"}}
 	if !st.Configured {
 		return t
 	}
 	t.Rows = [][]string{
-		{"State", cloudSentence(st, h.At)}, {"Cloud", st.Cloud}, {"Table prefix", cmp.Or(st.Prefix, "none")},
+		{"State", cloudSentence(st, now)}, {"Cloud", st.Cloud}, {"Table prefix", cmp.Or(st.Prefix, "none")},
 		{"Waiting writes", fmt.Sprint(st.Waiting)},
 		{"Unanswered: sent, outcome not known yet", fmt.Sprint(st.Unanswered)},
 		{"Doubtful: not shown here until the cloud decides", fmt.Sprint(st.Doubtful)},
-		{"Oldest waiting since", Clock(st.Oldest, h.At)},
-		{"Last error", lastErrorText(st, h.At)},
+		{"Oldest waiting since", Clock(st.Oldest, now)},
+		{"Last error", lastErrorText(st, now)},
 		{"Conflicts", fmt.Sprintf("%d open, %d quarantined, %d kept", st.Conflicts.Open, st.Conflicts.Quarantined, st.Conflicts.Kept)},
-		{"Room for the backlog", fmt.Sprintf("%.0f %% used (%s)", 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
-		{"Kept after sending, in case the cloud is restored", Count(int(st.Replay.Entries), "write")},
+		{"Room for the backlog", fmt.Sprintf("%s, %.0f %% used (%s)", st.Budget.Level, 100*st.Budget.Used, cmp.Or(st.Budget.Which, "nothing"))},
+		{"Kept after sending, in case the cloud is restored", Count(int(st.Replay.Entries), "write") + ", " + Size(st.Replay.Bytes)},
 		{"Used since the start", fmt.Sprintf("%s, %.1f write units, %.1f read units", Count(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits)},
 		{"Clock", clockText(st)},
 		{"Offline", offlineText(st.Mode)},
-		{"This node", fmt.Sprintf("%s, incarnation %d", st.Node.Node, st.Node.Incarnation)},
+		{"This node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.Node, st.Node.Incarnation, st.Node.Boot)},
 	}
 	return t
 }
@@ -105,38 +131,12 @@ func clockText(st *SyncStatus) string {
 	return fmt.Sprintf("%+.1f s off the cloud's", st.Ahead())
 }
 
-// cloudTables returns the lists behind the summary: waiting writes by table, parked writes, polled tables, leases and conflicts.
-func cloudTables(h *State) []page.Table {
-	if !h.Sync.Configured {
-		return nil
-	}
-	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing is waiting.", Heads: []string{"Table", "Writes", "Problem"}}
-	for _, t := range h.Sync.Told() {
-		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.HeldUpBy(), "–")})
-	}
-	parked := page.Table{ID: "parked", Title: "Parked: set aside while other writes go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}
-	for _, l := range h.Sync.Workers {
-		for _, p := range l.Parked {
-			parked.Rows = append(parked.Rows, []string{p.WriteID, p.Table, string(p.Key), Clock(p.Until, h.At), fmt.Sprint(p.Behind), p.Words()})
-		}
-	}
-	read := page.Table{ID: "read", Title: "Read from the cloud", None: "Nothing is read.", Heads: []string{"Table", "Last pass", "Items", "Errors", "Last error"}}
-	for _, f := range h.Sync.Feed {
-		read.Rows = append(read.Rows, []string{f.Rule, Clock(f.LastPass, h.At), fmt.Sprint(f.Items), fmt.Sprint(f.Errors), cmp.Or(f.LastError, "–")})
-	}
-	conflicts := page.Table{ID: "conflicts", Title: "Conflicts", None: "No conflict is open.", Heads: []string{"Number", "At", "Kind", "Table", "Key", "Writes", "What"}}
+// conflictTable lists the newest open conflicts.
+func conflictTable(h *State) page.Table {
+	t := page.Table{ID: "conflicts", Title: "Conflicts", None: "No conflict is open.", Heads: []string{"Number", "At", "Kind", "Table", "Key", "Writes", "What"}}
 	for i := range h.Conflicts {
 		c := &h.Conflicts[i]
-		conflicts.Rows = append(conflicts.Rows, []string{fmt.Sprint(c.ID), Clock(c.At, h.At), string(c.Kind), c.Table, string(attr.AppendJSON(nil, c.Key)), fmt.Sprint(c.Writes), c.Text})
-	}
-	return []page.Table{waiting, parked, read, leaseTable(h), conflicts}
-}
-
-// leaseTable lists the leases that this node holds.
-func leaseTable(h *State) page.Table {
-	t := page.Table{ID: "leases", Title: "Leases", None: "This node holds none.", Heads: []string{"Lease", "Fence", "Until"}}
-	for _, l := range h.Sync.Leases {
-		t.Rows = append(t.Rows, []string{l.Key, fmt.Sprint(l.Fence), Clock(l.Deadline, h.At)})
+		t.Rows = append(t.Rows, []string{fmt.Sprint(c.ID), Clock(c.At, h.At), string(c.Kind), c.Table, string(attr.AppendJSON(nil, c.Key)), fmt.Sprint(c.Writes), c.Text})
 	}
 	return t
 }

@@ -15,7 +15,7 @@ import (
 // The page explains in words what a figure alone would not tell, and shows no unknown figures.
 func TestCloudTableWords(t *testing.T) {
 	st := SyncStatus{Configured: true, Status: replica.Status{State: "stopped", Reason: "the cloud has no table touchline-sync; touchline migrate --cloud creates it", Waiting: 1}, Prefix: "prod-"}
-	text := fmt.Sprint(cloudTable(&State{Sync: st}).Rows)
+	text := fmt.Sprint(cloudTable(&st, time.Time{}).Rows)
 	for _, want := range []string{
 		"stopped: the cloud has no table touchline-sync; touchline migrate --cloud creates it; 1 write waiting", "prod-",
 		"Kept after sending", "outcome not known yet", "not shown here", "unknown: the cloud has not been reached yet",
@@ -27,7 +27,7 @@ func TestCloudTableWords(t *testing.T) {
 	st.Reached, st.Skew, st.Mode = true, 0.01, "strict"
 	st.LastError, st.LastErrorAt = "offline: GetItem", time.Date(2026, 11, 22, 7, 30, 1, 0, time.UTC)
 	now := st.LastErrorAt.Add(time.Minute)
-	text = fmt.Sprint(cloudTable(&State{At: now, Sync: st}).Rows)
+	text = fmt.Sprint(cloudTable(&st, now).Rows)
 	for _, want := range []string{"+0.0 s off the cloud's", "offline: GetItem (07:30:01)", "strict: work that needs a lease stops"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
@@ -35,7 +35,7 @@ func TestCloudTableWords(t *testing.T) {
 	}
 	st.Leases = []lease.Status{{Key: "match:7", Fence: 41, Deadline: now}}
 	refused := conflict.View{Head: conflict.Head{ID: 3}, Table: "teams", Key: attr.Item{"teamId": attr.S("9")}}
-	text = fmt.Sprint(cloudTables(&State{At: now, Sync: st, Conflicts: []conflict.View{refused}}))
+	text = fmt.Sprint((&State{At: now, Sync: st, Conflicts: []conflict.View{refused}}).Page().Tables)
 	for _, want := range []string{"match:7 41 07:31:01", `{"teamId":{"S":"9"}}`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)

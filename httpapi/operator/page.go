@@ -2,7 +2,6 @@ package operator
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,11 @@ import (
 // Page returns the Status page: problems, the node, its applications, its cloud, and the applications' tables.
 func (s *State) Page() page.OperatorInput {
 	// A new slice: the state is cached and rendered concurrently.
-	tables := slices.Concat([]page.Table{nodeTable(s), appTable(s.Applications), cloudTable(s)}, cloudTables(s), s.Tables)
+	tables := append([]page.Table{nodeTable(s), appTable(s.Applications)}, s.Sync.Shown(s.At)...)
+	if s.Sync.Configured {
+		tables = append(tables, conflictTable(s))
+	}
+	tables = append(tables, s.Tables...)
 	return page.OperatorInput{At: Clock(s.At, s.At), Problems: s.Problems, Tables: tables}
 }
 
