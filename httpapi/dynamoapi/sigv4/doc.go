@@ -5,7 +5,6 @@
 //
 // The keys and their permissions are in a file:
 //
-//	regions: [us-east-1]            # accepted regions; absent: any
 //	keys:
 //	  - access_key: AKIDSCOREBOARD
 //	    secret_file: scoreboard.key # in the directory of this file; or secret: ...
@@ -29,11 +28,11 @@
 //
 // # What is verified
 //
-// The Authorization header with AWS4-HMAC-SHA256, or the same in the query (a presigned URL), over the method, path, query, signed
-// headers and body. Host and all X-Amz- headers must be signed. The request's time, X-Amz-Date or Date, may be off by 15 minutes; that of
-// a presigned URL may be as old as its X-Amz-Expires. Keys are permanent: a request with a session token of temporary credentials
-// (X-Amz-Security-Token) is refused, as the service refuses one that it did not issue. An unsigned body (X-Amz-Content-Sha256:
-// UNSIGNED-PAYLOAD) is refused: without TLS anybody on the way could change it.
+// The Authorization header with AWS4-HMAC-SHA256, over the method, path, query, signed headers and body; presigned URLs are not accepted.
+// Host and all X-Amz- headers must be signed. The request's time, X-Amz-Date or Date, may be off by 15 minutes, and its region may be any.
+// Keys are permanent: a request with a session token of temporary credentials (X-Amz-Security-Token) is refused, as the service refuses
+// one that it did not issue. An unsigned body (X-Amz-Content-Sha256: UNSIGNED-PAYLOAD) is refused: without TLS anybody on the way could
+// change it.
 //
 // For requests with several errors, the order of refusals and the words are the service's.
 package sigv4

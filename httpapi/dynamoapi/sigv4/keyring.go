@@ -15,8 +15,7 @@ import (
 
 // Config is the configured keys.
 type Config struct {
-	Regions []string `yaml:"regions"` // accepted regions; none: any
-	Keys    []Key    `yaml:"keys"`
+	Keys []Key `yaml:"keys"`
 }
 
 // Key is an access key with its permissions.
@@ -61,8 +60,7 @@ func goodID(id string) bool {
 
 // Keyring is an immutable set of keys.
 type Keyring struct {
-	regions []string
-	byID    map[string]*key
+	byID map[string]*key
 }
 
 // Format implements fmt.Formatter: every verb prints only the number of keys.
@@ -113,11 +111,6 @@ func read(raw []byte, dir string) (c Config, problems []strictyaml.Problem) {
 // Problems returns all errors in keys with loaded secrets.
 func (c Config) Problems() (problems []strictyaml.Problem) {
 	bad := strictyaml.Into(&problems, "")
-	for i, region := range c.Regions {
-		if !goodID(region) {
-			bad(fmt.Sprintf("regions[%d]", i), "must be the name of a region, such as us-east-1")
-		}
-	}
 	if len(c.Keys) == 0 {
 		bad("keys", "must contain at least one key: without one nobody has access")
 	}
@@ -145,7 +138,7 @@ func (c Config) Problems() (problems []strictyaml.Problem) {
 }
 
 func compile(c Config) *Keyring {
-	r := &Keyring{regions: c.Regions, byID: map[string]*key{}}
+	r := &Keyring{byID: map[string]*key{}}
 	for _, k := range c.Keys {
 		made := &key{secret: func() Secret { return k.Secret }}
 		for _, g := range k.Allow {

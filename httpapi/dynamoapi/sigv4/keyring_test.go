@@ -34,7 +34,7 @@ func TestExampleFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(keys.byID["AKIDSCOREBOARD"].secret()) != "from a file, 0123456789" || len(keys.byID) != 2 || keys.regions[0] != "us-east-1" {
+	if string(keys.byID["AKIDSCOREBOARD"].secret()) != "from a file, 0123456789" || len(keys.byID) != 2 {
 		t.Errorf("%+v", keys.byID)
 	}
 	p := &Principal{id: "AKIDSCOREBOARD", grants: keys.byID["AKIDSCOREBOARD"].grants}
@@ -61,8 +61,8 @@ func TestFileProblems(t *testing.T) {
 				"line 6: keys[0].allow[0].actions[0]: must be read, write, admin, or an action's name, with * for any text; " +
 				"line 6: keys[0].allow[0].actions[1]: must be read, write, admin, or an action's name, with * for any text; " +
 				"line 6: keys[0].allow[0].actions[3]: must be read, write, admin, or an action's name, with * for any text"},
-		{head + "secret: hunter2hunter2hunter2" + allow + "\n- access_key: AKID\n  secret: hunter2hunter2hunter2" + allow + "\nregions: ['']",
-			"line 5: keys[1].access_key: is also the id of keys[0]; line 8: regions[0]: must be the name of a region, such as us-east-1"},
+		{head + "secret: hunter2hunter2hunter2" + allow + "\n- access_key: AKID\n  secret: hunter2hunter2hunter2" + allow,
+			"line 5: keys[1].access_key: is also the id of keys[0]"},
 		{"keys:\n- access_key: a/b\n  secret: hunter2hunter2hunter2" + allow,
 			"line 2: keys[0].access_key: must be 3 to 128 letters, digits, _ and -"},
 		{head + "secrets: hunter2hunter2hunter2", "line 3: keys[0]: unknown key secrets"},

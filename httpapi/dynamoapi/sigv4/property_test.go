@@ -3,6 +3,7 @@ package sigv4
 import (
 	"crypto/sha256"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -19,12 +20,6 @@ func TestAnyChangeRefuses(t *testing.T) {
 		text := rapid.StringMatching(`[a-zA-Z0-9%+=/ .;,~-]{0,12}`)
 		r := request(body)
 		r.Header.Set("X-Amz-Meta", text.Draw(rt, "header"))
-		r.URL.Path = "/" + rapid.StringMatching(`([a-z0-9 %~]{1,6}(/[a-z0-9]{1,3}){0,2})?`).Draw(rt, "path")
-		q := r.URL.Query()
-		for range rapid.IntRange(0, 3).Draw(rt, "parameters") {
-			q.Add(text.Draw(rt, "name"), text.Draw(rt, "value"))
-		}
-		r.URL.RawQuery = q.Encode()
 		sign(t, r, body, testNow)
 		if _, err := verify(v, r, body); err != nil {
 			rt.Fatalf("signed: %v", err)
@@ -42,8 +37,7 @@ func TestAnyChangeRefuses(t *testing.T) {
 		case "path":
 			r.URL.Path += rapid.StringMatching(`[a-z%]{1,3}`).Draw(rt, "more")
 		case "query":
-			q.Add("a", text.Draw(rt, "more"))
-			r.URL.RawQuery = q.Encode()
+			r.URL.RawQuery = url.Values{"a": {text.Draw(rt, "more")}}.Encode()
 		case "body":
 			bit := rapid.IntRange(0, 8*len(sum)-1).Draw(rt, "bit")
 			sum[bit/8] ^= 1 << (bit % 8)

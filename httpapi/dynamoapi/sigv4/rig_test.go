@@ -23,9 +23,9 @@ const (
 
 var testNow = time.Date(2026, 6, 9, 10, 0, 15, 500, time.UTC)
 
-func keyring(t testing.TB, regions ...string) *Keyring {
+func keyring(t testing.TB) *Keyring {
 	t.Helper()
-	keys, err := NewKeyring(Config{Regions: regions, Keys: []Key{{
+	keys, err := NewKeyring(Config{Keys: []Key{{
 		ID: testID, Secret: testSecret, Allow: []Grant{{[]string{"Scores"}, []string{"read"}}},
 	}}})
 	if err != nil {
@@ -34,8 +34,8 @@ func keyring(t testing.TB, regions ...string) *Keyring {
 	return keys
 }
 
-func verifier(t testing.TB, regions ...string) *Verifier {
-	return New(keyring(t, regions...), func() time.Time { return testNow })
+func verifier(t testing.TB) *Verifier {
+	return New(keyring(t), func() time.Time { return testNow })
 }
 
 // request returns a request as a server receives it.

@@ -22,12 +22,6 @@ func TestPublishedVectors(t *testing.T) {
 	}{
 		{"get-vanilla", "GET", "/", "example.amazonaws.com", nil, "", "service", "host;x-amz-date",
 			"5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
-		{"get-vanilla-query-order-key-case", "GET", "/?Param2=value2&Param1=value1", "example.amazonaws.com", nil, "", "service",
-			"host;x-amz-date", "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"},
-		{"get-relative", "GET", "/example/..", "example.amazonaws.com", nil, "", "service", "host;x-amz-date",
-			"5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
-		{"get-slashes", "GET", "/./", "example.amazonaws.com", nil, "", "service", "host;x-amz-date",
-			"5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
 		{"post-vanilla", "POST", "/", "example.amazonaws.com", nil, "", "service", "host;x-amz-date",
 			"5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
 		{"post-x-www-form-urlencoded", "POST", "/", "example.amazonaws.com", http.Header{"Content-Type": {form}}, "Param1=value1",

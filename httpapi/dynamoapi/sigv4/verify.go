@@ -5,30 +5,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // Verifier verifies requests. It is safe for concurrent use. A nil *Verifier verifies nothing and allows everything.
 type Verifier struct {
-	now   func() time.Time // clock for checking the time of signatures
-	state atomic.Pointer[state]
+	now  func() time.Time // clock for checking the time of signatures
+	keys atomic.Pointer[Keyring]
 }
-
-// state is the keys with the derived signing keys.
-type state struct {
-	keys *Keyring
-
-	mu      sync.Mutex
-	derived map[scope][]byte
-}
-
-// scope is the scope of a signing key.
-type scope struct{ id, date, region string }
-
-// maxDerived limits the cached signing keys. Only those of correctly signed requests are cached, so filling it takes a valid key.
-const maxDerived = 256
 
 // New returns a Verifier. now is the clock for checking the time of signatures.
 func New(keys *Keyring, now func() time.Time) *Verifier {
@@ -38,9 +23,7 @@ func New(keys *Keyring, now func() time.Time) *Verifier {
 }
 
 // SetKeys replaces the keys.
-func (v *Verifier) SetKeys(keys *Keyring) {
-	v.state.Store(&state{keys: keys, derived: map[scope][]byte{}})
-}
+func (v *Verifier) SetKeys(keys *Keyring) { v.keys.Store(keys) }
 
 // Verify returns the sender of a request whose body has this hash as received, before decompression. It does not read r.Body. The error
 // is nil or an *Error.
@@ -48,7 +31,6 @@ func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principa
 	if v == nil {
 		return Anyone(), nil
 	}
-	s := v.state.Load()
 	c, refusal := claimOf(r)
 	if refusal == nil {
 		refusal = c.current(v.now())
@@ -57,16 +39,16 @@ func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principa
 		refusal = c.headersSigned(r.Header)
 	}
 	if refusal == nil {
-		refusal = c.scope(s.keys.regions)
+		refusal = c.scope()
 	}
 	if refusal != nil {
 		return nil, refusal
 	}
-	key, ok := s.keys.byID[c.id]
+	key, ok := v.keys.Load().byID[c.id]
 	if !ok {
 		return nil, errUnrecognized()
 	}
-	if refusal := s.checkSignature(r, c, key, payload); refusal != nil {
+	if refusal := c.checkSignature(r, key, payload); refusal != nil {
 		return nil, refusal
 	}
 	if c.hasToken {
@@ -75,38 +57,14 @@ func (v *Verifier) Verify(r *http.Request, payload [sha256.Size]byte) (*Principa
 	return &Principal{id: c.id, grants: key.grants}, nil
 }
 
-func (s *state) checkSignature(r *http.Request, c *claim, key *key, payload [sha256.Size]byte) *Error {
+func (c *claim) checkSignature(r *http.Request, key *key, payload [sha256.Size]byte) *Error {
 	canonical := c.canonical(r, hex.EncodeToString(payload[:]))
 	toSign := stringToSign(c.stamp, c.region, service, canonical)
-	signing, known := s.signingKey(c, key)
-	want := hex.EncodeToString(mac(signing, toSign))
+	want := hex.EncodeToString(mac(derive(key.secret(), c.date, c.region, service), toSign))
 	if !hmac.Equal([]byte(want), []byte(c.signature)) {
 		return errMismatch(canonical, toSign)
 	}
-	if !known {
-		s.remember(c, signing)
-	}
 	return nil
-}
-
-// signingKey returns the signing key for a claim, and whether it was cached.
-func (s *state) signingKey(c *claim, key *key) (signing []byte, known bool) {
-	s.mu.Lock()
-	signing, known = s.derived[scope{c.id, c.date, c.region}]
-	s.mu.Unlock()
-	if known {
-		return signing, true
-	}
-	return derive(key.secret(), c.date, c.region, service), false
-}
-
-func (s *state) remember(c *claim, signing []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.derived) >= maxDerived {
-		clear(s.derived)
-	}
-	s.derived[scope{c.id, c.date, c.region}] = signing
 }
 
 // stringToSign combines a canonical request with its time, region and service.

@@ -19,9 +19,6 @@ func TestSignedBySDK(t *testing.T) {
 		"plain":           func(*http.Request) {},
 		"spaces":          func(r *http.Request) { r.Header.Set("X-Amz-Meta", "  a   b    c ") },
 		"several values":  func(r *http.Request) { r.Header["X-Amz-Many"] = []string{"b", " a", ""} },
-		"query":           func(r *http.Request) { r.URL.RawQuery = "b=2&a=%2F+x&a=1&%C3%A9=~&c" },
-		"path":            func(r *http.Request) { r.URL.Path = "/a b/c"; r.URL.RawPath = "" },
-		"trailing slash":  func(r *http.Request) { r.URL.Path = "/a/" },
 		"no content type": func(r *http.Request) { r.Header.Del("Content-Type") },
 		"other host":      func(r *http.Request) { r.Host = "dynamodb.eu-west-1.amazonaws.com" },
 		"hash of the body": func(r *http.Request) {
@@ -70,39 +67,20 @@ func TestOverTheWire(t *testing.T) {
 	}
 }
 
+// A presigned URL has no Authorization header.
 func TestPresigned(t *testing.T) {
-	presign := func(expires string) *http.Request {
-		r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8000/?X-Amz-Expires="+expires, strings.NewReader(testBody))
-		sum := sha256.Sum256([]byte(testBody))
-		url, header, err := signer.NewSigner().PresignHTTP(context.Background(),
-			aws.Credentials{AccessKeyID: testID, SecretAccessKey: testSecret}, r, hex.EncodeToString(sum[:]), "dynamodb", "eu-west-1",
-			testNow.Add(-time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := httptest.NewRequest(http.MethodPost, url, nil)
-		out.Header = header
-		return out
+	r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8000/?X-Amz-Expires=4000", strings.NewReader(testBody))
+	sum := sha256.Sum256([]byte(testBody))
+	url, header, err := signer.NewSigner().PresignHTTP(context.Background(),
+		aws.Credentials{AccessKeyID: testID, SecretAccessKey: testSecret}, r, hex.EncodeToString(sum[:]), "dynamodb", "eu-west-1", testNow)
+	if err != nil {
+		t.Fatal(err)
 	}
-	v := verifier(t)
-	r := presign("4000")
-	if p, err := verify(v, r, testBody); err != nil || p.ID() != testID {
-		t.Errorf("%v, %v", p, err)
-	}
-	if AccessKey(r) != testID {
-		t.Errorf("key %q", AccessKey(r))
-	}
-	if _, err := verify(v, r, "{}"); err == nil {
-		t.Error("another body is accepted")
-	}
-	for expires, want := range map[string]string{
-		"3599": "InvalidSignatureException: Signature expired: 20260609T090015Z is now earlier than 20260609T090016Z (20260609T100015Z - 3599 sec.)",
-		"0":    "IncompleteSignatureException: X-Amz-Expires must be a number of seconds from 1 to 604800. Re-examine the query-string parameters.",
-		"x":    "IncompleteSignatureException: X-Amz-Expires must be a number of seconds from 1 to 604800. Re-examine the query-string parameters.",
-	} {
-		if _, err := verify(v, presign(expires), testBody); refusal(t, err) != want {
-			t.Errorf("%s: %v", expires, err)
-		}
+	out := httptest.NewRequest(http.MethodPost, url, nil)
+	out.Header = header
+	_, err = verify(verifier(t), out, testBody)
+	if got := refusal(t, err); got != "MissingAuthenticationTokenException: Request is missing Authentication Token" {
+		t.Error(got)
 	}
 }
 
@@ -130,8 +108,6 @@ func TestRefusals(t *testing.T) {
 			"MissingAuthenticationTokenException: Request is missing Authentication Token"},
 		{"another scheme", header("Authorization", "AWS4"),
 			"MissingAuthenticationTokenException: Request is missing Authentication Token"},
-		{"both", func(r *http.Request) { r.URL.RawQuery = "X-Amz-Algorithm=a" },
-			"InvalidSignatureException: Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as HTTP header."},
 		{"empty", func(r *http.Request) { r.Header.Set("Authorization", "AWS4-"); r.Header.Del("X-Amz-Date") },
 			"IncompleteSignatureException: Authorization header requires 'Credential' parameter. " +
 				"Authorization header requires 'Signature' parameter. Authorization header requires 'SignedHeaders' parameter. " +
@@ -142,12 +118,6 @@ func TestRefusals(t *testing.T) {
 		{"no equals sign", header("Authorization", "AWS4-HMAC-SHA256 Signature=b,    Credential,    SignedHeaders"),
 			"IncompleteSignatureException: 'Credential' not a valid key=value pair (missing equal-sign) in Authorization header: " +
 				"'AWS4-HMAC-SHA256 Signature=b,    Credential,    SignedHeaders'."},
-		{"query without the rest", func(r *http.Request) {
-			r.Header.Del("Authorization")
-			r.URL.RawQuery = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Date=1"
-		}, "IncompleteSignatureException: AWS query-string parameters must include 'X-Amz-Credential'. " +
-			"AWS query-string parameters must include 'X-Amz-Signature'. AWS query-string parameters must include " +
-			"'X-Amz-SignedHeaders'. Re-examine the query-string parameters."},
 		{"bad date", header("X-Amz-Date", "201"), "IncompleteSignatureException: Date must be in ISO-8601 'basic format'. " +
 			"Got '201'. See http://en.wikipedia.org/wiki/ISO_8601"},
 		{"too old", header("X-Amz-Date", "20260609T094514Z"), "InvalidSignatureException: Signature expired: 20260609T094514Z is " +
@@ -190,16 +160,6 @@ func TestRefusals(t *testing.T) {
 				t.Errorf("\n got %s\nwant %s", got, test.want)
 			}
 		})
-	}
-}
-
-func TestRegions(t *testing.T) {
-	if _, err := verify(verifier(t, "us-east-1", "eu-west-1"), signed(t, testBody), testBody); err != nil {
-		t.Error(err)
-	}
-	_, err := verify(verifier(t, "us-east-1"), signed(t, testBody), testBody)
-	if got := refusal(t, err); got != "InvalidSignatureException: Credential should be scoped to a valid region, not 'eu-west-1'." {
-		t.Error(got)
 	}
 }
 
@@ -251,16 +211,11 @@ func TestUnsignedPayload(t *testing.T) {
 	}
 }
 
-// New keys take effect at once, and signing keys derived from the old ones are dropped.
+// New keys take effect at once.
 func TestSetKeys(t *testing.T) {
 	v := verifier(t)
-	for range 2 { // the second from the cache
-		if _, err := verify(v, signed(t, testBody), testBody); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n := len(v.state.Load().derived); n != 1 {
-		t.Errorf("%d keys remembered", n)
+	if _, err := verify(v, signed(t, testBody), testBody); err != nil {
+		t.Fatal(err)
 	}
 	other, err := NewKeyring(Config{Keys: []Key{{
 		ID: testID, Secret: testSecret + "x", Allow: []Grant{{[]string{"*"}, []string{"*"}}},
@@ -271,19 +226,6 @@ func TestSetKeys(t *testing.T) {
 	v.SetKeys(other)
 	if _, err := verify(v, signed(t, testBody), testBody); err == nil {
 		t.Error("the old secret still counts")
-	}
-	if n := len(v.state.Load().derived); n != 0 {
-		t.Errorf("%d keys remembered of requests that were refused", n)
-	}
-}
-
-func TestRemembersNoMoreThanSome(t *testing.T) {
-	s := &state{derived: map[scope][]byte{}}
-	for i := range 3 * maxDerived {
-		s.remember(&claim{id: testID, region: strings.Repeat("r", i)}, nil)
-		if len(s.derived) > maxDerived {
-			t.Fatalf("%d keys", len(s.derived))
-		}
 	}
 }
 

@@ -59,7 +59,7 @@ func everything(e awsclients.Endpoint) sigv4.Key {
 // ours serves a store until the test ends, for the given key, with faults if not nil.
 func ours(t testing.TB, key sigv4.Key, faults *inject.Injector) string {
 	t.Helper()
-	ring, err := sigv4.NewKeyring(sigv4.Config{Regions: []string{"us-east-1"}, Keys: []sigv4.Key{key}})
+	ring, err := sigv4.NewKeyring(sigv4.Config{Keys: []sigv4.Key{key}})
 	if err != nil {
 		t.Fatal(err)
 	}
