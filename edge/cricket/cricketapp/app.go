@@ -187,7 +187,7 @@ func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*applicatio
 
 func (a *application) instance() *app.Instance {
 	return &app.Instance{
-		API: a.api, Loops: a.loops(), Close: a.notices.wait,
+		API: a.api, Loops: a.loops(), Consumers: a.consumers(), Close: a.notices.wait,
 		Started:  []any{"feed", a.Feed != nil, "replay", a.Replays != nil, "push", a.Sender != nil},
 		Commands: []admin.Command{{Path: pathMigrateLAv2, Do: a.migrateLAv2}, {Path: pathPushTest, Do: a.testPush}},
 	}
@@ -256,9 +256,6 @@ func (a *application) openPush() error {
 }
 
 func (a *application) loops() (all []func(context.Context) error) {
-	if a.host.Sync != nil {
-		all = append(all, a.mirror)
-	}
 	if a.poller != nil {
 		all = append(all, a.poller.Run)
 	}

@@ -3,6 +3,7 @@ package cricketapp
 import (
 	"context"
 
+	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/sync/lease"
@@ -28,11 +29,11 @@ func (r rights) Leave(ctx context.Context, matchID string) {
 	_ = r.user.Give(ctx, tables.MatchLock(matchID))
 }
 
-// mirror shows on this node what the holders of other matches show.
-func (a *application) mirror(ctx context.Context) error {
-	m := matches.Mirror{
-		Store: a.host.Store, Clock: a.host.Clock, Log: a.host.Log, Node: a.host.Node,
-		Holds: func(id string) bool { return a.host.Leases.Has(tables.MatchLock(id)) },
+// consumers returns what shows on this node what the holders of other matches show; nothing without other nodes.
+func (a *application) consumers() []app.Consumer {
+	if a.host.Sync == nil {
+		return nil
 	}
-	return m.Run(ctx)
+	m := matches.Mirror{Node: a.host.Node, Holds: func(id string) bool { return a.host.Leases.Has(tables.MatchLock(id)) }}
+	return []app.Consumer{{Name: "mirror", Tables: []string{tables.ActiveMatches}, Take: m.Take, Anew: m.Anew}}
 }

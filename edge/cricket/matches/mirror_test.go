@@ -1,9 +1,8 @@
 package matches_test
 
 import (
-	"context"
-	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,6 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/tables"
-	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -23,12 +21,11 @@ import (
 // or ticked last.
 func TestMirror(t *testing.T) {
 	holder := newStage(t, cricket.Options{Shared: true})
-	c := clock.NewStepped(holder.now)
-	t.Cleanup(c.Join())
-	here := storetest.OpenWith(t, filepath.Join(t.TempDir(), "here.db"), store.Options{NoSync: true, Now: c.Now}, tables.All()...)
+	now := func() time.Time { return holder.now }
+	here := storetest.OpenWith(t, filepath.Join(t.TempDir(), "here.db"), store.Options{NoSync: true, Now: now}, tables.All()...)
 	service := matches.NewService(here, cricket.Options{})
 	held := map[string]bool{}
-	m := matches.Mirror{Store: here, Clock: c, Log: slog.New(slog.DiscardHandler), Node: "b", Holds: func(id string) bool { return held[id] }}
+	m := matches.Mirror{Node: "b", Holds: func(id string) bool { return held[id] }}
 	adopt := func(change func(row attr.Item)) {
 		row := holder.row(tables.ActiveMatches, tables.MatchKey("7"))
 		if change != nil {
@@ -42,8 +39,16 @@ func TestMirror(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	settle := func() {
-		if err := clock.Sleep(t.Context(), c, time.Millisecond); err != nil {
+	taken := uint64(0)
+	settle := func() { // as the node runs a consumer
+		t.Helper()
+		records, err := here.Journal(t.Context(), taken, 64)
+		if err != nil || len(records) == 0 {
+			t.Fatalf("%d records, %v", len(records), err)
+		}
+		taken = records[len(records)-1].Seq
+		records = slices.DeleteFunc(records, func(r store.Record) bool { return r.Table != tables.ActiveMatches })
+		if err := here.Update(t.Context(), func(tx *store.Tx) error { return m.Take(tx, records) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -63,14 +68,11 @@ func TestMirror(t *testing.T) {
 	holder.ball("4")
 	holder.tick()
 	adopt(nil) // before the mirror runs
-	ctx, cancel := context.WithCancel(t.Context())
-	done, leave := make(chan error, 1), c.Join()
-	go func() {
-		defer leave()
-		done <- m.Run(ctx)
-	}()
-	settle()
+	if err := here.Update(t.Context(), m.Anew); err != nil {
+		t.Fatal(err)
+	}
 	same("at the start")
+	taken = here.Seq()
 	for mark := range strings.FieldsSeq("6 W 1 . 4") {
 		holder.ball(mark)
 		holder.tick()
@@ -100,8 +102,4 @@ func TestMirror(t *testing.T) {
 	adopt(nil)
 	settle()
 	same("after all")
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
