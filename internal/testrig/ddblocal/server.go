@@ -39,6 +39,10 @@ func Start(t testing.TB) *Server {
 		Client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}, Timeout: time.Minute},
 	}
 	t.Cleanup(s.Client.CloseIdleConnections)
+	// The first request opens the database. On a busy machine that takes longer than a node waits for an answer.
+	if _, err := s.Do(t.Context(), "ListTables", []byte("{}")); err != nil {
+		t.Fatalf("DynamoDB Local does not answer: %v", err)
+	}
 	return s
 }
 
