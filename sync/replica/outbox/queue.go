@@ -53,13 +53,9 @@ func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) erro
 // is written behind a quarantine does not wait for it. If it does not write the item itself, it does not wait for others
 // that do not either.
 func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
-	b, err := tx.Side(SideRemote).Get([]byte(it.ID()))
-	if err != nil || b == nil {
+	sh, _, err := ReadRemote(tx, it)
+	if err != nil || sh == nil {
 		return false, err
-	}
-	sh, _, _, err := decodeRemoteHead(b)
-	if err != nil {
-		return false, fault.Wrap(err, fault.Damaged, "shadow", "the replica metadata of an item of %s cannot be read", it.Spec.Name)
 	}
 	at := sh.Index(id)
 	if at < 0 {
