@@ -18,7 +18,7 @@ type Place struct {
 	Shared bool
 }
 
-// placeShared is a bit in the worker byte of a place. Places written by an earlier version lack it: each waits for the one before.
+// placeShared is a bit in the worker byte of a stored place.
 const placeShared = 1 << 7
 
 // Index returns the position of a batch in the item's queue, or -1.
