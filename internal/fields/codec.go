@@ -17,7 +17,10 @@ import (
 //		fields.Text(c, 3, &p.Name)
 //		c.End()
 //	}
-type Record interface{ Fields(c *Codec) }
+type Record interface {
+	// Fields writes the record to c, or reads it.
+	Fields(c *Codec)
+}
 
 // Codec writes a record to B, or reads it from there. While it writes, the record is not changed.
 type Codec struct {
