@@ -72,9 +72,7 @@ const takeBack = "undo:"
 
 // challenged compares recorded facts with the snapshot. It returns what is no longer true as candidates, which
 // are held like any other, and their challenges by key. all is everything the snapshot shows.
-func (st *State) challenged(
-	prev *State, all []Candidate, s *Snapshot, known keySet, now time.Time,
-) ([]Candidate, map[string]challenge) {
+func (st *State) challenged(all []Candidate, s *Snapshot, known keySet, now time.Time) ([]Candidate, map[string]challenge) {
 	var out []Candidate
 	byKey := map[string]challenge{}
 	facts := st.Announced.facts()
@@ -97,9 +95,6 @@ func (st *State) challenged(
 		}
 		if !s.contradicts(&ch, judged, now) || f.key == targetFact && ch.now != nil && !known.has(ch.now.Key) {
 			continue // a new target is announced as an event of its own
-		}
-		if ch.now != nil && ch.now.Text == "" {
-			ch.now = inWords(prev, s, known, f.key)
 		}
 		if ch.now == nil {
 			ch.elsewhere = fellAs(&f, all)
@@ -150,15 +145,6 @@ func fellAs(f *fact, all []Candidate) int {
 		}
 	}
 	return 0
-}
-
-// inWords returns an event with its text, which detect left out. Challenges are rare enough to detect again.
-func inWords(prev *State, s *Snapshot, known keySet, key string) *Candidate {
-	all := detect(prev, s, known, nil).out
-	if i := slices.IndexFunc(all, func(c Candidate) bool { return factKey(&c.Event) == key }); i >= 0 {
-		return &all[i]
-	}
-	return nil
 }
 
 // targetFact is the key of the fact that holds the target announced last: only one is in force.

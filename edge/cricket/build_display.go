@@ -258,11 +258,6 @@ const (
 	bannerTime  = 4 * time.Minute
 )
 
-// bannerSince returns the time before which an event is too old for the banner.
-func (s *Snapshot) bannerSince(now time.Time) time.Time {
-	return s.ago(2*bannerBalls, 2*bannerTime, now)
-}
-
 // ago returns the time of the ball that many balls before the last, or now minus d if there are no balls.
 func (s *Snapshot) ago(balls int, d time.Duration, now time.Time) time.Time {
 	if n := len(s.Balls); n > 0 {
@@ -274,7 +269,7 @@ func (s *Snapshot) ago(balls int, d time.Duration, now time.Time) time.Time {
 // banner returns the most important recent event; of equals, the later one. It stays until it is too old or
 // something as important happens. A batter in the nineties shows only while nothing else does.
 func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
-	oldest, since := s.bannerSince(now), s.ago(bannerBalls, bannerTime, now)
+	oldest, since := s.ago(2*bannerBalls, 2*bannerTime, now), s.ago(bannerBalls, bannerTime, now)
 	var best *Candidate
 	least := 0
 	for i := range all {

@@ -18,10 +18,9 @@ type Candidate struct {
 // detection is the detection of events in one snapshot.
 type detection struct {
 	s        *Snapshot
-	m        Memory     // as of this snapshot
-	recorded keySet     // keys of recorded events
-	recent   *time.Time // nil: all events in full; otherwise recorded ones before it are left out, or have no text
-	known    keySet     // recorded, if rows may have shown events before their balls; nil otherwise
+	m        Memory // as of this snapshot
+	recorded keySet // keys of recorded events
+	known    keySet // recorded, if rows may have shown events before their balls; nil otherwise
 	spells   *spells
 	hauls    map[int64]int // wickets of each bowler in earlier innings
 	out      []Candidate
@@ -30,11 +29,8 @@ type detection struct {
 // detect finds everything that has happened in a match according to the snapshot, in order. It does not depend on
 // what was announced: keys tell events apart. So after a missed poll or a restart, and in a second poller, the same
 // events are found. prev supplies what the snapshot cannot show: an interruption that is over, balls it leaves out.
-//
-// If recent is set, recorded events before that time are left out, because nothing uses them again. Those that
-// must stay true are returned without their text.
-func detect(prev *State, s *Snapshot, recorded keySet, recent *time.Time) *detection {
-	d := &detection{s: s, recorded: recorded, recent: recent, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
+func detect(prev *State, s *Snapshot, recorded keySet) *detection {
+	d := &detection{s: s, recorded: recorded, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
 	d.m = prev.Memory.next(prev, s, recorded)
 	d.known = d.m.known(recorded)
 	d.beforePlay()
@@ -46,11 +42,6 @@ func detect(prev *State, s *Snapshot, recorded keySet, recent *time.Time) *detec
 	d.standstill()
 	d.ending()
 	return d
-}
-
-// past reports whether an event is recorded and too old even for the banner.
-func (d *detection) past(at time.Time, family string, numbers ...int64) bool {
-	return d.recent != nil && at.Before(*d.recent) && d.recorded.holds(family, numbers...)
 }
 
 func (d *detection) add(c Candidate) { d.out = append(d.out, c) }

@@ -18,7 +18,6 @@ type tally struct {
 	stand   int // runs since the last wicket
 	target  int
 	quota   int
-	first   int64 // events are detected in full from this ball on: a few balls before the revisable ones, because a milestone may move
 	bat     map[int64]*batTally
 	bowl    map[int64]*bowlTally
 	out     map[int64]bool
@@ -44,7 +43,7 @@ type bowlTally struct{ wickets, conceded int }
 func newTally(d *detection, in *Innings, balls []Ball) *tally {
 	t := &tally{
 		detection: d, in: in, balls: balls, code: d.s.code(in.TeamID), runs: in.Penalty,
-		target: d.s.Target(in), quota: d.s.quota(in), first: d.s.revisable(revisedBalls + lastBalls/2),
+		target: d.s.Target(in), quota: d.s.quota(in),
 		bat: map[int64]*batTally{}, bowl: map[int64]*bowlTally{}, out: map[int64]bool{}, told: map[string]struct{}{},
 		lines: len(balls) > 0 && d.s.agrees(in),
 	}
@@ -155,20 +154,6 @@ func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	}
 }
 
-// past reports whether an event of a ball is recorded, too old for the banner, and beyond revision. While balls
-// are missing it is never past, because rows must know what balls have reported.
-func (t *tally) past(b *Ball, family string, numbers ...int64) bool {
-	return t.lines && b.ID < t.first && t.detection.past(b.UpdatedAt, family, numbers...)
-}
-
-// must adds a recorded event that must stay true, without its text.
-func (t *tally) must(b *Ball, kind EventType, key, about, detail string) {
-	t.addOnce(Candidate{
-		Event:  Event{Key: key, Type: kind, Innings: t.in.No, Over: b.Label, BallID: b.ID, Detail: detail},
-		SeenAt: b.UpdatedAt, Subject: about,
-	})
-}
-
 // addOnce adds an event that rows may report too.
 func (t *tally) addOnce(c Candidate) {
 	if _, ok := t.told[c.Key]; !ok {
@@ -204,8 +189,6 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 	if rows.passed < rows.all && !t.known.holds(familyBall, b.ID) {
 		rows.passed++
 		key = rowKey(t.in.No, b.BatterID, rows.passed)
-	} else if t.past(b, familyBall, b.ID) {
-		return
 	}
 	c := t.candidate(b, kind, key, fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score()))
 	c.Subject = string(kind)
@@ -215,16 +198,13 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 // crossed reports the milestones that the batter reached with this ball.
 func (t *tally) crossed(b *Ball, before int, bat *batTally) {
 	for _, m := range milestones() {
-		switch {
-		case before >= m.runs || m.runs > bat.runs:
-		case t.past(b, familyMilestone, int64(m.runs), int64(t.in.No), b.BatterID):
-			t.must(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), withRuns(b.BatterID, bat.runs), "")
-		default:
-			text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
-			c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
-			c.Subject = withRuns(b.BatterID, bat.runs)
-			t.addOnce(c)
+		if before >= m.runs || m.runs > bat.runs {
+			continue
 		}
+		text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
+		c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
+		c.Subject = withRuns(b.BatterID, bat.runs)
+		t.addOnce(c)
 	}
 }
 
@@ -237,18 +217,12 @@ const runStep = 50
 // teamCrossed reports the team milestones and partnership fifties reached with this ball.
 func (t *tally) teamCrossed(b *Ball, team, stand int) {
 	for n := (team/runStep + 1) * runStep; n <= t.runs; n += runStep {
-		if t.past(b, familyTeamRuns, int64(n), int64(t.in.No)) {
-			continue
-		}
 		text := fmt.Sprintf("%s %d up in %s", t.code, n, wholeOvers(oversOf(t.legal, t.s.BallsPerOver())))
 		c := t.candidate(b, EventTeamMilestone, teamRunsKey(n, t.in.No), text)
 		c.Quiet = n%100 != 0
 		t.addOnce(c)
 	}
 	for n := (stand/runStep + 1) * runStep; n <= t.stand; n += runStep {
-		if t.past(b, familyStand, int64(n), int64(t.in.No), int64(t.wickets)+1) {
-			continue
-		}
 		t.addOnce(t.candidate(b, EventPartnership, standKey(n, t.in.No, t.wickets+1), standText(n, t.wickets+1)))
 	}
 }
@@ -277,18 +251,13 @@ func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) 
 	t.wickets++
 	t.stand = 0
 	t.out[who] = true
-	key, about := wicketKey(t.in.No, t.wickets), t.s.wicketSubject(who, how, b.BowlerID, b.CatchID, entry(t.bat, who).runs)
-	if t.past(b, familyWicket, int64(t.in.No), int64(t.wickets)) {
-		t.must(b, EventWicket, key, about, string(how))
-	} else {
-		text := t.wicketText(who, how, b.BowlerID, b.CatchID)
-		if n := streak.length(); n > 3 {
-			text = strings.Replace(text, " · ", fmt.Sprintf(", %d in %d · ", n, n), 1)
-		}
-		c := t.candidate(b, EventWicket, key, text)
-		c.Detail, c.Subject = string(how), about
-		t.add(c)
+	text := t.wicketText(who, how, b.BowlerID, b.CatchID)
+	if n := streak.length(); n > 3 {
+		text = strings.Replace(text, " · ", fmt.Sprintf(", %d in %d · ", n, n), 1)
 	}
+	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), text)
+	c.Detail, c.Subject = string(how), t.s.wicketSubject(who, how, b.BowlerID, b.CatchID, entry(t.bat, who).runs)
+	t.add(c)
 	if how.credited() {
 		bowl.wickets++
 		t.haul(b, bowl)
@@ -306,8 +275,7 @@ func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) stri
 // haul reports a bowler's third and later wickets, and the fifth and tenth. In a multi-day match the ten may be of the whole match.
 func (t *tally) haul(b *Ball, bowl *bowlTally) {
 	name := t.s.who(b.BowlerID, bowlerWord)
-	n := int64(bowl.wickets)
-	if bowl.wickets >= fireWickets && !t.past(b, familyBowlerFire, int64(t.in.No), b.BowlerID, n) {
+	if bowl.wickets >= fireWickets {
 		key := bowlerFireKey(t.in.No, b.BowlerID, bowl.wickets)
 		t.addOnce(t.candidate(b, EventBowlerOnFire, key, fmt.Sprintf("%s %d-%d", name, bowl.wickets, bowl.conceded)))
 	}
@@ -343,9 +311,6 @@ func (t *tally) onFire(b *Ball, bat *batTally) {
 		return
 	}
 	bat.fire = true
-	if t.past(b, familyBatterFire, int64(t.in.No), b.BatterID) {
-		return
-	}
 	text := fmt.Sprintf("%s %d (%d)", t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
 	t.addOnce(t.candidate(b, EventBatsmanOnFire, batterFireKey(t.in.No, b.BatterID), text))
 }
@@ -358,7 +323,7 @@ func (t *tally) newBatter(b *Ball) {
 			continue
 		}
 		bat := entry(t.bat, id)
-		if !bat.seen && !opening && !t.past(b, familyNewBatter, int64(t.in.No), id) {
+		if !bat.seen && !opening {
 			t.addOnce(t.candidate(b, EventNewBatsman, newBatterKey(t.in.No, id), t.newBatterText(id)))
 		}
 		bat.seen = true

@@ -20,9 +20,6 @@ func (t *tally) hatTrick(b *Ball, streak *Streak) {
 	name := t.s.who(b.BowlerID, bowlerWord)
 	switch len(streak.Balls) {
 	case 2:
-		if t.past(b, familyOnHatTrick, b.BowlerID, b.ID) {
-			return
-		}
 		t.add(t.candidate(b, EventOnHatTrick, onHatTrickKey(b.BowlerID, b.ID), name+" on a hat-trick"))
 	case 3:
 		c := t.candidate(b, EventHatTrick, hatTrickKey(b.BowlerID, b.ID), "HAT-TRICK! "+name+" · "+t.score())
@@ -106,19 +103,15 @@ func (t *tally) endOfOver(b *Ball) {
 		return
 	}
 	t.overs.ended = true
-	if !t.past(b, familyMaiden, int64(t.in.No), int64(b.Over)+1) {
-		t.maiden(b)
-	}
+	t.maiden(b)
 	t.overEnd(b)
 }
 
 // overEnd reports the end of the over, and of the powerplay if it ends with it.
 func (t *tally) overEnd(b *Ball) {
 	no := b.Over + 1
-	if !t.past(b, familyOver, int64(t.in.No), int64(no)) {
-		t.addOnce(t.candidate(b, EventOverEnd, overKey(t.in.No, no), t.overText(no)))
-	}
-	if no == t.in.Powerplay && !t.s.IsSuperOver(t.in.No) && !t.past(b, familyPowerplay, int64(t.in.No)) {
+	t.addOnce(t.candidate(b, EventOverEnd, overKey(t.in.No, no), t.overText(no)))
+	if no == t.in.Powerplay && !t.s.IsSuperOver(t.in.No) {
 		t.addOnce(t.candidate(b, EventPowerplayEnd, powerplayKey(t.in.No), t.powerplayText()))
 	}
 }

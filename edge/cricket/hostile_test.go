@@ -2,12 +2,10 @@ package cricket
 
 import (
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 )
 
@@ -88,9 +86,6 @@ func TestHostileSnapshots(t *testing.T) {
 		rows := map[string]bool{}
 		step := func(s *Snapshot) {
 			out := Step(st, s, Options{}, now)
-			if full := step(st, s, Options{}, now, false); !reflect.DeepEqual(full, out) {
-				t.Fatalf("a step that detects only what is new has another outcome than a full one (-full +step):\n%s", cmp.Diff(full, out))
-			}
 			st = out.State
 			for _, key := range out.Cleared {
 				delete(rows, key)

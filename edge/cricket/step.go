@@ -52,11 +52,6 @@ type Outcome struct {
 // Step applies one snapshot of the feed to the state of its match. It is a pure function: the same state,
 // snapshot, options and now give the same outcome, in a replay as in production.
 func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
-	return step(prev, s, o, now, true)
-}
-
-// step is Step. Without brief it makes every text of the whole match, not only of what is new; the outcome is the same.
-func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome {
 	next := prev
 	s = s.sanitize().distinct().withSides(prev.Sides)
 	if !next.accept(s) {
@@ -68,11 +63,7 @@ func step(prev State, s *Snapshot, o Options, now time.Time, brief bool) Outcome
 	s = s.steady(prev.PreviousScore)
 	shown := next.settleStatus(s)
 	known := prev.Seen.unpack()
-	var recent *time.Time
-	if since := shown.bannerSince(now); brief {
-		recent = &since
-	}
-	d := detect(&prev, s, known, recent)
+	d := detect(&prev, s, known)
 	all := d.out
 	var out Outcome
 	if prev.Status != ActiveEnded {
@@ -126,7 +117,7 @@ func (st *State) judge(
 			fresh = append(fresh, all[i])
 		}
 	}
-	against, byKey := st.challenged(prev, all, s, known, now)
+	against, byKey := st.challenged(all, s, known, now)
 	st.Inconsistent = inconsistentCount(prev.Inconsistent, s)
 	if st.Inconsistent > 0 && st.Inconsistent <= inconsistentPolls {
 		return Outcome{}
