@@ -78,7 +78,8 @@ func ballOrder(a, b *Ball) int {
 	return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
 }
 
-// inOrder sorts the balls. Of two with the same id it keeps the one updated last, or the later one in the reply.
+// inOrder sorts the balls by innings and id: labels repeat. Of two with the same id it keeps the one updated last, or the
+// later one in the reply, even if a revision moved the ball to another innings.
 func inOrder(balls []Ball) []Ball {
 	ordered := true
 	for i := 1; i < len(balls) && ordered; i++ {
@@ -87,15 +88,19 @@ func inOrder(balls []Ball) []Ball {
 	if ordered {
 		return balls
 	}
-	out := slices.Clone(balls)
-	slices.SortStableFunc(out, func(a, b Ball) int { return cmp.Or(ballOrder(&a, &b), a.UpdatedAt.Compare(b.UpdatedAt)) })
-	kept := out[:0]
-	for i := range out {
-		if i+1 < len(out) && ballOrder(&out[i], &out[i+1]) == 0 {
-			continue
+	kept := make([]Ball, 0, len(balls))
+	at := make(map[int64]int, len(balls))
+	for i := range balls {
+		b := &balls[i]
+		j, twice := at[b.ID]
+		if !twice {
+			at[b.ID] = len(kept)
+			kept = append(kept, *b)
+		} else if !b.UpdatedAt.Before(kept[j].UpdatedAt) {
+			kept[j] = *b
 		}
-		kept = append(kept, out[i])
 	}
+	slices.SortFunc(kept, func(a, b Ball) int { return ballOrder(&a, &b) })
 	return kept
 }
 

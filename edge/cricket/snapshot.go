@@ -35,7 +35,7 @@ type Snapshot struct {
 	Innings []Innings      // by number; super overs are the innings beyond regulation
 	Batting []BattingRow   // by innings, then order
 	Bowling []BowlingRow   // by innings, then order
-	Balls   []Ball         // by innings, then id; nil if balls were not requested
+	Balls   []Ball         // as the feed sends them, sorted by Step; nil if balls were not requested
 	NoBalls bool           // balls were not requested: their absence means nothing
 	Players map[int64]Name // everybody named in the snapshot
 

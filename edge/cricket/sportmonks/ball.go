@@ -1,8 +1,6 @@
 package sportmonks
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 	"unique"
@@ -108,43 +106,4 @@ func overOf(label text) int {
 		return 0
 	}
 	return n
-}
-
-// inOrder sorts by innings, then id. Of two rows with the same id it keeps the one updated last, or the later one in
-// the reply. Labels repeat, so they are not used. Balls already in order, the usual case, are returned unchanged.
-func inOrder(balls []cricket.Ball) []cricket.Ball {
-	byID := func(a, b cricket.Ball) int {
-		return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
-	}
-	ordered := true
-	for i := 1; i < len(balls) && ordered; i++ {
-		ordered = balls[i-1].Innings < balls[i].Innings ||
-			balls[i-1].Innings == balls[i].Innings && balls[i-1].ID < balls[i].ID
-	}
-	if ordered {
-		return balls
-	}
-	balls = newest(balls)
-	slices.SortStableFunc(balls, byID)
-	return balls
-}
-
-// newest keeps one row per id, even if a revision moved a ball to another innings. It copies: the original rows
-// stay as in the reply, because the next reply is compared with them.
-func newest(balls []cricket.Ball) []cricket.Ball {
-	kept := make([]cricket.Ball, 0, len(balls))
-	at := make(map[int64]int, len(balls))
-	for i := range balls {
-		b := &balls[i]
-		j, twice := at[b.ID]
-		if !twice {
-			at[b.ID] = len(kept)
-			kept = append(kept, *b)
-			continue
-		}
-		if !b.UpdatedAt.Before(kept[j].UpdatedAt) {
-			kept[j] = *b
-		}
-	}
-	return kept
 }

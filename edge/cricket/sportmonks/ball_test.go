@@ -102,49 +102,24 @@ const (
 	four = `"id":47,"name":"FOUR","runs":4,"four":true,"ball":true`
 )
 
-// Labels repeat and rows come in any order, so balls are sorted by innings and id. The innings is the scoreboard's number:
-// S2 comes before S10.
-func TestOrderOfBalls(t *testing.T) {
+// Labels repeat, and balls stay in the order of the reply: the rules sort them. The innings is the scoreboard's number: S10 is not S1.
+func TestBallsAsInTheReply(t *testing.T) {
 	balls := ballsOfReply(t,
 		ballRow(50, "S10", "0.1", "50:00", dot),
 		ballRow(40, "S2", "0.1", "40:00", dot),
 		ballRow(12, "S1", "0.2", "02:00", wide),
-		ballRow(11, "S1", "0.2", "01:30", wide),
 		ballRow(14, "S1", "1.1", "04:00", dot),
 		ballRow(13, "S1", "0.2", "03:00", dot),
-		ballRow(60, "S1", "1.2", "59:00", dot), // posted late
+		ballRow(13, "S1", "0.2", "03:30", four),
 	)
 	var got []string
 	for i := range balls {
 		b := &balls[i]
 		got = append(got, fmt.Sprintf("%d:%d %s/%d %s", b.Innings, b.ID, b.Label, b.Over, b.Outcome))
 	}
-	want := []string{"1:11 0.2/0 1 Wide", "1:12 0.2/0 1 Wide", "1:13 0.2/0 No Run", "1:14 1.1/1 No Run",
-		"1:60 1.2/1 No Run", "2:40 0.1/0 No Run", "10:50 0.1/0 No Run"}
+	want := []string{"10:50 0.1/0 No Run", "2:40 0.1/0 No Run", "1:12 0.2/0 1 Wide", "1:14 1.1/1 No Run", "1:13 0.2/0 No Run", "1:13 0.2/0 FOUR"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// Of two rows with the same id the one updated last is kept, or the later row if both were updated at the same time.
-func TestSameBallTwice(t *testing.T) {
-	tests := []struct {
-		name, first, second string
-		firstAt, secondAt   string
-		want                string
-	}{
-		{"the last update comes first", four, dot, "02:00", "01:00", "FOUR"},
-		{"the last update comes last", dot, four, "01:00", "02:00", "FOUR"},
-		{"same update time: the later row", dot, four, "01:00", "01:00", "FOUR"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			balls := ballsOfReply(t, ballRow(1, "S1", "0.1", tt.firstAt, tt.first),
-				ballRow(2, "S1", "0.2", "03:00", dot), ballRow(1, "S1", "0.1", tt.secondAt, tt.second))
-			if len(balls) != 2 || balls[0].Outcome != tt.want || balls[1].ID != 2 {
-				t.Errorf("balls: %+v", balls)
-			}
-		})
 	}
 }
 

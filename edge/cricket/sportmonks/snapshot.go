@@ -12,7 +12,8 @@ import (
 // notOut is the wicket_id of a batter who is not out.
 const notOut = 84
 
-// snapshot normalises a fixture: rows sorted and without duplicates, missing includes left empty.
+// snapshot normalises a fixture: rows sorted and without duplicates, missing includes left empty. Balls stay as in the reply,
+// with which the next one is compared; the rules sort them.
 func (d *decoder) snapshot(w *wireFixture, balls *knownBalls) cricket.Snapshot {
 	s := cricket.Snapshot{
 		MatchID:   idText(w.ID),
@@ -46,7 +47,7 @@ func (d *decoder) snapshot(w *wireFixture, balls *knownBalls) cricket.Snapshot {
 		s.League.Name, s.League.Code = string(w.League.value.Name), string(w.League.value.Code)
 	}
 	if balls != nil {
-		s.Balls = inOrder(balls.balls)
+		s.Balls = balls.balls
 	}
 	s.Players = players(w.Lineup, balls)
 	return s
