@@ -3,8 +3,6 @@ package poll
 import (
 	"context"
 	"errors"
-	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
@@ -16,14 +14,12 @@ import (
 type job struct {
 	name string
 	// due returns when to run next, given the last run (zero: none); on is false while there is nothing to do.
-	due   func(last time.Time) (at time.Time, on bool)
-	run   run
-	eager bool // it may run again at once: it knows whether there is something to do
-	seeks bool // it runs even without a slot, to get one
-	// rare: after a failure it is retried at a pace of its own, not only when it is next due.
-	rare     bool
+	due      func(last time.Time) (at time.Time, on bool)
+	run      run
+	eager    bool // it may run again at once: it knows whether there is something to do
+	seeks    bool // it runs even without a slot, to get one
+	rare     bool // after a failure it is tried again soon, not only when it is next due
 	last     time.Time
-	fails    int       // consecutive failures
 	again    time.Time // for rare jobs: when to retry a run that did not do the work; zero: it did
 	logged   string    // the error logged last; "": it has succeeded since
 	loggedAt time.Time
@@ -67,7 +63,10 @@ func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, paus
 				j.last = at // a slightly late timer does not shift the whole series
 			}
 			err := j.run(ctx, now)
-			p.putOff(ctx, j, now, err)
+			j.again = time.Time{}
+			if j.rare && err != nil {
+				j.again = now.Add(rareAgain)
+			}
 			if errors.Is(err, errElsewhere) {
 				err = nil
 			}
@@ -95,44 +94,11 @@ func next(j *job, may func(*job) bool) (at time.Time, on bool) {
 	return at, on
 }
 
-// Bounds for retrying a failed rare job: each retry may cost a call or more of the feed's hourly budget.
-const (
-	againFirst = 30 * time.Second
-	againLast  = 10 * time.Minute
-)
+// rareAgain is when a rare job that did not do its work is tried again: each try may cost a call or more of the feed's hourly budget.
+const rareAgain = 5 * time.Minute
 
 // errElsewhere means that another node does the job. It is not a failure; but that node may end before it is done.
 var errElsewhere = errors.New("another node runs this job")
-
-// putOff schedules the retry of a rare job that did not do its work.
-func (p *Poller) putOff(ctx context.Context, j *job, now time.Time, err error) {
-	switch {
-	case !j.rare || ctx.Err() != nil:
-	case errors.Is(err, errElsewhere):
-		j.fails, j.again = 0, now.Add(p.jitter(j, againLast))
-	case err != nil:
-		wait := againLast
-		if j.fails < 5 { // 30 s, 1, 2, 4, 8 min
-			wait = againFirst << j.fails
-		}
-		j.fails++
-		j.again = now.Add(p.jitter(j, wait))
-	default:
-		j.done()
-	}
-}
-
-// done resets the failures of a job.
-func (j *job) done() { j.fails, j.again = 0, time.Time{} }
-
-// jitter varies a retry wait by up to a quarter, within the bounds, so that nodes do not retry together. It
-// depends only on node, job and failures, so that a run on a stepped clock is repeatable.
-func (p *Poller) jitter(j *job, wait time.Duration) time.Duration {
-	h := fnv.New32a()
-	_, _ = fmt.Fprintf(h, "%s %s %d", p.Node, j.name, j.fails)
-	part := float64(h.Sum32())/(1<<32) - 0.5
-	return min(max(wait+time.Duration(part*float64(wait)/2), againFirst), againLast)
-}
 
 // soonest returns when the next job runs, and publishes the next run of each.
 func (p *Poller) soonest(jobs []*job, may func(*job) bool) time.Time {

@@ -266,8 +266,7 @@ func (p *Poller) freshen() {
 	}
 	p.squads = nil
 	for _, j := range p.reference {
-		j.last = time.Time{}
-		j.done()
+		j.last, j.again = time.Time{}, time.Time{}
 	}
 }
 
