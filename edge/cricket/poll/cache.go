@@ -18,40 +18,21 @@ type cacheable struct {
 	by   matches.Owner
 }
 
-// keep queues a match's reply for caching. The cache is written outside the loop that ticks matches, so that
-// phones do not wait for it. Only the newest queued reply of a match is kept.
+// keep queues a match's reply for caching after the round's polls: during one it would delay ticks, for which phones wait. Only
+// the newest queued reply of a match is kept.
 func (p *Poller) keep(s *cricket.Snapshot, by matches.Owner) {
-	if len(s.Raw) == 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cached[s.MatchID] = cacheable{s, by}
-}
-
-// keepKept starts the caching after a round of polls: during one it would delay ticks.
-func (p *Poller) keepKept() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.cached) > 0 {
-		p.toCache.Set()
+	if len(s.Raw) > 0 {
+		p.cached[s.MatchID] = cacheable{s, by}
 	}
 }
 
-// keepReplies writes queued replies until ctx ends.
-func (p *Poller) keepReplies(ctx context.Context) {
-	j := &job{name: "cache"}
-	for p.Clock.Wait(ctx, time.Time{}, p.toCache) == nil {
-		p.finish(ctx, j, p.Clock.Now(), p.keepNow(ctx))
-	}
-}
+// cacheDue: as soon as a reply is queued.
+func (p *Poller) cacheDue(time.Time) (time.Time, bool) { return time.Time{}, len(p.cached) > 0 }
 
-// keepNow writes the queued replies in one transaction.
-func (p *Poller) keepNow(ctx context.Context) error {
-	p.mu.Lock()
+// cache writes the queued replies in one transaction.
+func (p *Poller) cache(ctx context.Context, _ time.Time) error {
 	waiting := p.cached
 	p.cached = map[string]cacheable{}
-	p.mu.Unlock()
 	kept, tooBig, err := p.cacheAll(ctx, func(tx *store.Tx, put func(*matches.CachedFixture, matches.Owner) error) error {
 		for _, id := range slices.Sorted(maps.Keys(waiting)) {
 			c := waiting[id]

@@ -131,7 +131,6 @@ type Poller struct {
 	woken           atomic.Bool   // set with it: read the live list now
 	anew            *clock.Signal // wakes the reference loop
 	stale           atomic.Bool   // set with it: sync everything now
-	toCache         *clock.Signal
 
 	// Owned by the live loop.
 	watched  map[string]*watch // matches that have not ended, and those with final reads to come
@@ -139,8 +138,9 @@ type Poller struct {
 	list     *reading // the last answer of the live list
 	gens     map[string]int
 	slot     slot
-	assigned map[string]string // match to the node that should poll it
-	swept    bool              // leftovers of earlier runs have been cleaned up
+	assigned map[string]string    // match to the node that should poll it
+	cached   map[string]cacheable // replies to be cached, by match
+	swept    bool                 // leftovers of earlier runs have been cleaned up
 
 	observing bool // the locks cannot be reached: nothing is written that other nodes read
 
@@ -155,14 +155,13 @@ type Poller struct {
 	status Status
 	jobs   map[string]JobStatus
 	names  naming
-	cached map[string]cacheable // replies to be cached, by match
 	calls  map[sportmonks.Endpoint]time.Time
 }
 
 // New returns a Poller.
 func New(c Config) *Poller {
 	p := &Poller{
-		Config: c, again: clock.NewSignal(), anew: clock.NewSignal(), toCache: clock.NewSignal(),
+		Config: c, again: clock.NewSignal(), anew: clock.NewSignal(),
 		watched: map[string]*watch{}, ended: map[string]bool{}, gens: map[string]int{},
 		jobs: map[string]JobStatus{}, cached: map[string]cacheable{},
 		calls: map[sportmonks.Endpoint]time.Time{},
@@ -175,6 +174,7 @@ func New(c Config) *Poller {
 		{name: "stand-in", due: p.aloneDue(p.isStandIn), run: p.slotted(p.readAlone(p.isStandIn))},
 		{name: "prematch", due: p.aloneDue(isPrematch), run: p.slotted(p.readAlone(isPrematch))},
 		{name: "reconcile", due: p.aloneDue(hasLeft), run: p.reconcile},
+		{name: "cache", due: p.cacheDue, run: p.cache, seeks: true, eager: true},
 		{name: "cleanup", due: p.cleanupDue, run: p.slotted(p.cleanup)},
 	}
 	p.reference = []*job{
@@ -196,19 +196,12 @@ func (p *Poller) Run(ctx context.Context) error {
 	}
 	defer p.forget()
 	var beside sync.WaitGroup
-	for _, loop := range []func(context.Context){
-		func(ctx context.Context) {
-			p.loop(ctx, p.reference, p.anew, p.freshen, func(*job) bool { return true })
-		},
-		p.keepReplies,
-	} {
-		leave := p.Clock.Join()
-		beside.Go(func() {
-			defer leave()
-			loop(ctx)
-		})
-	}
-	p.loop(ctx, p.live, p.again, p.show, func(j *job) bool { return j.seeks || p.observing || p.slot.lease != nil })
+	leave := p.Clock.Join()
+	beside.Go(func() {
+		defer leave()
+		p.loop(ctx, p.reference, p.anew, p.freshen, func(*job) bool { return true })
+	})
+	p.loop(ctx, p.live, p.again, p.publish, func(j *job) bool { return j.seeks || p.observing || p.slot.lease != nil })
 	beside.Wait()
 	return nil
 }

@@ -124,13 +124,7 @@ func (p *Poller) note(now time.Time, r sportmonks.Reading, err error) {
 	})
 }
 
-// show ends a round of the live loop.
-func (p *Poller) show() {
-	p.publish()
-	p.keepKept()
-}
-
-// publish copies the state of the watched matches to the status.
+// publish copies the state of the watched matches to the status, after each round of the live loop.
 func (p *Poller) publish() {
 	held := make([]Held, 0, len(p.watched))
 	for _, w := range p.sorted() {
