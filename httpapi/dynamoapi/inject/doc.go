@@ -30,7 +30,7 @@
 // Each request goes through the rules in order. Several may apply, until one of throttle, error-500, transaction-conflict and
 // drop-request ends it; later rules do not see the request.
 //
-// Each rule has its own random sequence, derived from the seed and the rule's name (name: ..., by default "rule 1" for the first). So
-// the same requests in the same order meet the same faults in each run, whatever the other rules are, unless an earlier rule ends a
-// request. Setting rules again, also by a changed file, starts the sequences anew.
+// Each rule has its own random sequence, derived from the seed and the rule's place in the list. So the same requests in the same order
+// meet the same faults in each run, whatever the other rules are, unless an earlier rule ends a request. Setting rules again, also by a
+// changed file, starts the sequences anew.
 package inject

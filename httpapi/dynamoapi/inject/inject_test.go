@@ -161,20 +161,20 @@ func TestHowOften(t *testing.T) {
 // Several rules apply until one ends the request; later ones do not see it.
 func TestSeveralRules(t *testing.T) {
 	in := injector(t,
-		Rule{Name: "slow", Kind: Latency, Latency: time.Second, LatencyMax: 2 * time.Second},
-		Rule{Name: "slower", Kind: Latency, Latency: time.Minute},
-		Rule{Name: "gone", Kind: DropAnswer, Count: 1},
-		Rule{Name: "no", Kind: Throttle, Every: 2},
-		Rule{Name: "late", Kind: Error500})
+		Rule{Kind: Latency, Latency: time.Second, LatencyMax: 2 * time.Second},
+		Rule{Kind: Latency, Latency: time.Minute},
+		Rule{Kind: DropAnswer, Count: 1},
+		Rule{Kind: Throttle, Every: 2},
+		Rule{Kind: Error500})
 	first, second := in.Decide("PutItem", nil), in.Decide("PutItem", nil)
-	if !slices.Equal(first.Rules, []string{"slow", "slower", "gone", "late"}) || !first.DropAnswer || first.Refusal.Status != 500 ||
+	if !slices.Equal(first.Rules, []string{"rule 1", "rule 2", "rule 3", "rule 5"}) || !first.DropAnswer || first.Refusal.Status != 500 ||
 		first.Wait < 61*time.Second || first.Wait > 62*time.Second {
 		t.Errorf("%+v", first)
 	}
-	if !slices.Equal(second.Rules, []string{"slow", "slower", "no"}) || second.DropAnswer || second.Refusal.Status != 400 {
+	if !slices.Equal(second.Rules, []string{"rule 1", "rule 2", "rule 4"}) || second.DropAnswer || second.Refusal.Status != 400 {
 		t.Errorf("%+v", second)
 	}
-	want := []Status{{"slow", Latency, 2, 2}, {"slower", Latency, 2, 2}, {"gone", DropAnswer, 1, 1}, {"no", Throttle, 2, 1}, {"late", Error500, 1, 1}}
+	want := []Status{{"rule 1", Latency, 2, 2}, {"rule 2", Latency, 2, 2}, {"rule 3", DropAnswer, 1, 1}, {"rule 4", Throttle, 2, 1}, {"rule 5", Error500, 1, 1}}
 	if got := in.Status(); !slices.Equal(got, want) {
 		t.Errorf("%v", got)
 	}
@@ -206,7 +206,7 @@ func TestDeterminism(t *testing.T) {
 	operations := []string{"PutItem", "GetItem", "BatchWriteItem", "TransactWriteItems", "Query"}
 	rapid.Check(t, func(t *rapid.T) {
 		rule := Rule{
-			Name: "a", Kind: rapid.SampledFrom(Kinds()).Draw(t, "kind"),
+			Kind:        rapid.SampledFrom(Kinds()).Draw(t, "kind"),
 			Probability: rapid.Float64Range(0.1, 1).Draw(t, "probability"),
 		}
 		switch rule.Kind {
@@ -239,7 +239,7 @@ func TestDeterminism(t *testing.T) {
 		if again := run(rule); !slices.Equal(alone, again) {
 			t.Fatalf("%v\n%v", alone, again)
 		}
-		if beside := run(Rule{Name: "b", Kind: Unprocessed, Tables: []string{"other"}, Probability: 0.5}, rule); !slices.Equal(alone, beside) {
+		if beside := run(rule, Rule{Kind: Unprocessed, Tables: []string{"other"}, Probability: 0.5}); !slices.Equal(alone, beside) {
 			t.Fatalf("%v\n%v", alone, beside)
 		}
 	})
@@ -275,9 +275,7 @@ func TestProblems(t *testing.T) {
 			"line 4: rules[0].operations[0]: is not an operation that unprocessed applies to: BatchGetItem, BatchWriteItem; " +
 			"line 4: rules[0].operations[1]: must be an operation's name, with * for any text; " +
 			"line 4: rules[0].operations[2]: must be an operation's name, with * for any text"},
-		{"rules:\n- kind: throttle\n  name: a\n  tables: ['a[b]']\n- kind: throttle\n  name: a", "line 4: rules[0].tables[0]: must be a table's name, with * for any text; " +
-			"line 6: rules[1].name: is also the name of rules[0]"},
-		{"rules:\n- kind: throttle\n  name: a;b", "line 3: rules[0].name: must be up to 64 letters, digits, spaces and _.-"},
+		{"rules:\n- kind: throttle\n  tables: ['a[b]']", "line 3: rules[0].tables[0]: must be a table's name, with * for any text"},
 		{"rules:\n- kind: throttle\n  chance: 1", "line 3: rules[0]: has an unknown key"},
 		{"rules:" + strings.Repeat("\n- kind: throttle", 1001), "line 1: rules: must be at most 1000"},
 	}

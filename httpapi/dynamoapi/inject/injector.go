@@ -2,7 +2,7 @@ package inject
 
 import (
 	"cmp"
-	"hash/fnv"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -39,11 +39,8 @@ func (in *Injector) Set(rules Rules) error {
 	}
 	next := &state{rules: make([]rule, len(rules.Rules))}
 	for i, r := range rules.Rules {
-		name := r.nameAt(i)
-		h := fnv.New64a()
-		h.Write([]byte(name))
 		r.Tables, r.Operations = slices.Clone(r.Tables), slices.Clone(r.Operations)
-		next.rules[i] = rule{Rule: r, name: name, chance: rand.New(rand.NewPCG(rules.Seed, h.Sum64()))}
+		next.rules[i] = rule{Rule: r, name: fmt.Sprintf("rule %d", i+1), chance: rand.New(rand.NewPCG(rules.Seed, uint64(i)))}
 	}
 	in.state.Store(next)
 	return nil

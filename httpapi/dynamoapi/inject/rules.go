@@ -22,7 +22,6 @@ type Rules struct {
 
 // Rule is one fault and its conditions. The package comment explains the fields.
 type Rule struct {
-	Name        string        `yaml:"name"`
 	Kind        Kind          `yaml:"kind"`
 	Tables      []string      `yaml:"tables"`
 	Operations  []string      `yaml:"operations"`
@@ -151,14 +150,8 @@ func (r Rules) Problems() (problems []strictyaml.Problem) {
 	if len(r.Rules) > maxRules {
 		bad("rules", "must be at most %d", maxRules)
 	}
-	names := map[string]int{}
 	for i, rule := range r.Rules {
 		at := fmt.Sprintf("rules[%d].", i)
-		name := rule.nameAt(i)
-		if other, twice := names[name]; twice {
-			bad(at+"name", "is also the name of rules[%d]", other)
-		}
-		names[name] = i
 		if !slices.Contains(Kinds(), rule.Kind) {
 			bad(at+"kind", "must be one of %s", list(Kinds()))
 			continue
@@ -169,20 +162,10 @@ func (r Rules) Problems() (problems []strictyaml.Problem) {
 	return problems
 }
 
-func (r Rule) nameAt(i int) string {
-	if r.Name != "" {
-		return r.Name
-	}
-	return fmt.Sprintf("rule %d", i+1)
-}
-
 type complaint func(key, format string, args ...any)
 
 // when checks the fields that select requests.
 func (r Rule) when(at string, bad complaint) {
-	if strings.Trim(r.Name, letters+" ") != "" || len(r.Name) > 64 {
-		bad(at+"name", "must be up to 64 letters, digits, spaces and _.-")
-	}
 	for i, t := range r.Tables {
 		if t == "" || strings.Trim(t, letters+"*") != "" {
 			bad(fmt.Sprintf("%stables[%d]", at, i), "must be a table's name, with * for any text")
