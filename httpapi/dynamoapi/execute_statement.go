@@ -94,7 +94,7 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 	}
 	items(c.out, "Items", s.items)
 	if next != nil {
-		c.out.NamedText("NextToken", r.token(now, next))
+		c.out.NamedText("NextToken", opaque(nextToken{Made: now, Mark: r.mark(), Step: next.step, Key: next.key}))
 		if next.key != nil {
 			named(c.out, "LastEvaluatedKey", next.key)
 		}

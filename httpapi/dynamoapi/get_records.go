@@ -35,8 +35,9 @@ func (r *getRecords) constrain(c *constraints) {
 }
 
 func (r *getRecords) touches(operation string, visit func(action, table string)) {
-	it, _ := parseIterator(r.iterator.V)
-	visit(operation, it.stream)
+	var it shardIterator
+	fromOpaque(r.iterator.V, &it)
+	visit(operation, it.Stream)
 }
 
 func (r *getRecords) run(c *call) error {
@@ -47,14 +48,14 @@ func (r *getRecords) run(c *call) error {
 		}
 		limit = int(r.limit.V)
 	}
-	it, ok := parseIterator(r.iterator.V)
-	if !ok {
+	var it shardIterator
+	if !fromOpaque(r.iterator.V, &it) {
 		return errValidation("Invalid ShardIterator")
 	}
 	now := c.api.cfg.Now()
-	if now.Sub(it.made) > iteratorAge {
+	if now.Sub(it.Made) > iteratorAge {
 		return refuse(ofModel+"ExpiredIteratorException", "Iterator expired. It was made at %s and can be used for %s",
-			it.made.UTC().Format("2006-01-02T15:04:05Z"), iteratorAge)
+			it.Made.UTC().Format("2006-01-02T15:04:05Z"), iteratorAge)
 	}
 	st, page, err := c.readStream(it, limit)
 	if err != nil {
@@ -62,7 +63,7 @@ func (r *getRecords) run(c *call) error {
 	}
 	came := c.writeRecords(st, page)
 	if st.Open() || came < st.Through {
-		c.out.NamedText("NextShardIterator", shardIterator{stream: it.stream, after: came, made: now}.String())
+		c.out.NamedText("NextShardIterator", opaque(shardIterator{Stream: it.Stream, After: came, Made: now}))
 	}
 	return nil
 }
@@ -70,17 +71,17 @@ func (r *getRecords) run(c *call) error {
 // readStream finds an iterator's stream and reads from it in one snapshot, so that nothing written after the stream ended is shown.
 func (c *call) readStream(it shardIterator, limit int) (st store.TableStream, page store.JournalPage, err error) {
 	err = c.api.store.View(c, func(tx *store.Tx) error {
-		if st, err = streamAmong(it.stream, tx.StreamsOf); err != nil {
+		if st, err = streamAmong(it.Stream, tx.StreamsOf); err != nil {
 			return err
 		}
-		page.Came = it.after
-		if !st.Open() && it.after >= st.Through {
+		page.Came = it.After
+		if !st.Open() && it.After >= st.Through {
 			return nil
 		}
 		page, err = tx.JournalOf(store.JournalQuery{
-			TableID: st.TableID, After: it.after, Through: st.Through, Limit: limit, Bytes: maxRecordBytes, Look: maxRecordLook,
+			TableID: st.TableID, After: it.After, Through: st.Through, Limit: limit, Bytes: maxRecordBytes, Look: maxRecordLook,
 		})
-		if err == nil && it.after+1 < page.First {
+		if err == nil && it.After+1 < page.First {
 			err = errTrimmed()
 		}
 		return err

@@ -227,7 +227,7 @@ func TestPermissionIsAskedForWhatIsHit(t *testing.T) {
 	for operation, body := range map[string]string{
 		"DescribeStream":     `{"StreamArn":"` + stream + `"}`,
 		"GetShardIterator":   `{"StreamArn":"` + stream + `","ShardId":"` + strings.Repeat("s", 30) + `","ShardIteratorType":"LATEST"}`,
-		"GetRecords":         `{"ShardIterator":"` + shardIterator{stream: stream, made: time.Now()}.String() + `"}`,
+		"GetRecords":         `{"ShardIterator":"` + opaque(shardIterator{Stream: stream, Made: time.Now()}) + `"}`,
 		"TagResource":        `{"ResourceArn":"` + arn + `","Tags":[]}`,
 		"UntagResource":      `{"ResourceArn":"` + arn + `","TagKeys":[]}`,
 		"ListTagsOfResource": `{"ResourceArn":"` + arn + `"}`,

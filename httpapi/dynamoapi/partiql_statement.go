@@ -1,8 +1,8 @@
 package dynamoapi
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -182,36 +182,25 @@ const (
 	tokenLife = time.Hour
 	// maxToken is the longest NextToken, in characters.
 	maxToken = 32768
-
-	tokenVersion = 1
-	tokenHash    = 16
-	tokenHead    = 1 + 8 + tokenHash + 4
 )
 
-// mark returns a hash of the statement and its parameters: a token is valid only for them.
-func (s *statement) mark() [tokenHash]byte {
-	h := sha256.New()
+// nextToken is where a SELECT continues. It is valid only for the same statement and parameters.
+type nextToken struct {
+	Made time.Time
+	Mark []byte // hash of the statement and its parameters
+	Step int
+	Key  attr.Item `json:",omitempty"`
+}
+
+func (s *statement) mark() []byte {
 	b := binary.AppendUvarint(nil, uint64(len(s.text.V)))
 	b = append(b, s.text.V...)
 	for _, v := range s.parameters.V {
 		value := attr.AppendValueJSON(nil, v.V)
 		b = append(binary.AppendUvarint(b, uint64(len(value))), value...)
 	}
-	_, _ = h.Write(b) // a hash never fails
-	return [tokenHash]byte(h.Sum(nil))
-}
-
-// token returns a NextToken: version, time, hash of the statement, position.
-func (s *statement) token(now time.Time, at *position) string {
-	b := append(make([]byte, 0, 128), tokenVersion)
-	b = binary.BigEndian.AppendUint64(b, uint64(now.Unix()))
-	mark := s.mark()
-	b = append(b, mark[:]...)
-	b = binary.BigEndian.AppendUint32(b, uint32(at.step))
-	if at.key != nil {
-		b = attr.AppendJSON(b, at.key)
-	}
-	return base64.StdEncoding.EncodeToString(b)
+	sum := sha256.Sum256(b)
+	return sum[:16]
 }
 
 // position parses a NextToken. The store checks whether its key fits the table.
@@ -219,27 +208,14 @@ func (s *statement) position(now time.Time, token wire.Opt[string], steps int) (
 	if !token.Set {
 		return position{}, nil
 	}
-	b, err := base64.StdEncoding.DecodeString(token.V)
-	if err != nil || len(b) < tokenHead || b[0] != tokenVersion {
-		return position{}, errToken()
-	}
-	made := time.Unix(int64(binary.BigEndian.Uint64(b[1:])), 0)
+	var t nextToken
 	switch {
-	case [tokenHash]byte(b[9:]) != s.mark():
+	case !fromOpaque(token.V, &t) || t.Step < 0 || t.Step >= steps:
+		return position{}, errValidation("Invalid NextToken")
+	case !bytes.Equal(t.Mark, s.mark()):
 		return position{}, errValidation("NextToken does not match request")
-	case now.Sub(made) > tokenLife:
+	case now.Sub(t.Made) > tokenLife:
 		return position{}, errValidation("Given NextToken has already expired")
 	}
-	at := position{step: int(binary.BigEndian.Uint32(b[9+tokenHash:]))}
-	if at.step >= steps {
-		return position{}, errToken()
-	}
-	if rest := b[tokenHead:]; len(rest) > 0 {
-		if at.key, err = attr.ParseJSON(rest); err != nil {
-			return position{}, errToken()
-		}
-	}
-	return at, nil
+	return position{step: t.Step, key: t.Key}, nil
 }
-
-func errToken() error { return errValidation("Invalid NextToken") }
