@@ -68,13 +68,7 @@ type Cloud struct {
 	// them, even from admins.
 	Secret map[string]conflict.SecretFunc
 	// Before returns the rows that the node must have read from the cloud before it acts under a lock that it has just acquired.
-	Before func(lock string) []Rows
-}
-
-// Rows selects items by key: one item, or a whole partition if the key has no sort attribute.
-type Rows struct {
-	Table string
-	Key   attr.Item
+	Before func(lock string) []replica.Rows
 }
 
 // Pace is how often the node polls a table or partition.

@@ -20,6 +20,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -71,7 +72,7 @@ func (c *counter) cloud() app.Cloud {
 	return app.Cloud{
 		Reads:  []app.Read{{Table: counts, Every: app.Live}},
 		Merge:  map[string]conflict.MergeFunc{counts: c.merge},
-		Before: func(lock string) []app.Rows { return nil },
+		Before: func(lock string) []replica.Rows { return nil },
 	}
 }
 

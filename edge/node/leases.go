@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 // locks are the leases of this node in one table. Applications without a table of their own share one.
@@ -79,7 +80,7 @@ func (n *Node) held() (all []lease.Status) {
 
 // took prepares the node for work under a lock: it reads the rows that the applications need (app.Cloud.Before).
 func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) error {
-	var before []app.Rows
+	var before []replica.Rows
 	for _, a := range l.apps {
 		if a.Cloud().Before != nil {
 			before = append(before, a.Cloud().Before(lock)...)
@@ -91,15 +92,7 @@ func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) err
 	if err := n.sync.AwaitCloud(ctx); err != nil {
 		return err
 	}
-	if err := n.sync.TookLease(ctx, lock, fence); err != nil {
-		return err
-	}
-	for _, r := range before {
-		if err := n.sync.Ensure(ctx, r.Table, r.Key); err != nil {
-			return err
-		}
-	}
-	return nil
+	return n.sync.TookLease(ctx, lock, fence, before)
 }
 
 // fenced returns the table of the locks whose fences are stored in rows; empty: none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -16,10 +15,16 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
+// Rows selects items by key: one item, or a whole partition if the key has no sort attribute.
+type Rows struct {
+	Table string
+	Key   attr.Item
+}
+
 // TookLease prepares the node for work under a lock it has just acquired. Unsent writes of lower fences go to the conflict log, and the
-// items that carry the lock's fence are read consistently, so that the work continues from the cloud's state. On an error, for
-// example because the cloud is away, the work must not begin.
-func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error {
+// rows are read consistently, so that the work continues from the cloud's state. On an error, for example because the cloud is away,
+// the work must not begin.
+func (r *Replica) TookLease(ctx context.Context, lock string, fence int64, rows []Rows) error {
 	if !r.net.Online() {
 		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be reached to read what the lock %s guards", lock)
 	}
@@ -39,17 +44,12 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64) error
 			return err
 		}
 	}
-	specs := r.store.Tables()
-	for i := range specs {
-		spec := &specs[i]
-		if spec.Lock == "" || !spec.Sends() {
-			continue
+	for _, it := range rows {
+		spec := r.spec(it.Table)
+		if spec == nil {
+			return fault.New(fault.NotFound, "no_table", "there is no table %s", it.Table)
 		}
-		key, ok := lockedKey(spec, lock)
-		if !ok {
-			continue
-		}
-		if err := r.feed.ReadNow(ctx, spec, key); err != nil {
+		if err := r.feed.ReadNow(ctx, spec, it.Key); err != nil {
 			return err
 		}
 	}
@@ -122,24 +122,6 @@ func (r *Replica) fenceOffBatches(w *outbox.Work, ids []outbox.ID, lock string, 
 		records = append(records, c...)
 	}
 	return records, waits, nil
-}
-
-// lockedKey returns the partition key of the items that a lock guards, by the table's template, such as match:{matchId}. false: not a lock
-// of that table, or one that does not follow from the partition key.
-func lockedKey(spec *store.TableSpec, lock string) (attr.Item, bool) {
-	prefix, name := spec.LockParts()
-	text, ok := strings.CutPrefix(lock, prefix)
-	if !ok || text == "" || name != spec.Key.Partition.Name {
-		return nil, false
-	}
-	v := attr.S(text)
-	if spec.Key.Partition.Type == store.KeyNumber {
-		var err error
-		if v, err = attr.N(text); err != nil {
-			return nil, false
-		}
-	}
-	return attr.Item{name: v}, true
 }
 
 // fencedOffBy records that a higher fence refused a write under a lock; 0: the fence was not seen.

@@ -16,35 +16,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-func TestLockedKey(t *testing.T) {
-	tests := []struct {
-		template, lock string
-		want           attr.Item // nil: the lock guards no item of the table
-	}{
-		{"match:{match}", "match:7", attr.Item{"match": attr.S("7")}},
-		{"match:{match}", "match:a:b", attr.Item{"match": attr.S("a:b")}},
-		{"{match}", "7", attr.Item{"match": attr.S("7")}},
-		{"match:{match}", "match:", nil},
-		{"match:{match}", "league:7", nil},
-		{"match:{no}", "match:7", nil}, // it does not say which partition
-		{"league:{league}", "league:icc", nil},
-	}
-	spec := store.TableSpec{Name: "t", Key: store.KeySpec{Partition: store.KeyAttr{Name: "match", Type: store.KeyString}, Sort: store.KeyAttr{Name: "no", Type: store.KeyNumber}}}
-	for _, tt := range tests {
-		spec.Lock = tt.template
-		got, ok := lockedKey(&spec, tt.lock)
-		if ok != (tt.want != nil) || ok && !attr.EqualItems(got, tt.want) {
-			t.Errorf("%q of %q: %v, %t", tt.lock, tt.template, got, ok)
-		}
-	}
-	number := store.TableSpec{Name: "t", Lock: "no:{no}", Key: store.KeySpec{Partition: store.KeyAttr{Name: "no", Type: store.KeyNumber}}}
-	if key, ok := lockedKey(&number, "no:3"); !ok || !attr.EqualItems(key, attr.Item{"no": attr.Int(3)}) {
-		t.Errorf("a number: %v", key)
-	}
-	if key, ok := lockedKey(&number, "no:x"); ok {
-		t.Errorf("no number: %v", key)
-	}
-}
+// guarded are the rows that the lock match:7 guards.
+var guarded = []Rows{{"states", attr.Item{"match": attr.S("7")}}}
 
 func state(fence, score int64) attr.Item {
 	return attr.Item{"match": attr.S("7"), "_f": attr.Int(fence), "score": attr.Int(score)}
@@ -60,7 +33,7 @@ func TestTookLease(t *testing.T) {
 		key := attr.Item{"match": attr.S("7")}
 		n.put(t, "states", state(5, 1)) // a first image, written while cut off
 		letPass(time.Minute)
-		if err := n.TookLease(t.Context(), "match:7", 9); fault.KindOf(err) != fault.Unavailable {
+		if err := n.TookLease(t.Context(), "match:7", 9, guarded); fault.KindOf(err) != fault.Unavailable {
 			t.Errorf("the cloud being away: %v", err)
 		}
 		c.foreign(t, "states", nil, state(8, 44))
@@ -73,7 +46,7 @@ func TestTookLease(t *testing.T) {
 			}
 		})
 		letPass(time.Minute)
-		if err := n.TookLease(t.Context(), "match:7", 9); err != nil {
+		if err := n.TookLease(t.Context(), "match:7", 9, guarded); err != nil {
 			t.Fatal(err)
 		}
 		if got := n.row(t, "states", key); !attr.EqualItems(got, state(8, 44)) {
@@ -117,7 +90,7 @@ func TestTookLeaseOfTwoStates(t *testing.T) {
 			t.Fatalf("%d writes wait", got)
 		}
 		c.foreign(t, "states", nil, state(8, 44))
-		if err := n.TookLease(t.Context(), "match:7", 9); err != nil {
+		if err := n.TookLease(t.Context(), "match:7", 9, guarded); err != nil {
 			t.Fatal(err)
 		}
 		records := map[uint64]int{}
@@ -146,7 +119,7 @@ func TestTookLeaseOfNothing(t *testing.T) {
 		c, n := opened(t, nil)
 		c.foreign(t, "states", nil, state(5, 1))
 		n.online(t)
-		if err := n.TookLease(t.Context(), "match:7", 6); err != nil {
+		if err := n.TookLease(t.Context(), "match:7", 6, guarded); err != nil {
 			t.Fatal(err)
 		}
 		key := attr.Item{"match": attr.S("7")}
@@ -154,7 +127,7 @@ func TestTookLeaseOfNothing(t *testing.T) {
 			t.Fatal("the state was not read")
 		}
 		c.foreign(t, "states", key, nil)
-		if err := n.TookLease(t.Context(), "match:7", 7); err != nil {
+		if err := n.TookLease(t.Context(), "match:7", 7, guarded); err != nil {
 			t.Fatal(err)
 		}
 		if got := n.row(t, "states", key); got != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -31,15 +32,17 @@ func shared() app.Cloud {
 	}
 }
 
-// beforeWork returns the rows that a match's holder needs first: the match, and its followers' sessions.
-// Otherwise a phone that another node has started would be started again. Locks of slots and jobs guard no rows.
-func beforeWork(lock string) (rows []app.Rows) {
+// beforeWork returns the rows that a match's holder needs first: those that carry the lock's fence, the match, and its followers'
+// sessions. Otherwise a phone that another node has started would be started again. Locks of slots and jobs guard no rows.
+func beforeWork(lock string) (rows []replica.Rows) {
 	id, ok := strings.CutPrefix(lock, tables.MatchLock(""))
 	if !ok {
 		return nil
 	}
-	for _, table := range []string{tables.Fixtures, tables.Follows, tables.LiveActivities} {
-		rows = append(rows, app.Rows{Table: table, Key: attr.Item{"matchId": attr.S(id)}})
+	for _, table := range []string{
+		tables.ActiveMatches, tables.FixtureCache, tables.Events, tables.Fixtures, tables.Follows, tables.LiveActivities,
+	} {
+		rows = append(rows, replica.Rows{Table: table, Key: attr.Item{"matchId": attr.S(id)}})
 	}
 	return rows
 }

@@ -117,7 +117,7 @@ func lockRowDeleted(sc *scene) {
 		sc.Fatalf("the fence went from %d to %d", first.Fence(), second.Fence())
 	}
 	b.reaches()
-	must(sc, b.TookLease(context.Background(), "match:m", second.Fence()))
+	must(sc, b.TookLease(context.Background(), "match:m", second.Fence(), guarded("m")))
 	b.state("m", 2, second.Fence())
 	b.settle()
 	a.tap.online()

@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/lease"
+	"github.com/touchline/touchline/sync/replica"
 )
 
 const (
@@ -30,6 +31,11 @@ func (l *simLife) follow(match string) {
 	}
 }
 
+// guarded returns the rows that the lock of a match guards.
+func guarded(match string) []replica.Rows {
+	return []replica.Rows{{Table: "matches", Key: pk(match)}, {Table: "events", Key: pk(match)}}
+}
+
 func (l *simLife) hold(match string, held *lease.Lease) {
 	there := l.n.s.cloud.Item("matches", pk(match))
 	l.turnsMu.Lock()
@@ -37,7 +43,7 @@ func (l *simLife) hold(match string, held *lease.Lease) {
 	l.turnsMu.Unlock()
 	ctx, cancel := held.Context(l.ctx)
 	defer cancel()
-	for l.rep.TookLease(ctx, held.Key(), held.Fence()) != nil {
+	for l.rep.TookLease(ctx, held.Key(), held.Fence(), guarded(match)) != nil {
 		if l.sleep(time.Second) != nil || held.Check() != nil {
 			return
 		}
