@@ -223,9 +223,7 @@ func TestPagesOfTwoApplications(t *testing.T) {
 	if m := theirs.Until(web.Named("parts"))[0]; !strings.Contains(m.Data, `"tally 41 · touchline"`) {
 		t.Errorf("%+v", m)
 	}
-	former := web.Open(t, url+"/_/stream?count=c1&have=x.1", nil) // like a page of an earlier version
-	former.Until(web.Named("gone"))
-	for path, want := range map[string]int{"/_/stream?app=none": 404, "/_/stream?app=tally&page=" + strings.Repeat("x", 300): 404} {
+	for path, want := range map[string]int{"/_/stream?page=c1": 404, "/_/stream?app=none": 404, "/_/stream?app=tally&page=" + strings.Repeat("x", 300): 404} {
 		if c := web.Open(t, url+path, nil); c.Resp.StatusCode != want {
 			t.Errorf("%s: %s", path, c.Resp.Status)
 		}

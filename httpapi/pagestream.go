@@ -27,9 +27,6 @@ func (s *Server) streamPage(c *gin.Context) error {
 	if of := appOf(c); of != nil {
 		name = of.Name
 	}
-	if name == "" {
-		return s.streamFormer(c)
-	}
 	m, ok := s.appNamed(name)
 	if !ok || len(topic) > maxTopic {
 		return fault.New(fault.NotFound, "not_found", "There is no such page here.")
@@ -56,17 +53,6 @@ func (s *Server) streamPage(c *gin.Context) error {
 		return p.run(ctx)
 	}
 	return s.serveStream(c, &stream{sub: sub, run: run}, func() { unsubscribe(); leave() })
-}
-
-// streamFormer tells a page of an earlier version, which does not name its application, to reload.
-func (s *Server) streamFormer(c *gin.Context) error {
-	gone := func(_ context.Context, out *sse.Conn) error {
-		if err := out.Open(); err != nil {
-			return err
-		}
-		return out.Send(sse.NewFrame("gone", 0, []byte("{}")))
-	}
-	return s.serveStream(c, &stream{sub: sse.NewSubscriber(true), run: gone}, func() {})
 }
 
 // parseHave parses the list of parts that a page has: "score.1x2y3z top.4a5b6c".
