@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
@@ -134,19 +133,4 @@ func (w *Work) Seen(it *WorkItem, e *intent.Entry) (s Seen, err error) {
 func (w *Work) row(it *WorkItem) (attr.Item, error) {
 	w.Tx.ShowExpired()
 	return w.Tx.Get(it.Spec.Name, it.Key)
-}
-
-// Doubtful lists the pending writes of an item that do not hold on the cloud's image, and so are not in the view.
-func (b *Outbox) Doubtful(tx *store.Tx, table string, key attr.Item) ([]uint64, error) {
-	w := b.Begin(tx)
-	it, err := w.Load(table, key)
-	if err != nil {
-		return nil, err
-	}
-	entries, err := w.Entries(it)
-	if err != nil {
-		return nil, err
-	}
-	_, seqs := intent.View(it.Remote.Known, entries, w.Env)
-	return seqs, nil
 }

@@ -172,7 +172,15 @@ func (l *simLife) replaying() bool {
 // doubtful lists the writes that wait on an item and are not in the view.
 func (l *simLife) doubtful(table string, key attr.Item) (seqs []uint64, err error) {
 	err = l.store.View(context.Background(), func(tx *store.Tx) error {
-		seqs, err = l.rep.Outbox().Doubtful(tx, table, key)
+		w := l.rep.Outbox().Begin(tx)
+		it, err := w.Load(table, key)
+		if err != nil {
+			return err
+		}
+		entries, err := w.Entries(it)
+		if err == nil {
+			_, seqs = intent.View(it.Remote.Known, entries, w.Env)
+		}
 		return err
 	})
 	return seqs, err
