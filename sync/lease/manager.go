@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -22,6 +24,10 @@ const DefaultTTL = 10 * time.Second
 const (
 	minTTL = 100 * time.Millisecond
 	maxTTL = 10 * time.Minute // a record that asks for a longer wait is not believed
+
+	// complainEvery limits the log of failed renewals: with hundreds of leases a failing table would otherwise fill the log, on a disk
+	// that may itself be what is full.
+	complainEvery = time.Minute
 )
 
 // Config says which node takes leases, and from which table.
@@ -60,7 +66,7 @@ type Manager struct {
 	log      *slog.Logger
 	wake     chan struct{}
 
-	unrenewed complaint
+	unrenewed rate.Sometimes // limits how often failed renewals are logged
 
 	mu     sync.Mutex
 	busy   map[string]bool // keys being acquired
@@ -86,6 +92,7 @@ func New(cfg Config) (*Manager, error) {
 		table: cfg.Table, node: cfg.Node, me: HolderText(cfg.Node, cfg.Boot), ttl: cfg.TTL, local: cfg.Local,
 		took: cfg.Took, fit: cfg.Fit, skew: cfg.Skew, times: cfg.Times, rvn: cfg.RVN, log: cfg.Logger, wake: make(chan struct{}, 1),
 		busy: map[string]bool{}, leases: map[string]*Lease{}, seen: map[string]*sighting{},
+		unrenewed: rate.Sometimes{Interval: complainEvery},
 	}
 	if m.fit == nil {
 		m.fit = func() error { return nil }
@@ -258,9 +265,7 @@ func (m *Manager) keep(ctx context.Context, l *Lease) {
 		}
 		began := time.Now()
 		if err := l.renew(ctx); err != nil && ctx.Err() == nil && l.Err() == nil {
-			if suppressed, due := m.unrenewed.due(time.Now()); due {
-				m.log.Warn("a lease was not renewed", "key", l.key, "error", err, "suppressed", suppressed)
-			}
+			m.unrenewed.Do(func() { m.log.Warn("a lease was not renewed", "key", l.key, "error", err) })
 			wait = max(m.ttl/12-time.Since(began), 0) // zero if waiting for the answer took that long
 			continue
 		}
