@@ -6,15 +6,11 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/remote"
 )
-
-// lockKey is the partition key of a locks table.
-const lockKey = "lockKey"
 
 // Locks returns the locks table that all nodes share. Its requests have no deadline of their own; leases limit them by context.
 func (c *Client) Locks(table string) lease.Table { return LocksOf(c, table) }
@@ -27,43 +23,28 @@ type locks struct {
 	table string
 }
 
-func (l *locks) key(key string) attr.Item { return attr.Item{lockKey: attr.S(key)} }
-
 // Get implements lease.Table.
 func (l *locks) Get(ctx context.Context, key string) (lease.Record, bool, error) {
-	it, err := l.c.Get(ctx, l.table, l.key(key))
-	if err != nil || it == nil {
+	it, err := l.c.Get(ctx, l.table, lease.KeyOf(key))
+	if err != nil {
 		return lease.Record{}, false, unavailable(err)
 	}
-	r, err := lease.ParseRecord(it)
-	return r, err == nil, err
+	return lease.Found(it)
 }
 
 // Update implements lease.Table.
 func (l *locks) Update(ctx context.Context, c lease.Change) (lease.Record, error) {
 	after, err := l.c.Write(ctx, intent.Call{
-		Op: store.OpUpdate, Table: l.table, Key: l.key(c.Key), Update: c.Update, Condition: c.Condition,
+		Op: store.OpUpdate, Table: l.table, Key: lease.KeyOf(c.Key), Update: c.Update, Condition: c.Condition,
 		Params: expr.Params{Values: c.Values},
 	})
 	if e, ok := errors.AsType[*intent.Error](err); ok && e.Class == intent.ConditionFailed {
-		return lease.Record{}, refused(e.Old)
+		return lease.Record{}, lease.ConditionFailed(e.Old)
 	}
 	if err != nil {
 		return lease.Record{}, unavailable(err)
 	}
 	return lease.ParseRecord(after)
-}
-
-// refused returns the error of a failed condition, with the current record.
-func refused(old attr.Item) error {
-	if old == nil {
-		return &lease.ConditionFailedError{}
-	}
-	r, err := lease.ParseRecord(old)
-	if err != nil {
-		return err
-	}
-	return &lease.ConditionFailedError{Old: r, OK: true}
 }
 
 // List implements lease.Table.

@@ -22,7 +22,7 @@ import (
 func lockSpec() store.TableSpec {
 	return store.TableSpec{
 		Name: "cricket-locks", Policy: store.PolicyLock, Why: "test",
-		Key: store.KeySpec{Partition: store.KeyAttr{Name: lockKey, Type: store.KeyString}},
+		Key: store.KeySpec{Partition: store.KeyAttr{Name: "lockKey", Type: store.KeyString}},
 	}
 }
 
@@ -148,14 +148,14 @@ func (w *lockWorld) step() {
 			_ = l.RaiseFence(ctx, l.Fence()+3)
 		}
 	case "put": // the original application takes the lock
-		it := attr.Item{lockKey: attr.S(fmt.Sprintf("match:1#%d", w.round)), "holder": attr.S("instance"),
+		it := attr.Item{"lockKey": attr.S(fmt.Sprintf("match:1#%d", w.round)), "holder": attr.S("instance"),
 			"expiresAt": attr.Int(w.times.Now().Wall.Add(5 * time.Second).UnixMilli())}
 		w.both(intent.Call{Op: store.OpPut, Table: "cricket-locks", Item: it}, func(tx *store.Tx) error {
 			_, err := tx.Put(store.PutItem{Table: "cricket-locks", Item: it})
 			return err
 		})
 	case "delete":
-		key := attr.Item{lockKey: attr.S(fmt.Sprintf("match:1#%d", w.round))}
+		key := attr.Item{"lockKey": attr.S(fmt.Sprintf("match:1#%d", w.round))}
 		w.both(intent.Call{Op: store.OpDelete, Table: "cricket-locks", Key: key}, func(tx *store.Tx) error {
 			_, err := tx.Delete(store.DeleteItem{Table: "cricket-locks", Key: key})
 			return err

@@ -17,20 +17,17 @@ type local struct {
 	table string
 }
 
-func (l *local) key(key string) attr.Item { return attr.Item{attrKey: attr.S(key)} }
-
 // Get implements Table.
 func (l *local) Get(ctx context.Context, key string) (r Record, ok bool, err error) {
 	var it attr.Item
 	err = l.store.View(ctx, func(tx *store.Tx) error {
-		it, err = tx.Get(l.table, l.key(key))
+		it, err = tx.Get(l.table, KeyOf(key))
 		return err
 	})
-	if err != nil || it == nil {
+	if err != nil {
 		return Record{}, false, err
 	}
-	r, err = ParseRecord(it)
-	return r, err == nil, err
+	return Found(it)
 }
 
 // Update implements Table.
@@ -38,30 +35,19 @@ func (l *local) Update(ctx context.Context, c Change) (Record, error) {
 	var after attr.Item
 	err := l.store.Update(ctx, func(tx *store.Tx) error {
 		images, err := tx.Update(store.UpdateItem{
-			Table: l.table, Key: l.key(c.Key), Update: c.Update, Condition: c.Condition,
+			Table: l.table, Key: KeyOf(c.Key), Update: c.Update, Condition: c.Condition,
 			Params: expr.Params{Values: c.Values},
 		})
 		after = images.New
 		return err
 	})
 	if failed, ok := errors.AsType[*store.ConditionFailedError](err); ok {
-		return Record{}, conditionFailed(failed.Old)
+		return Record{}, ConditionFailed(failed.Old)
 	}
 	if err != nil {
 		return Record{}, err
 	}
 	return ParseRecord(after)
-}
-
-func conditionFailed(old attr.Item) error {
-	if old == nil {
-		return &ConditionFailedError{}
-	}
-	r, err := ParseRecord(old)
-	if err != nil {
-		return err
-	}
-	return &ConditionFailedError{Old: r, OK: true}
 }
 
 // List implements Table.

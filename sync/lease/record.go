@@ -59,6 +59,18 @@ func heldBy(holder, node string) bool {
 	return i >= 0 && holder[:i] == node
 }
 
+// KeyOf returns the key of a lock's item.
+func KeyOf(key string) attr.Item { return attr.Item{attrKey: attr.S(key)} }
+
+// Found reads the item that a table has for a lock; nil: it has none.
+func Found(it attr.Item) (r Record, ok bool, err error) {
+	if it == nil {
+		return Record{}, false, nil
+	}
+	r, err = ParseRecord(it)
+	return r, err == nil, err
+}
+
 // ParseRecord reads a lock's item. It returns fault.Damaged if attributes are missing that every writer writes: treating such
 // a lock as free or as held would be a guess, and an operator can look at it.
 func ParseRecord(it attr.Item) (Record, error) {

@@ -40,3 +40,12 @@ func (e *ConditionFailedError) Error() string { return "the lock is not in the e
 func (e *ConditionFailedError) Unwrap() error {
 	return fault.New(fault.Conflict, "lock_changed", "%s", e.Error())
 }
+
+// ConditionFailed returns a *ConditionFailedError with the item that a lock has, nil for none, or that item's damage.
+func ConditionFailed(it attr.Item) error {
+	r, ok, err := Found(it)
+	if err != nil {
+		return err
+	}
+	return &ConditionFailedError{Old: r, OK: ok}
+}
