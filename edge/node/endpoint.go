@@ -140,9 +140,9 @@ func (e *Endpoint) Run(ctx context.Context) error {
 	return e.api.Run(ctx, e.ln)
 }
 
-// status returns the endpoint's counters for /statusz.
+// status returns the endpoint's state for /statusz.
 func (e *Endpoint) status() *operator.EndpointStatus {
-	return &operator.EndpointStatus{Listen: e.Addr(), Requests: e.api.Requests(), Faults: e.faults.Status()}
+	return &operator.EndpointStatus{Listen: e.Addr(), Faults: e.faults.Status()}
 }
 
 // startEndpoint runs the node's endpoint, if any, until stop is called, which waits for its end. If the endpoint fails by itself, it

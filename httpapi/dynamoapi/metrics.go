@@ -1,15 +1,12 @@
 package dynamoapi
 
 import (
-	"cmp"
 	"errors"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/expr"
@@ -32,33 +29,6 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			Buckets: []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.025, 0.1, 0.5, 2.5},
 		}, []string{"operation"}),
 	}
-}
-
-// RequestCount is a number of requests. Outcome is "ok" or the name of the exception.
-type RequestCount struct {
-	Operation string `json:"operation"`
-	Outcome   string `json:"outcome"`
-	Count     uint64 `json:"count"`
-}
-
-// Requests returns the number of answers since the start, by operation and outcome.
-func (a *API) Requests() []RequestCount {
-	counters := make(chan prometheus.Metric)
-	go func() {
-		defer close(counters)
-		a.metrics.requests.Collect(counters)
-	}()
-	out := []RequestCount{}
-	for c := range counters {
-		var m dto.Metric
-		_ = c.Write(&m)        // never fails for a counter
-		labels := m.GetLabel() // sorted by name: operation, outcome
-		out = append(out, RequestCount{labels[0].GetValue(), labels[1].GetValue(), uint64(m.GetCounter().GetValue())})
-	}
-	slices.SortFunc(out, func(a, b RequestCount) int {
-		return cmp.Or(cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Outcome, b.Outcome))
-	})
-	return out
 }
 
 // count counts a request. Unknown operations share one name, so that clients cannot create time series.

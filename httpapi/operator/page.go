@@ -39,11 +39,7 @@ func nodeTable(s *State) page.Table {
 	add("Last write to disk", "%.1f ms", n.Commits.LastMillis)
 	add("Streams", "%d of %d", s.Streams.Open, s.Streams.Limit)
 	if e := n.DynamoDB; e != nil {
-		var requests uint64
-		for i := range e.Requests {
-			requests += e.Requests[i].Count
-		}
-		add("DynamoDB API", "%s, %s", e.Listen, Count(int(requests), "request"))
+		add("DynamoDB API", "%s", e.Listen)
 	}
 	if m := n.Mail; m != nil {
 		add("Mail", "%s to send, %d given up in 24 hours", Count(m.Waiting, "message"), m.GivenUp)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/mail"
-	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/store"
 )
@@ -24,7 +23,7 @@ func TestStatusPage(t *testing.T) {
 				UptimeSeconds: 11_520, MemoryBytes: 70_100_000, Disk: &store.DiskState{File: 12_000_000, Used: 3_400_000, Grow: 20_100_000_000},
 				Chores:      store.ChoreStats{Verify: store.ScrubStats{Ended: at.Add(-time.Minute), Items: 1}},
 				Commits:     store.CommitStats{LastMillis: 5.5},
-				DynamoDB:    &EndpointStatus{Listen: "127.0.0.1:8000", Requests: []dynamoapi.RequestCount{{Count: 2}, {Count: 3}}},
+				DynamoDB:    &EndpointStatus{Listen: "127.0.0.1:8000"},
 				Mail:        &mail.Status{Waiting: 2, GivenUp: 1},
 				Certificate: &certs.State{Kind: "files", NotAfter: at, Names: []string{"scores.example"}},
 			},
@@ -39,7 +38,7 @@ func TestStatusPage(t *testing.T) {
 	text := fmt.Sprint(s.Page().Tables)
 	for _, want := range []string{
 		"[Version 1.2]", "[Running for 3 h 12 min]", "[Memory 70.1 MB]", "[Database 12.0 MB, 3.4 MB of it used]", "[Room to grow 20.1 GB]",
-		"[Items on disk 1 item verified at 11:59:00, 0 damaged]", "[Last write to disk 5.5 ms]", "[Streams 3 of 100]", "[DynamoDB API 127.0.0.1:8000, 5 requests]",
+		"[Items on disk 1 item verified at 11:59:00, 0 damaged]", "[Last write to disk 5.5 ms]", "[Streams 3 of 100]", "[DynamoDB API 127.0.0.1:8000]",
 		"[Mail 2 messages to send, 1 given up in 24 hours]", "[Certificate files, until 2026-06-01, for scores.example]",
 		"[Counter ok 7 1]", "[Tally 2 problems, see above 0 0]", "[Toll not ready: no barrier 0 0]", "No cloud is configured",
 	} {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/mail"
-	"github.com/touchline/touchline/httpapi/dynamoapi"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/store"
@@ -38,11 +37,10 @@ type CloudStatus struct {
 	Alarms    []string  `json:"alarms,omitempty"`    // what needs an operator, in plain words
 }
 
-// EndpointStatus counts the DynamoDB endpoint's answers since the start.
+// EndpointStatus is the state of the DynamoDB endpoint.
 type EndpointStatus struct {
-	Listen   string                   `json:"listen"`
-	Requests []dynamoapi.RequestCount `json:"requests"`         // by operation and outcome, sorted
-	Faults   []inject.Status          `json:"faults,omitempty"` // injected faults, by rule
+	Listen string          `json:"listen"`
+	Faults []inject.Status `json:"faults,omitempty"` // injected faults, by rule
 }
 
 // ClockStatus is the state of the node's clock.
