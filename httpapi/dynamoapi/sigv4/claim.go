@@ -54,17 +54,17 @@ func claimOf(r *http.Request) (*claim, *Error) {
 		}
 	}
 	c.stamp = cmp.Or(r.Header.Get("X-Amz-Date"), r.Header.Get("Date"))
-	missing := ""
+	var missing strings.Builder
 	for _, p := range [...]struct{ name, value string }{{"Credential", c.credential}, {"Signature", c.signature}, {"SignedHeaders", signed}} {
 		if p.value == "" {
-			missing += "Authorization header requires '" + p.name + "' parameter. "
+			missing.WriteString("Authorization header requires '" + p.name + "' parameter. ")
 		}
 	}
 	if c.stamp == "" {
-		missing += "Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. "
+		missing.WriteString("Authorization header requires existence of either a 'X-Amz-Date' or a 'Date' header. ")
 	}
-	if missing != "" {
-		return nil, errIncomplete("%sAuthorization=%s", missing, header)
+	if missing.Len() > 0 {
+		return nil, errIncomplete("%sAuthorization=%s", missing.String(), header)
 	}
 	c.sign(signed)
 	return c, nil
