@@ -1,4 +1,4 @@
-// Package fields encodes and decodes sequences of varints and of bytes preceded by their length, and records of numbered fields.
+// Package fields encodes and decodes sequences of varints and of bytes preceded by their length.
 package fields
 
 import "encoding/binary"

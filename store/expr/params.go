@@ -1,12 +1,8 @@
 package expr
 
 import (
-	"encoding/binary"
-	"maps"
-	"slices"
 	"strconv"
 
-	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -25,35 +21,6 @@ type Params struct {
 	// Long means that the texts were generated from parameters with limits of their own: they may be longer than a sent expression and
 	// have more operators.
 	Long bool
-}
-
-// AppendParams appends the stored form of names and values.
-func AppendParams(b []byte, p Params) []byte {
-	b = binary.AppendUvarint(b, uint64(len(p.Names)))
-	for _, name := range slices.Sorted(maps.Keys(p.Names)) {
-		b = fields.Append(b, name)
-		b = fields.Append(b, p.Names[name])
-	}
-	var values []byte
-	if len(p.Values) > 0 {
-		values = attr.Encode(make([]byte, 0, 64*len(p.Values)), p.Values)
-	}
-	return fields.Append(b, values)
-}
-
-// ReadParams reads what AppendParams appended.
-func ReadParams(r *fields.Reader) (p Params, err error) {
-	if n := r.Count(); n > 0 {
-		p.Names = make(map[string]string, n)
-		for range n {
-			name := string(r.Bytes())
-			p.Names[name] = string(r.Bytes())
-		}
-	}
-	if values := r.Bytes(); len(values) > 0 {
-		p.Values, err = attr.Encoded(values).Decode()
-	}
-	return p, err
 }
 
 // Check refuses parameters that no expression could use, such as "n" for "#n" or an empty value.

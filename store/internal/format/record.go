@@ -3,6 +3,8 @@ package format
 import (
 	"encoding/binary"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/fields"
@@ -125,7 +127,16 @@ func (r *StoredRecord) Encode() []byte {
 func (q Request) Append(b []byte) []byte {
 	b = fields.Append(b, q.Update)
 	b = fields.Append(b, q.Condition)
-	return expr.AppendParams(b, q.Params)
+	b = binary.AppendUvarint(b, uint64(len(q.Params.Names)))
+	for _, name := range slices.Sorted(maps.Keys(q.Params.Names)) {
+		b = fields.Append(b, name)
+		b = fields.Append(b, q.Params.Names[name])
+	}
+	var values []byte
+	if len(q.Params.Values) > 0 {
+		values = attr.Encode(nil, q.Params.Values)
+	}
+	return fields.Append(b, values)
 }
 
 // ErrRecord is the cause of the fault of a record that cannot be decoded at all.
@@ -198,8 +209,20 @@ func TableOfRecord(b []byte) (id uint32, err error) {
 }
 
 // readRequest decodes a request.
-func readRequest(d *fields.Reader) (q Request, err error) {
-	q = Request{Update: string(d.Bytes()), Condition: string(d.Bytes())}
-	q.Params, err = expr.ReadParams(d)
+func readRequest(d *fields.Reader) (Request, error) {
+	q := Request{Update: string(d.Bytes()), Condition: string(d.Bytes())}
+	if n := d.Count(); n > 0 {
+		q.Params.Names = make(map[string]string, n)
+		for range n {
+			name := string(d.Bytes())
+			q.Params.Names[name] = string(d.Bytes())
+		}
+	}
+	values := d.Bytes()
+	if len(values) == 0 {
+		return q, nil
+	}
+	it, err := attr.Encoded(values).Decode()
+	q.Params.Values = it
 	return q, err
 }

@@ -23,7 +23,7 @@ import (
 const SideConflicts = "conflicts"
 
 const (
-	conflictVersion = 2
+	conflictVersion = 1
 	conflictAge     = 30 * 24 * time.Hour
 	conflictBytes   = 64 << 20
 	conflictMost    = 1 << 20 // per record: the images go first
@@ -244,7 +244,7 @@ func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 		after = conflictKey('c', ^q.Before)
 	}
 	err = l.side.Each([]byte{'c'}, after, func(_, v []byte) (bool, error) {
-		if q.State != "" && q.State != StateAny && (len(v) < 2 || v[1] != stateLetters()[q.State]) {
+		if q.State != "" && q.State != StateAny && recordState(v) != q.State {
 			return true, nil
 		}
 		c, err := decode(v)

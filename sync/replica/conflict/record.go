@@ -22,8 +22,8 @@ import (
 // somebody decides.
 type Record struct {
 	Head
-	Decided []Decided       `json:"decided"`        // the batch: one entry, or all of a transaction in order
-	Tail    []*intent.Entry `json:"tail,omitempty"` // decided together with it: entries that carried its effect, or stand behind a quarantine
+	Decided []Decided       // the batch: one entry, or all of a transaction in order
+	Tail    []*intent.Entry // decided together with it: entries that carried its effect, or stand behind a quarantine
 }
 
 // Head is a record without its writes, as stored in the log and as shown (View).
@@ -43,10 +43,10 @@ type Head struct {
 
 // Decided is one entry of a decision, with the images of its item at that time.
 type Decided struct {
-	Entry *intent.Entry `json:"entry"`
-	Met   attr.Item     `json:"met,omitempty"`  // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
-	Base  attr.Item     `json:"base,omitempty"` // the last confirmed image before, without sidecar; nil: none
-	Seen  outbox.Seen   `json:"-"`              // base and view while the entry was in the view; for the merge handler, not stored
+	Entry *intent.Entry
+	Met   attr.Item   // the cloud's item as the refusal showed it (ALL_OLD), sidecar included; nil: none, or not shown
+	Base  attr.Item   // the last confirmed image before, without sidecar; nil: none
+	Seen  outbox.Seen // base and view while the entry was in the view; for the merge handler, not stored
 }
 
 // Kind says what was decided.

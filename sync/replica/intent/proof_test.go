@@ -1,11 +1,11 @@
 package intent
 
 import (
+	"encoding/hex"
 	"fmt"
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
 
@@ -288,14 +288,13 @@ func TestUnansweredAndTooLarge(t *testing.T) {
 // A create that an older version queued and sent without an answer has no proof: it is repeated as that version did.
 func TestCreateOfAnOlderVersion(t *testing.T) {
 	t.Parallel()
-	e := &Entry{
-		Write: Write{
-			Seq: 1<<40 + 1, Digits: 145298490, Group: 1<<40 + 1, Table: "t", Policy: store.PolicyIntent, Key: key("i"),
-			Op: store.OpPut, Item: attr.Item{"pk": attr.S("i"), "x": attr.Int(1)}, Condition: "(attribute_not_exists(pk))", At: epoch,
-		},
-		Progress: Progress{Sent: 1, Unsure: true},
+	const stored = "018804818080808020baa8a4450001740108010102706b01016901001a286174747269627574655f6e6f745f65786973747328706b2929000082" +
+		"80d4c3bdcff9b431000000010d010202706b0101690178020131"
+	b, err := hex.DecodeString(stored)
+	if err != nil {
+		t.Fatal(err)
 	}
-	e, err := DecodeEntry(e.Encode())
+	e, err := DecodeEntry(b)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"encoding/binary"
+	"errors"
 	"slices"
 	"time"
 
@@ -32,24 +33,52 @@ type Batch struct {
 	Size  int          // of its record; 0: not stored yet
 }
 
-// Encode returns the stored form of the batch.
-func (u *Batch) Encode() []byte { return fields.Encode(512, u) }
+var errBatch = errors.New("a batch of the outbox is cut short or has an unknown version")
 
-// Fields describes the stored form of the batch.
-func (u *Batch) Fields(c *fields.Codec) {
-	c.Version(3)
-	fields.List(c, 1, &u.Entries, func(e **intent.Entry) {
-		if *e == nil {
-			*e = &intent.Entry{}
+// Encode returns the stored form of the batch.
+func (u *Batch) Encode() []byte {
+	b := make([]byte, 0, 512)
+	version := byte(batchVersion)
+	if len(u.After) > 0 {
+		version = batchAfterVersion
+	}
+	b = append(b, version)
+	b = binary.AppendUvarint(b, uint64(len(u.Entries)))
+	for _, e := range u.Entries {
+		b = fields.Append(b, e.Encode())
+	}
+	for _, ref := range u.After {
+		b = fields.Append(b, ref.Table)
+		b = fields.Append(b, attr.Encode(nil, ref.Key))
+	}
+	return b
+}
+
+func decode(id ID, b []byte) (*Batch, error) {
+	if len(b) == 0 || b[0] != batchVersion && b[0] != batchAfterVersion {
+		return nil, errBatch
+	}
+	u := &Batch{ID: id, Size: len(b)}
+	c := fields.Reader{B: b[1:]}
+	for n := c.Uvarint(); n > 0 && !c.Bad; n-- {
+		e, err := intent.DecodeEntry(c.Bytes())
+		if err != nil {
+			return nil, err
 		}
-		(*e).Fields(c)
-	})
-	fields.List(c, 2, &u.After, func(ref *intent.Ref) {
-		fields.Text(c, 1, &ref.Table)
-		intent.Item(c, 2, &ref.Key)
-		c.End()
-	})
-	c.End()
+		u.Entries = append(u.Entries, e)
+	}
+	for b[0] == batchAfterVersion && len(c.B) > 0 && !c.Bad {
+		table := string(c.Bytes())
+		key, err := attr.Encoded(c.Bytes()).Decode()
+		if err != nil {
+			return nil, err
+		}
+		u.After = append(u.After, intent.Ref{Table: table, Key: key})
+	}
+	if c.Bad || len(u.Entries) == 0 {
+		return nil, errBatch
+	}
+	return u, nil
 }
 
 // Table returns the table of the batch's first write, under which the batch is counted.

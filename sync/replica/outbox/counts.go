@@ -99,12 +99,15 @@ func ReadAttempted(tx *store.Tx, worker uint8) ([]uint64, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	if len(b)%8 != 0 {
-		return nil, fault.New(fault.Damaged, "outbox", "the marks of worker %d cannot be read", worker)
-	}
+	c := fields.Reader{B: b}
 	var out []uint64
-	for seq := range slices.Chunk(b, 8) {
-		out = append(out, binary.BigEndian.Uint64(seq))
+	last := uint64(0)
+	for len(c.B) > 0 && !c.Bad {
+		last += c.Uvarint()
+		out = append(out, last)
+	}
+	if c.Bad {
+		return nil, fault.New(fault.Damaged, "outbox", "the marks of worker %d cannot be read", worker)
 	}
 	return out, nil
 }
@@ -113,8 +116,10 @@ func ReadAttempted(tx *store.Tx, worker uint8) ([]uint64, error) {
 func MarkAttempted(tx *store.Tx, worker uint8, seqs []uint64) error {
 	slices.Sort(seqs)
 	var b []byte
+	last := uint64(0)
 	for _, seq := range seqs {
-		b = append(b, SeqKey(seq)...)
+		b = binary.AppendUvarint(b, seq-last)
+		last = seq
 	}
 	if len(b) == 0 {
 		return tx.Side(sideAttempted).Delete([]byte{worker})

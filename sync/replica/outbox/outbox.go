@@ -2,10 +2,8 @@ package outbox
 
 import (
 	"encoding/binary"
-	"errors"
 
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/internal/fields"
 	"github.com/touchline/touchline/store"
 )
 
@@ -19,6 +17,12 @@ const (
 	SideMeta      = "outbox-meta" // "counts", "lanes", "replay"
 )
 
+// Versions of a batch's record. The first lacks After.
+const (
+	batchVersion      = 1
+	batchAfterVersion = 2
+)
+
 // Get reads a batch, or returns nil if it has left the outbox.
 func Get(tx *store.Tx, id ID) (*Batch, error) {
 	b, err := tx.Side(SideOutbox).Get(id.Key())
@@ -28,15 +32,9 @@ func Get(tx *store.Tx, id ID) (*Batch, error) {
 	return Decode(id, b)
 }
 
-var errBatch = errors.New("a batch without entries")
-
 // Decode parses the record of a batch.
 func Decode(id ID, b []byte) (*Batch, error) {
-	u := &Batch{ID: id, Size: len(b)}
-	err := fields.Decode(b, u)
-	if err == nil && len(u.Entries) == 0 {
-		err = errBatch
-	}
+	u, err := decode(id, b)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Damaged, "outbox", "entry %d of the outbox cannot be read", id.Seq)
 	}

@@ -18,7 +18,7 @@ type Place struct {
 	Shared bool
 }
 
-// placeShared is a bit in the worker byte of a stored place.
+// placeShared is a bit in the worker byte of a place. Places written by an earlier version lack it: each waits for the one before.
 const placeShared = 1 << 7
 
 // Index returns the position of a batch in the item's queue, or -1.
@@ -53,9 +53,13 @@ func (u *Batch) EachPlace(fn func(table string, key attr.Item, shared bool) erro
 // is written behind a quarantine does not wait for it. If it does not write the item itself, it does not wait for others
 // that do not either.
 func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
-	sh, _, err := ReadRemote(tx, it)
-	if err != nil || sh == nil {
+	b, err := tx.Side(SideRemote).Get([]byte(it.ID()))
+	if err != nil || b == nil {
 		return false, err
+	}
+	sh, _, _, err := decodeRemoteHead(b)
+	if err != nil {
+		return false, fault.Wrap(err, fault.Damaged, "shadow", "the replica metadata of an item of %s cannot be read", it.Spec.Name)
 	}
 	at := sh.Index(id)
 	if at < 0 {

@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"encoding/binary"
+	"errors"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -59,6 +61,18 @@ func ItemOf(tx *store.Tx, spec *store.TableSpec, key attr.Item) (*Item, error) {
 	return &Item{Spec: spec, Key: key, Raw: raw}, nil
 }
 
+const (
+	remoteVersion = 1
+
+	remoteHasItem = 1 << 0 // the cloud has the item
+	remoteSame    = 1 << 1 // the row is its image; only the sidecar is stored here
+	remoteGone    = 1 << 2
+	remoteLost    = 1 << 3
+	remoteSeen    = 1 << 4
+)
+
+var errRemote = errors.New("the metadata is cut short or has an unknown version")
+
 // RemoteOf returns what is known of an item, or nil if the node never heard of it in the cloud and nothing waits on it. The
 // transaction must be the replicator's own: it is made to see expired items.
 func RemoteOf(tx *store.Tx, it *Item) (*Remote, error) {
@@ -104,51 +118,140 @@ func (sh *Remote) setBase(known intent.Known, at time.Time) {
 
 // Encode returns the stored form, without the base if that is the row.
 func (sh *Remote) Encode() []byte {
-	return fields.Encode(64+2*len(sh.Pending)+64*len(sh.Known.Item), sh)
+	same := len(sh.Pending) == 0
+	image := attr.Item{}
+	var flags byte
+	if sh.Known.Item != nil {
+		flags |= remoteHasItem
+		if !same {
+			image = sh.Known.Item
+		}
+		image = sh.Known.Side.Join(image)
+	}
+	if same {
+		flags |= remoteSame
+	}
+	if sh.Gone != (Gone{}) {
+		flags |= remoteGone
+	}
+	if sh.Lost && !same {
+		flags |= remoteLost
+	}
+	if len(sh.seen) > 0 {
+		flags |= remoteSeen
+	}
+	b := make([]byte, 0, 64+2*len(sh.Pending)+64*len(image))
+	b = append(b, remoteVersion, flags)
+	b = binary.AppendVarint(b, millis(sh.Set))
+	b = binary.AppendUvarint(b, uint64(sh.doubtful))
+	b = binary.AppendUvarint(b, uint64(len(sh.Pending)))
+	last := uint64(0)
+	for _, p := range sh.Pending {
+		b = binary.AppendUvarint(b, p.Seq-last)
+		worker := p.Worker
+		if p.Shared {
+			worker |= placeShared
+		}
+		b = append(b, worker)
+		last = p.Seq
+	}
+	if flags&remoteGone != 0 {
+		b = fields.Append(b, sh.Gone.Life)
+		b = binary.AppendVarint(b, millis(sh.Gone.At))
+	}
+	if flags&remoteSeen != 0 {
+		b = binary.AppendUvarint(b, uint64(len(sh.seen)))
+		for _, was := range sh.seen {
+			b = binary.AppendUvarint(b, was.Seq)
+			b = appendImage(appendImage(b, was.Base), was.View)
+		}
+	}
+	return attr.Encode(b, image)
 }
 
 // DecodeRemote parses what Encode wrote; same: the base is the row and not stored here.
 func DecodeRemote(b []byte) (sh *Remote, same bool, err error) {
-	sh = &Remote{}
-	err = fields.Decode(b, sh)
-	return sh, sh.Known.Item != nil && len(sh.Pending) == 0, err
+	sh, flags, rest, err := decodeRemoteHead(b)
+	if err != nil || flags&remoteHasItem == 0 {
+		return sh, false, err
+	}
+	image, err := attr.Encoded(rest).Decode()
+	if err != nil {
+		return nil, false, err
+	}
+	sh.Known.Item, sh.Known.Side = intent.Split(image)
+	return sh, flags&remoteSame != 0, nil
 }
 
-// Fields describes the stored form.
-func (sh *Remote) Fields(c *fields.Codec) {
-	c.Version(2)
-	c.Time(1, &sh.Set)
-	fields.Uint(c, 2, &sh.doubtful)
+// decodeRemoteHead parses all but the image.
+func decodeRemoteHead(b []byte) (sh *Remote, flags byte, rest []byte, err error) {
+	if len(b) < 2 || b[0] != remoteVersion {
+		return nil, 0, nil, errRemote
+	}
+	flags = b[1]
+	c := fields.Reader{B: b[2:]}
+	sh = &Remote{Set: fromMillis(c.Varint()), doubtful: int(c.Uvarint()), Lost: flags&remoteLost != 0}
+	n := c.Uvarint()
+	if n > uint64(len(c.B)) {
+		return nil, 0, nil, errRemote
+	}
+	if n > 0 {
+		sh.Pending = make([]Place, 0, n+1)
+	}
 	last := uint64(0)
-	fields.List(c, 3, &sh.Pending, func(p *Place) {
-		more, worker := p.Seq-last, p.Worker
-		if p.Shared {
-			worker |= placeShared
+	for range n {
+		last += c.Uvarint()
+		worker := c.Byte()
+		sh.Pending = append(sh.Pending, Place{ID{Seq: last, Worker: worker &^ placeShared}, worker&placeShared != 0})
+	}
+	if flags&remoteGone != 0 {
+		sh.Gone.Life = string(c.Bytes())
+		sh.Gone.At = fromMillis(c.Varint())
+	}
+	if flags&remoteSeen != 0 {
+		for range c.Count() {
+			was := Seen{Seq: c.Uvarint()}
+			if was.Base, err = imageOf(c.Bytes()); err == nil {
+				was.View, err = imageOf(c.Bytes())
+			}
+			if err != nil {
+				return nil, 0, nil, err
+			}
+			sh.seen = append(sh.seen, was)
 		}
-		fields.Number(c, &more)
-		fields.Number(c, &worker)
-		last += more
-		*p = Place{ID{Seq: last, Worker: worker &^ placeShared}, worker&placeShared != 0}
-	})
-	if len(sh.Pending) > 0 {
-		c.Flag(4, &sh.Lost)
 	}
-	fields.Text(c, 5, &sh.Gone.Life)
-	c.Time(6, &sh.Gone.At)
-	fields.List(c, 7, &sh.seen, func(was *Seen) {
-		fields.Uint(c, 1, &was.Seq)
-		intent.Item(c, 2, &was.Base)
-		intent.Item(c, 3, &was.View)
-		c.End()
-	})
-	image := sh.Known.Item
-	if image != nil && len(sh.Pending) == 0 {
-		image = attr.Item{} // the row is the base
+	if c.Bad {
+		return nil, 0, nil, errRemote
 	}
-	image = sh.Known.Side.Join(image)
-	intent.Item(c, 8, &image)
-	c.End()
-	if !c.Writing {
-		sh.Known.Item, sh.Known.Side = intent.Split(image)
+	return sh, flags, c.B, nil
+}
+
+// appendImage and imageOf store an image; no item is an empty string.
+func appendImage(b []byte, it attr.Item) []byte {
+	if it == nil {
+		return fields.Append(b, "")
 	}
+	return fields.Append(b, attr.Encode(nil, it))
+}
+
+func imageOf(b []byte) (attr.Item, error) {
+	if len(b) == 0 {
+		return nil, nil
+	}
+	return attr.Encoded(b).Decode()
+}
+
+// millis and fromMillis store an instant; zero stays zero.
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
 }
