@@ -44,16 +44,7 @@ type Client struct {
 	images   images
 }
 
-var (
-	_ remote.Cloud     = (*Client)(nil)
-	_ remote.Catalogue = (*Client)(nil)
-
-	_ interface {
-		remote.Prober
-		remote.Timekeeper
-		remote.Meter
-	} = (*Client)(nil)
-)
+var _ remote.Cloud = (*Client)(nil)
 
 // New returns a client. It reads the AWS configuration files but makes no request: the first request finds out whether the cloud
 // can be reached.

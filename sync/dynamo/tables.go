@@ -139,7 +139,7 @@ func fail(err error) error {
 	return fault.Wrap(err, kind, "cloud_refused", "the cloud refuses: %s", f.Error())
 }
 
-// Table implements remote.Catalogue.
+// Table implements remote.Cloud.
 func (c *Client) Table(ctx context.Context, name string) (remote.TableState, error) {
 	out, err := c.describe(ctx, name)
 	if err != nil {

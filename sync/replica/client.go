@@ -42,13 +42,12 @@ func (r *Replica) loadTransactions(tx *store.Tx) error {
 // askTransactions asks the cloud, once per run, whether it has transactions, before sending anything that depends on it. If the cloud
 // does not say, it counts as away, unless it said so in an earlier run. Only one connect runs at a time.
 func (r *Replica) askTransactions(ctx context.Context) error {
-	cloud, can := r.cloud.(remote.Prober)
-	if r.cfg.Transactions != nil || !can || r.probed {
+	if r.cfg.Transactions != nil || r.probed {
 		return nil
 	}
 	known := r.transacts.Load()
 	within, cancel := context.WithTimeout(ctx, r.cfg.Deadline)
-	has, err := cloud.Transactions(within)
+	has, err := r.cloud.Transactions(within)
 	cancel()
 	switch _, gone := remote.Unreached(err); {
 	case err == nil:
@@ -74,22 +73,6 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 	r.transacts.Store(now)
 	r.probed = true
 	return nil
-}
-
-// synced reports whether a server has shown its time since the start.
-func (r *Replica) synced() bool {
-	if cloud, can := r.cloud.(remote.Timekeeper); can {
-		return cloud.Synced()
-	}
-	return r.net.WasUp()
-}
-
-// usage returns what the cloud was asked since the start; zero if the cloud does not count.
-func (r *Replica) usage() remote.Usage {
-	if cloud, can := r.cloud.(remote.Meter); can {
-		return cloud.Usage()
-	}
-	return remote.Usage{}
 }
 
 // serverNow returns the cloud's time, as far as it is known.

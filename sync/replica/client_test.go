@@ -22,7 +22,7 @@ type asked struct {
 	times atomic.Int32
 }
 
-// Transactions implements remote.Prober.
+// Transactions implements remote.Cloud.
 func (a *asked) Transactions(context.Context) (bool, error) {
 	a.times.Add(1)
 	if a.err != nil {
@@ -147,10 +147,10 @@ type timed struct {
 	shown atomic.Bool
 }
 
-// Synced implements remote.Timekeeper.
+// Synced implements remote.Cloud.
 func (c *timed) Synced() bool { return c.shown.Load() }
 
-// Usage implements remote.Meter.
+// Usage implements remote.Cloud.
 func (c *timed) Usage() remote.Usage {
 	return remote.Usage{Requests: 7, WriteUnits: 2.5, ReadUnits: 1.5}
 }

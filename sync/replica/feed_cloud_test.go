@@ -26,6 +26,7 @@ type shelf struct {
 	fail  func(op, table string) error
 	after func(op, table string) error
 	state map[string]remote.TableState
+	shown bool // an answer has shown its time
 	asked []string
 	made  int // how many tables replaced the first teams table
 }
@@ -74,8 +75,11 @@ func (c *shelf) before(op, table string) error {
 	defer c.mu.Unlock()
 	c.asked = append(c.asked, op+" "+table)
 	if c.fail != nil {
-		return c.fail(op, table)
+		if err := c.fail(op, table); err != nil {
+			return err
+		}
 	}
+	c.shown = true
 	return nil
 }
 
@@ -237,7 +241,20 @@ func (c *shelf) Skew() time.Duration {
 	return c.skew
 }
 
-// Table implements Catalogue.
+// Transactions implements remote.Cloud.
+func (*shelf) Transactions(context.Context) (bool, error) { return true, nil }
+
+// Synced implements remote.Cloud.
+func (c *shelf) Synced() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.shown
+}
+
+// Usage implements remote.Cloud.
+func (*shelf) Usage() remote.Usage { return remote.Usage{} }
+
+// Table implements remote.Cloud.
 func (c *shelf) Table(ctx context.Context, name string) (remote.TableState, error) {
 	if err := c.before("table", name); err != nil {
 		return remote.TableState{}, err

@@ -137,7 +137,7 @@ func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Leve
 	if level >= flow.LevelTight {
 		limit = 0
 	}
-	if r.synced() {
+	if r.cloud.Synced() {
 		before = now.Add(r.cloud.Skew() - r.cfg.Budget.ReplayAge)
 	}
 	return outbox.TrimReplayLog(ctx, r.store, limit, before)

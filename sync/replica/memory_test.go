@@ -47,6 +47,20 @@ func (s *sink) Read(context.Context, remote.Reading) (remote.Page, error) {
 // Skew implements remote.Cloud.
 func (s *sink) Skew() time.Duration { return 0 }
 
+// Table implements remote.Cloud.
+func (s *sink) Table(_ context.Context, name string) (remote.TableState, error) {
+	return remote.TableState{ID: name}, nil
+}
+
+// Transactions implements remote.Cloud.
+func (s *sink) Transactions(context.Context) (bool, error) { return true, nil }
+
+// Synced implements remote.Cloud.
+func (s *sink) Synced() bool { return true }
+
+// Usage implements remote.Cloud.
+func (s *sink) Usage() remote.Usage { return remote.Usage{} }
+
 // fillAs writes n small items into each of the tables in turn.
 func fillAs(n *node, count int, tables ...string) {
 	for done := 0; done < count; {

@@ -109,6 +109,7 @@ func TestRestampedOnceOverACrash(t *testing.T) {
 			return u.Entries[0].Stamp, u.Entries[0].Provisional
 		}
 		n.net.Probed("", n.clock.Now())
+		c.set(func() { c.shown = true })
 		n.changeWaiting(t, "prefs", teamKey("x"), func(e *intent.Entry) { e.Provisional = true })
 		l, _ := inHand(t, n)
 		c.refuse(intent.Unknown, func(string, string) bool { return true })

@@ -258,7 +258,7 @@ func (r *Replica) Run(ctx context.Context) error {
 func (r *Replica) env(tx *store.Tx) intent.Env {
 	skew := r.cloud.Skew()
 	env := intent.Env{
-		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.synced(),
+		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.cloud.Synced(),
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.tables.Replaying(),
 		Spec: r.spec, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
 		Events: func(lock string, fence int64, group uint64) bool {

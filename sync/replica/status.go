@@ -118,7 +118,7 @@ const maxParks = 100
 // length of the queue.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
-		At: r.clock.Now(), LinkState: r.net.State(), Skew: r.cloud.Skew().Seconds(), Usage: r.usage(), Feed: r.feed.Status(),
+		At: r.clock.Now(), LinkState: r.net.State(), Skew: r.cloud.Skew().Seconds(), Usage: r.cloud.Usage(), Feed: r.feed.Status(),
 		Node: r.identity.Status(),
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })

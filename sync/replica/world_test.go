@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,6 +54,8 @@ type conn struct {
 	most  int   // requests in flight at once
 	gets  int   // items read one by one
 	unget error // fails the next of them
+
+	connected atomic.Bool // it was asked for a table, as at each connect
 }
 
 // fault is what happens to one write.
@@ -140,6 +143,21 @@ func (w *conn) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 
 // Skew implements remote.Cloud.
 func (w *conn) Skew() time.Duration { return 0 }
+
+// Table implements remote.Cloud.
+func (w *conn) Table(_ context.Context, name string) (remote.TableState, error) {
+	w.connected.Store(true)
+	return w.cloud.Table(name)
+}
+
+// Transactions implements remote.Cloud.
+func (w *conn) Transactions(context.Context) (bool, error) { return true, nil }
+
+// Synced implements remote.Cloud.
+func (w *conn) Synced() bool { return w.connected.Load() }
+
+// Usage implements remote.Cloud.
+func (w *conn) Usage() remote.Usage { return remote.Usage{} }
 
 func (w *conn) setFault(f func(n int, calls []intent.Call) fault) {
 	w.mu.Lock()

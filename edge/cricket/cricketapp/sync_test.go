@@ -80,7 +80,18 @@ func (s *simItems) Read(_ context.Context, r remote.Reading) (remote.Page, error
 // Skew implements remote.Cloud.
 func (s *simItems) Skew() time.Duration { return 0 }
 
-// Usage implements remote.Meter.
+// Table implements remote.Cloud.
+func (s *simItems) Table(_ context.Context, name string) (remote.TableState, error) {
+	return s.Cloud.Table(name)
+}
+
+// Transactions implements remote.Cloud.
+func (s *simItems) Transactions(context.Context) (bool, error) { return true, nil }
+
+// Synced implements remote.Cloud.
+func (s *simItems) Synced() bool { return true }
+
+// Usage implements remote.Cloud.
 func (s *simItems) Usage() remote.Usage { return remote.Usage{Requests: 1, WriteUnits: s.Units()} }
 
 // simulated returns a cloud with cricket's tables, and a node's connection to it.

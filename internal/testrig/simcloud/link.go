@@ -80,7 +80,7 @@ func (n *Network) logSpan(from, to time.Duration) time.Duration {
 	return n.span(from, to)
 }
 
-// Link is one node's connection to the cloud. It implements remote.Cloud and remote.Catalogue; Locks returns a lease.Table.
+// Link is one node's connection to the cloud. It implements remote.Cloud; Locks returns a lease.Table.
 type Link struct {
 	net  *Network
 	node string
@@ -94,6 +94,7 @@ type Link struct {
 	next  []Fault // for the next writes, as set by a test
 	dead  bool
 	skew  time.Duration
+	shown bool // an answer has shown the server's time
 
 	denied map[string]bool // tables that the node has no access to
 }
@@ -249,31 +250,6 @@ func (l *Link) reads(r remote.Reading, page *remote.Page) {
 	if l.net.OnRead != nil && !l.isDead() {
 		l.net.OnRead(l.node, r, page)
 	}
-}
-
-// Table implements remote.Catalogue.
-func (l *Link) Table(ctx context.Context, name string) (remote.TableState, error) {
-	return exchange(ctx, l, kindRead, allowed(l, name, func() (remote.TableState, error) { return l.net.Cloud.Table(name) }))
-}
-
-// Transactions implements remote.Prober.
-func (l *Link) Transactions(ctx context.Context) (bool, error) {
-	return exchange(ctx, l, kindRead, func() (bool, error) { return l.net.Cloud.transactions(), nil })
-}
-
-// Skew implements remote.Cloud. Answers have the time in whole seconds.
-func (l *Link) Skew() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.skew
-}
-
-// Forget makes the node forget the server's clock, as after a restart.
-func (l *Link) Forget() { l.locked(func() { l.skew = 0 }) }
-
-func (l *Link) answered() {
-	server, node := l.net.Cloud.options.Now(), l.now()
-	l.locked(func() { l.skew = server.Truncate(time.Second).Sub(node) })
 }
 
 type kind uint8

@@ -17,11 +17,7 @@ import (
 	"github.com/touchline/touchline/sync/replica/remote"
 )
 
-var (
-	_ remote.Cloud     = (*simcloud.Link)(nil)
-	_ remote.Catalogue = (*simcloud.Link)(nil)
-	_ remote.Prober    = (*simcloud.Link)(nil)
-)
+var _ remote.Cloud = (*simcloud.Link)(nil)
 
 type world struct {
 	*simcloud.Cloud

@@ -211,23 +211,15 @@ func keyFrom(spec *store.TableSpec, it attr.Item) (attr.Item, bool) {
 // absentMost bounds the items looked up at the end of one pass.
 const absentMost = 200
 
-// massAbsent limits how many items may vanish at once: if all items of a scanned table are absent, and at least this many, that is no
-// deletion as long as nobody can tell whether it is still the same table.
-const massAbsent = 16
-
 // absent removes what a complete pass has not seen: bases older than the pass with nothing waiting to be sent, each after a
 // consistent read of its own.
 func (f *Feed) absent(ctx context.Context, p *pass) error {
 	if p.seen == nil {
 		return nil // the next pass starts from the beginning
 	}
-	keys, bases, err := f.unseen(ctx, p)
-	if err != nil || len(keys) == 0 {
+	keys, err := f.unseen(ctx, p)
+	if err != nil {
 		return err
-	}
-	if _, asks := f.Cloud.(remote.Catalogue); !asks && p.partition.IsZero() && len(keys) == bases && bases >= massAbsent {
-		f.Log.Error("feed: a table has become empty in the cloud; nothing is deleted here", "table", p.table, "items", bases)
-		return nil
 	}
 	for _, key := range keys[:min(len(keys), absentMost)] { // the others in the next pass
 		if err := f.refreshAbsent(ctx, p.table, key); err != nil {
@@ -243,8 +235,8 @@ type absentee struct {
 	pending []outbox.Place
 }
 
-// unseen lists the items in the pass's range that the cloud had and the pass has not seen. bases is the number of items it had.
-func (f *Feed) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int, err error) {
+// unseen lists the items in the pass's range that the cloud had and the pass has not seen.
+func (f *Feed) unseen(ctx context.Context, p *pass) (keys []attr.Item, err error) {
 	err = f.Store.View(ctx, func(tx *store.Tx) error {
 		var found []absentee
 		err := tx.Side(outbox.SideRemote).Each([]byte(p.key), nil, func(k, v []byte) (bool, error) {
@@ -252,7 +244,6 @@ func (f *Feed) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int
 			if err != nil || sh.Known.Item == nil {
 				return true, nil //nolint:nilerr // what cannot be read is told by who needs it
 			}
-			bases++
 			if _, ok := p.seen[string(k)]; !ok && sh.Set.Before(p.began) {
 				found = append(found, absentee{raw: append([]byte(nil), k[len(p.table)+1:]...), pending: sh.Pending})
 			}
@@ -264,7 +255,7 @@ func (f *Feed) unseen(ctx context.Context, p *pass) (keys []attr.Item, bases int
 		keys, err = settledKeys(tx, p.table, found)
 		return err
 	})
-	return keys, bases, err
+	return keys, err
 }
 
 // settledKeys returns the keys of the absent items on which nothing waits to be sent.

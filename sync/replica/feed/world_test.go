@@ -61,6 +61,20 @@ func (w *conn) Read(_ context.Context, r remote.Reading) (remote.Page, error) {
 // Skew implements remote.Cloud.
 func (*conn) Skew() time.Duration { return 0 }
 
+// Table implements remote.Cloud.
+func (w *conn) Table(_ context.Context, name string) (remote.TableState, error) {
+	return w.Cloud.Table(name)
+}
+
+// Transactions implements remote.Cloud.
+func (w *conn) Transactions(context.Context) (bool, error) { return true, nil }
+
+// Synced implements remote.Cloud.
+func (w *conn) Synced() bool { return true }
+
+// Usage implements remote.Cloud.
+func (*conn) Usage() remote.Usage { return remote.Usage{} }
+
 // unchanged stands for tables that were never replaced.
 type unchanged struct{}
 

@@ -123,13 +123,6 @@ func (n *Link) ProbeAt() (at time.Time, away bool) {
 	return n.next, !n.up
 }
 
-// WasUp reports whether the cloud has been reached since the start.
-func (n *Link) WasUp() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.ever
-}
-
 // Probed records the outcome of a probe. An empty why means that the cloud answered, and wakes the sleepers.
 func (n *Link) Probed(why string, now time.Time) {
 	n.mu.Lock()

@@ -22,8 +22,22 @@ type Cloud interface {
 	Get(ctx context.Context, table string, key attr.Item) (attr.Item, error)
 	// Read returns one page of a consistent Query (KeyCondition set) or Scan.
 	Read(ctx context.Context, r Reading) (Page, error)
+	Server
+}
+
+// Server is what a Cloud tells of itself.
+type Server interface {
+	// Table returns which table has a name now; intent.NoTable: there is none. It is asked at each connect, periodically, and before
+	// absent items are deleted here: a recreated or restored table has lost writes.
+	Table(ctx context.Context, name string) (TableState, error)
+	// Transactions asks the server whether it has transactions; an error means that it is still unknown.
+	Transactions(ctx context.Context) (bool, error)
 	// Skew returns the server's clock minus ours, according to its latest answers.
 	Skew() time.Duration
+	// Synced reports whether a server has shown its time since the start in a credible answer.
+	Synced() bool
+	// Usage returns the requests since the start and their cost. It only grows.
+	Usage() Usage
 }
 
 // Reading requests a page of a table: a Query if KeyCondition is set, otherwise a Scan.
@@ -41,38 +55,11 @@ type Page struct {
 	LastKey attr.Item // nil: no more pages
 }
 
-// Optional interfaces of a Cloud. A Cloud without them is assumed to have transactions, to have shown its time when it was first
-// connected, and to cost nothing.
-type (
-	// Prober is a Cloud that can be asked whether it has transactions.
-	Prober interface {
-		// Transactions asks the server; an error means that it is still unknown.
-		Transactions(ctx context.Context) (bool, error)
-	}
-	// Timekeeper is a Cloud that knows whether a server has shown its time since the start.
-	Timekeeper interface {
-		// Synced is false before the first credible answer.
-		Synced() bool
-	}
-	// Meter is a Cloud that counts requests and their cost.
-	Meter interface {
-		// Usage only grows.
-		Usage() Usage
-	}
-)
-
 // Usage counts requests since the start, and the capacity that the cloud reported for them.
 type Usage struct {
 	Requests   int64   `json:"requests"`
 	WriteUnits float64 `json:"writeUnits"` // in DynamoDB's units, indexes included; 0 if the server reports none
 	ReadUnits  float64 `json:"readUnits"`
-}
-
-// Catalogue is a Cloud that describes its tables. It is asked at each connect, periodically, and before absent items are deleted here:
-// a recreated or restored table has lost writes.
-type Catalogue interface {
-	// Table returns which table has a name now. Errors are a Cloud's; intent.NoTable: there is none.
-	Table(ctx context.Context, name string) (TableState, error)
 }
 
 // TableState identifies the table behind a name.

@@ -111,9 +111,6 @@ func (t *Tables) Replaying() bool {
 // minutes of the last check. A table that cannot be checked is no error; a cloud that cannot be reached is.
 func (t *Tables) CheckAll(ctx context.Context, always bool) error {
 	now := t.Clock.Now()
-	if _, ok := t.Cloud.(remote.Catalogue); !ok {
-		return nil
-	}
 	t.mu.Lock()
 	tables, all := t.missed, always || now.Sub(t.checked) >= tablesEvery
 	t.mu.Unlock()
@@ -215,13 +212,9 @@ func (t *Tables) Check(ctx context.Context, table string) error {
 
 // Inspect checks one table.
 func (t *Tables) Inspect(ctx context.Context, table string) error {
-	cat, ok := t.Cloud.(remote.Catalogue)
-	if !ok {
-		return nil
-	}
 	was, known := t.book(table) // read before asking: what is noticed meanwhile is newer than the answer
 	inner, cancel := context.WithTimeout(ctx, t.Deadline)
-	state, err := cat.Table(inner, table)
+	state, err := t.Cloud.Table(inner, table)
 	cancel()
 	if err != nil {
 		return t.uncatalogued(table, err)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/hang"
-	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -273,5 +272,3 @@ func (c cloudLocks) Update(ctx context.Context, ch lease.Change) (lease.Record, 
 
 // List implements lease.Table.
 func (cloudLocks) List(context.Context) ([]lease.Record, error) { return nil, nil }
-
-var _ remote.Catalogue = (*simcloud.Link)(nil)

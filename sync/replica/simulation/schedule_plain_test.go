@@ -23,18 +23,13 @@ type plainCloud struct {
 	asked *atomic.Int32
 }
 
-// Transactions implements remote.Prober.
+// Transactions implements remote.Cloud.
 func (plainCloud) Transactions(context.Context) (bool, error) { return false, nil }
 
 // Transact implements remote.Cloud.
 func (c plainCloud) Transact(context.Context, []intent.Call, string) error {
 	c.asked.Add(1)
 	return &intent.Error{Class: intent.Validation, Err: errors.New("UnknownOperationException")}
-}
-
-// Table implements remote.Catalogue.
-func (c plainCloud) Table(ctx context.Context, name string) (remote.TableState, error) {
-	return c.Cloud.(remote.Catalogue).Table(ctx, name)
 }
 
 // on plays a schedule on a stage. If the cloud has no transactions, the nodes must know it: one that sent a transaction would learn the

@@ -161,23 +161,20 @@ func (t *tap) Read(ctx context.Context, r remote.Reading) (remote.Page, error) {
 	return page, err
 }
 
-// Table implements remote.Catalogue.
+// Table implements remote.Cloud.
 func (t *tap) Table(ctx context.Context, name string) (remote.TableState, error) {
 	if err := t.reached(); err != nil {
 		return remote.TableState{}, err
 	}
-	return t.Cloud.(remote.Catalogue).Table(ctx, name)
+	return t.Cloud.Table(ctx, name)
 }
 
-// Transactions implements remote.Prober.
+// Transactions implements remote.Cloud.
 func (t *tap) Transactions(ctx context.Context) (bool, error) {
 	if err := t.reached(); err != nil {
 		return false, err
 	}
-	if c, can := t.Cloud.(remote.Prober); can {
-		return c.Transactions(ctx)
-	}
-	return true, nil
+	return t.Cloud.Transactions(ctx)
 }
 
 func (t *tap) reached() error {
