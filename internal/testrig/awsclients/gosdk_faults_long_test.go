@@ -185,7 +185,7 @@ func TestGoSDKSignatures(t *testing.T) {
 		"a write that is not":     {func(*awsclients.Endpoint) {}, "table", true, "AccessDeniedException"},
 		"another table":           {func(*awsclients.Endpoint) {}, "other", false, "AccessDeniedException"},
 		"another secret":          {func(e *awsclients.Endpoint) { e.Secret += "!" }, "table", false, "InvalidSignatureException"},
-		"another region":          {func(e *awsclients.Endpoint) { e.Region = "eu-west-1" }, "table", false, "InvalidSignatureException"},
+		"another region":          {func(e *awsclients.Endpoint) { e.Region = "eu-west-1" }, "table", false, "ResourceNotFoundException"},
 		"a key that nobody knows": {func(e *awsclients.Endpoint) { e.KeyID += "X" }, "table", false, "UnrecognizedClientException"},
 	} {
 		t.Run(what, func(t *testing.T) {
