@@ -1,6 +1,14 @@
 package store
 
-import "context"
+import (
+	"context"
+	"encoding/binary"
+	"sort"
+	"time"
+
+	"github.com/touchline/touchline/store/internal/format"
+	"github.com/touchline/touchline/store/internal/refusal"
+)
 
 // Journal reads up to limit records after the given sequence, in order. It returns none if there are no later ones yet. Trimmed records
 // are left out: a reader that must not miss any registers a cursor.
@@ -22,6 +30,36 @@ func (s *Store) JournalOf(ctx context.Context, q JournalQuery) (page JournalPage
 		return err
 	})
 	return page, err
+}
+
+// JournalAt returns the sequence after which the records made at or after an instant begin: an After for JournalOf. If the clock was set
+// back in between, it is one of the places where the records cross the instant.
+func (s *Store) JournalAt(ctx context.Context, at time.Time) (after uint64, err error) {
+	err = s.View(ctx, func(tx *Tx) error {
+		if err := tx.core.Enter(); err != nil {
+			return err
+		}
+		defer tx.core.Leave()
+		bucket, err := tx.core.Bucket(format.BucketJournal)
+		if err != nil {
+			return err
+		}
+		j := tx.core.JournalState()
+		n := sort.Search(int(j.Last+1-j.First), func(i int) bool {
+			k, v := bucket.Cursor().Seek(format.SeqKey(j.First + uint64(i)))
+			switch {
+			case k == nil:
+				return true
+			case len(v) < format.RecordHeader:
+				err = refusal.Damaged(format.ErrRecord, "journal")
+				return true
+			}
+			return int64(binary.BigEndian.Uint64(v[format.RecordAt:])) >= at.UnixNano()
+		})
+		after = j.First + uint64(n) - 1
+		return err
+	})
+	return after, err
 }
 
 // Cursor returns the journal position of the named reader; ok is false if it is not registered.

@@ -13,7 +13,7 @@ type getShardIterator struct {
 	shard    wire.Opt[string]
 	kind     wire.Opt[string]
 	sequence wire.Opt[string]
-	at       wire.Opt[float64] // Timestamp
+	at       wire.Opt[float64] // Timestamp, in seconds since 1970
 }
 
 func (r *getShardIterator) members(m *wire.Member) {
@@ -41,10 +41,12 @@ func (r *getShardIterator) run(c *call) error {
 		return errWrong("Invalid SequenceNumber")
 	case !exact && r.sequence.Set:
 		return errWrong("SequenceNumber should not be passed for this iterator type")
-	case r.kind.V == "AT_TIMESTAMP":
-		return errWrong("AT_TIMESTAMP is not supported here: read from TRIM_HORIZON")
-	case r.at.Set:
+	case r.kind.V != "AT_TIMESTAMP" && r.at.Set:
 		return errWrong("Timestamp should not be passed for this iterator type")
+	case r.kind.V == "AT_TIMESTAMP" && !r.at.Set:
+		return errWrong("Timestamp must be passed for iterator type AT_TIMESTAMP")
+	case r.at.V > float64(c.api.cfg.Now().UnixMilli()+1)/1000:
+		return errWrong("Timestamp must not be in the future")
 	}
 	st, err := c.stream(r.arn.V)
 	if err != nil {
@@ -74,6 +76,9 @@ func (r *getShardIterator) after(c *call, st store.TableStream, seq uint64) (uin
 		return oldest, nil
 	case "LATEST":
 		return last, nil
+	case "AT_TIMESTAMP":
+		after, err := s.JournalAt(c, time.UnixMilli(int64(max(r.at.V, 0)*1000)))
+		return max(oldest, min(after, last)), err
 	case "AT_SEQUENCE_NUMBER":
 		if seq > st.After { // the shard starts there, before its first record
 			seq--

@@ -236,8 +236,6 @@ func TestWhereAReaderMayBegin(t *testing.T) {
 		{iterator(t, a, arn, "AFTER_SEQUENCE_NUMBER", number(first+7)), wrong + "Invalid SequenceNumber"},
 		{iterator(t, a, arn, "AT_SEQUENCE_NUMBER", `,"SequenceNumber":"999999999999999999999"`), wrong + "Invalid SequenceNumber"},
 		{iterator(t, a, arn, "LATEST", number(first)), wrong + "SequenceNumber should not be passed for this iterator type"},
-		{iterator(t, a, arn, "LATEST", `,"Timestamp":1`), wrong + "Timestamp should not be passed for this iterator type"},
-		{iterator(t, a, arn, "AT_TIMESTAMP", `,"Timestamp":1`), wrong + "AT_TIMESTAMP is not supported here: read from TRIM_HORIZON"},
 		{iterator(t, a, arn, "SOME", ""), "1 validation error detected: Value 'SOME' at 'shardIteratorType' failed"},
 		{do(t, a, "GetShardIterator", `{"StreamArn":"`+arn+`","ShardId":"shardId-00000000000000000000-00000000","ShardIteratorType":"LATEST"}`), "ResourceNotFoundException"},
 		{do(t, a, "GetRecords", `{"ShardIterator":"foo"}`), "Invalid ShardIterator"},
@@ -382,6 +380,44 @@ func TestShardFilter(t *testing.T) {
 		if got := do(t, a, "DescribeStream", `{"StreamArn":"`+arn+`","ShardFilter":`+step.filter+`}`); !strings.Contains(got, step.want) {
 			t.Errorf("%s: %s, want %s", step.filter, got, step.want)
 		}
+	}
+}
+
+// TestReadingFromAnInstant: AT_TIMESTAMP starts at the first record written then or later.
+func TestReadingFromAnInstant(t *testing.T) {
+	began := time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)
+	now := began
+	a, _ := managed(t, func() time.Time { return now })
+	arn := streamed(t, a, "tab", "KEYS_ONLY")
+	for n := range 5 {
+		now = now.Add(time.Second)
+		accepted(t, a, "PutItem", fmt.Sprintf(`{"TableName":"tab","Item":{"a":{"S":"%d"}}}`, n))
+	}
+	now = now.Add(time.Second)
+	stamp := func(after time.Duration) string {
+		return fmt.Sprintf(`,"Timestamp":%.3f`, float64(began.Add(after).UnixMilli())/1000)
+	}
+	for _, step := range []struct{ more, want string }{
+		{stamp(-time.Hour), "01234"}, {stamp(time.Second), "01234"}, {stamp(1500 * time.Millisecond), "1234"},
+		{stamp(5 * time.Second), "4"}, {stamp(5001 * time.Millisecond), ""}, {stamp(6 * time.Second), ""}, {`,"Timestamp":-1e300`, "01234"},
+	} {
+		got, keys := do(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, arn, "AT_TIMESTAMP", step.more))+`}`), ""
+		for i := 0; at(t, got, "Records", i) != ""; i++ {
+			keys += text(t, got, "Records", i, "dynamodb", "Keys", "a", "S")
+		}
+		if keys != step.want {
+			t.Errorf("%s: %q, want %q: %s", step.more, keys, step.want, got)
+		}
+	}
+	for kind, more := range map[string]string{
+		"AT_TIMESTAMP": stamp(7 * time.Second), "LATEST": stamp(0), "AT_SEQUENCE_NUMBER": `,"SequenceNumber":"100000000000000000001"` + stamp(0),
+	} {
+		if got := iterator(t, a, arn, kind, more); !strings.Contains(got, "Timestamp") || !strings.Contains(got, "ValidationException") {
+			t.Errorf("%s%s: %s", kind, more, got)
+		}
+	}
+	if got := iterator(t, a, arn, "AT_TIMESTAMP", ""); !strings.Contains(got, "Timestamp must be passed") {
+		t.Errorf("without a time: %s", got)
 	}
 }
 
