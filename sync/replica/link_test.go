@@ -214,8 +214,7 @@ func TestStoppedAlarms(t *testing.T) {
 		return TableStatus{Table: name, Waiting: waiting, Stopped: &flow.StoppedTable{Table: name, Why: why}}
 	}
 	got := stoppedAlarms([]TableStatus{table("a", 1, "x"), table("b", 0, "x"), table("c", 2, "x"), table("d", 1, "y"), {Table: "e", Waiting: 3}})
-	want := "[Nothing is sent to the table a (1 write waits): x. Nothing is sent to the table c (2 writes wait): x. " +
-		"Nothing is sent to the table d (1 write waits): y.]"
+	want := "[Nothing is sent to the tables a, c (3 writes wait): x. Nothing is sent to the table d (1 write waits): y.]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("%v", got)
 	}

@@ -300,18 +300,32 @@ func (s *Status) alarms() (out []string) {
 	return out
 }
 
-// stoppedAlarms returns one line per stopped table. A table with nothing waiting is no alarm, unless it cannot be read either.
+// stoppedAlarms returns one line per reason for which tables are stopped. A table with nothing waiting is no alarm, unless it
+// cannot be read either.
 func stoppedAlarms(all []TableStatus) (out []string) {
+	var whys []string
+	tables, waiting := map[string][]string{}, map[string]int64{}
 	for i := range all {
 		t := &all[i]
 		if t.Stopped == nil || t.Waiting == 0 && !strings.HasPrefix(t.Stopped.Why, remote.WhyOtherKeys) {
 			continue
 		}
-		wait := "writes wait"
-		if t.Waiting == 1 {
+		why := t.Stopped.Why
+		if !slices.Contains(whys, why) {
+			whys = append(whys, why)
+		}
+		tables[why] = append(tables[why], t.Table)
+		waiting[why] += t.Waiting
+	}
+	for _, why := range whys {
+		of, wait := "table", "writes wait"
+		if len(tables[why]) > 1 {
+			of = "tables"
+		}
+		if waiting[why] == 1 {
 			wait = "write waits"
 		}
-		out = append(out, fmt.Sprintf("Nothing is sent to the table %s (%d %s): %s.", t.Table, t.Waiting, wait, t.Stopped.Why))
+		out = append(out, fmt.Sprintf("Nothing is sent to the %s %s (%d %s): %s.", of, strings.Join(tables[why], ", "), waiting[why], wait, why))
 	}
 	return out
 }
