@@ -77,7 +77,7 @@ func ReadDevIssuer(dir string) (*DevIssuer, error) {
 			"there is no token key in %s: touchline serve --dev-issuer creates one", dir)
 	case errors.Is(err, secretfile.ErrReadable), errors.Is(err, secretfile.ErrWritable):
 		return nil, fault.New(fault.Invalid, "bad_dev_issuer", "other users can read or change the token key: chmod 600 %s", path)
-	case errors.As(err, new(*fs.PathError)):
+	case errors.As(err, new(*fs.PathError)) && !errors.Is(err, secretfile.ErrLonger):
 		return nil, fault.Wrap(err, fault.Unavailable, "bad_dev_issuer", "cannot read the token key %s", path)
 	}
 	key, parseErr := jwt.ParseECPrivateKeyFromPEM(text) // its error might quote the file

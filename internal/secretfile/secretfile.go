@@ -19,10 +19,11 @@ const (
 	othersWrite fs.FileMode = 0o022 // by the group too
 )
 
-// The violations of the rule.
+// The violations of the rule, and of a limit.
 var (
 	ErrWritable = errors.New("other users can change it")
 	ErrReadable = errors.New("other users can read it")
+	ErrLonger   = errors.New("longer")
 )
 
 // Read returns the content of a file of at most limit bytes. It refuses a file that violates the rule, with the command that fixes it.
@@ -49,7 +50,7 @@ func read(name string, limit int64, judge func(fs.FileInfo) error) ([]byte, erro
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(raw)) > limit {
-		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("longer than %d bytes", limit)}
+		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w than %d bytes", ErrLonger, limit)}
 	}
 	return raw, err
 }
