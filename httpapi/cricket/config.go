@@ -54,9 +54,8 @@ type ReplaySet interface {
 	Remove(id string) error
 }
 
-// Notifier sends pushes for an admin: a text as an alert to users' devices or, without a text, the display of a
-// match once more to the phones that show it. It is fault.Conflict if the match has no display yet, and
-// fault.Unavailable, with the reason, while pushes are not possible.
+// Notifier sends an admin's text as an alert to users' devices. It is fault.Unavailable, with the reason, while pushes are not
+// possible.
 type Notifier interface {
 	// Notify queues the pushes and returns how many phones will get one; it does not wait for Apple.
 	Notify(ctx context.Context, n Notice) (phones int, err error)

@@ -1,6 +1,7 @@
 package dynamoapi
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -25,13 +26,21 @@ type counted struct {
 	until  time.Time
 }
 
+// covers reports whether all indexes of a table were counted: one may have been added since.
+func (c *counted) covers(spec *store.TableSpec) bool {
+	return !slices.ContainsFunc(spec.Indexes, func(ix store.IndexSpec) bool {
+		_, ok := c.counts.Indexes[ix.Name]
+		return !ok
+	})
+}
+
 // size returns the number and size of items in a table, and the number of entries in its indexes.
 func (c *call) size(d store.TableDescription) (store.Counts, error) {
 	z, now := &c.api.sizes, c.api.cfg.Now()
 	z.mu.Lock()
 	have := z.by[d.Spec.Name]
 	z.mu.Unlock()
-	if now.Before(have.until) {
+	if now.Before(have.until) && have.covers(&d.Spec) {
 		return have.counts, nil
 	}
 	counts, err := c.api.store.Count(c, d.Spec.Name)

@@ -37,7 +37,7 @@ type Config struct {
 	Merge        map[string]conflict.MergeFunc  // by table: the application's merge handlers
 	Secret       map[string]conflict.SecretFunc // by table: items whose values conflicts must not show
 	SendBy       map[string]SendBy              // by table; writes to other tables have no deadline
-	Transactions *bool                          // whether the cloud has them; nil: ask, if it is a Prober
+	Transactions *bool                          // whether the cloud has them; nil: ask it
 
 	Budget   flow.Budget
 	Limits   Limits        // zero: UsualLimits

@@ -22,8 +22,8 @@ type Rows struct {
 }
 
 // TookLease prepares the node for work under a lock it has just acquired. Unsent writes of lower fences go to the conflict log, and the
-// rows are read consistently, so that the work continues from the cloud's state. On an error, for example because the cloud is away,
-// the work must not begin.
+// rows of tables with a lock are read consistently, so that the work continues from the cloud's state. On an error, for example because
+// the cloud is away, the work must not begin. Rows of other tables are ensured: if the cloud refuses them, the local state stands.
 func (r *Replica) TookLease(ctx context.Context, lock string, fence int64, rows []Rows) error {
 	if !r.net.Online() {
 		return fault.New(fault.Unavailable, "cloud_away", "the cloud cannot be reached to read what the lock %s guards", lock)
@@ -49,7 +49,11 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64, rows 
 		if spec == nil {
 			return fault.New(fault.NotFound, "no_table", "there is no table %s", it.Table)
 		}
-		if err := r.feed.ReadNow(ctx, spec, it.Key); err != nil {
+		read := func() error { return r.feed.ReadNow(ctx, spec, it.Key) }
+		if spec.Lock == "" {
+			read = func() error { return r.feed.Ensure(ctx, it.Table, it.Key) }
+		}
+		if err := read(); err != nil {
 			return err
 		}
 	}

@@ -113,6 +113,38 @@ func TestTookLeaseOfTwoStates(t *testing.T) {
 	})
 }
 
+// Rows of a table without a lock are read too. If the cloud refuses them, work begins with what is here; fenced rows must be read.
+func TestTookLeaseOfOtherRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		other := Rows{"teams", attr.Item{"id": attr.S("1")}}
+		c.foreign(t, "teams", nil, attr.Item{"id": attr.S("1"), "n": attr.Int(1)})
+		n.online(t)
+		denied := ""
+		c.set(func() {
+			c.fail = func(_, table string) error {
+				if table == denied {
+					return &intent.Error{Class: intent.Denied, Err: errors.New("not authorized")}
+				}
+				return nil
+			}
+		})
+		took := func(table string, ok bool) {
+			t.Helper()
+			c.set(func() { denied = table })
+			if err := n.TookLease(t.Context(), "match:7", 6, append(guarded, other)); (err == nil) != ok {
+				t.Errorf("%s denied: %v", table, err)
+			}
+		}
+		took("states", false)
+		took("teams", true)
+		took("", true)
+		if n.row(t, "teams", other.Key) == nil {
+			t.Error("the row was not read")
+		}
+	})
+}
+
 // The match has ended and its row is gone: it stays gone.
 func TestTookLeaseOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -8,6 +8,7 @@
 //	stand-in        10 s   single matches in play, while the live list is resting: their budget is separate
 //	prematch        60 s   toss and line-ups of registered matches, which are not in the live list yet
 //	reconcile              matches that left the live list: their own record decides, at 0, 1, 5 and 15 min
+//	cache                  puts the last replies of live matches into the fixture cache, after their ticks
 //	cleanup                matches that are over for good: follows, fixture, row
 //	fixtures        60 s   the matches from yesterday to the next days
 //	teams, leagues   6 h   reference data
@@ -21,6 +22,6 @@
 // node stops, or observes for its own readers.
 //
 // Everything is driven by one clock, and all state can be restored from the store, so the poller may be stopped
-// at any tick. The jobs that tick matches run one at a time in one loop. Reference data and the fixture cache
-// have loops of their own, because they may take long and nothing waits for them.
+// at any tick. The jobs that tick matches run one at a time in one loop. Reference data has a loop of its own,
+// because it may take long and nothing waits for it.
 package poll

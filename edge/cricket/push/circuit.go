@@ -76,11 +76,14 @@ func (b *circuit) leave(turn int, res *apns.Result) {
 	}
 }
 
-// open is called with the lock held.
+// open is called with the lock held. Many pushes that were under way may report one trouble; it is logged once.
 func (b *circuit) open(wait time.Duration) {
 	b.turn++
-	b.until = later(b.until, b.clock.Now().Add(wait))
-	b.log.Warn("pushes are held back", "until", b.until, "settings", b.blamed)
+	until := later(b.until, b.clock.Now().Add(wait))
+	if until.Sub(b.until) > time.Second {
+		b.log.Warn("pushes are held back", "until", until, "settings", b.blamed)
+	}
+	b.until = until
 }
 
 // held returns until when pushes are held back, and whether then only one may go first.

@@ -15,22 +15,28 @@ const (
 )
 
 // pick chooses the pushes of this round: alerts and starts first, then the sessions that have waited longest.
-// The rest is planned again in the next round, with the newest state.
+// The rest is planned again in the next round, with the newest state. While pushes are held back only one is tried, but jobs
+// that send nothing go on.
 func (c *Coordinator) pick(jobs []*job) []*job {
-	most := roundSize
-	if _, one := c.circuit.held(); one {
-		most = 1
-	}
-	if len(jobs) <= most {
+	_, one := c.circuit.held()
+	if !one && len(jobs) <= roundSize {
 		return jobs
 	}
 	slices.SortStableFunc(jobs, func(a, b *job) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), a.session.at.Compare(b.session.at))
 	})
-	for _, j := range jobs[most:] {
-		j.match.dirty = true
+	picked, pushes := make([]*job, 0, min(len(jobs), roundSize)), 0
+	for _, j := range jobs {
+		if len(picked) == roundSize || one && j.kind.pushes() && pushes > 0 {
+			j.match.dirty = true
+			continue
+		}
+		if j.kind.pushes() {
+			pushes++
+		}
+		picked = append(picked, j)
 	}
-	return jobs[:most]
+	return picked
 }
 
 // rank orders pushes that light up a screen before those that update a number.

@@ -117,6 +117,26 @@ func TestPick(t *testing.T) {
 	}
 }
 
+// While pushes are held back a round tries one of them, and finishes all rows that need none.
+func TestPickWhileHeldBack(t *testing.T) {
+	m := newMatch("7")
+	var jobs []*job
+	for range 100 {
+		jobs = append(jobs, &job{match: m, kind: update, session: &session{}}, &job{match: m, kind: expire, session: &session{}})
+	}
+	m.dirty = false
+	pushes := 0
+	got := (&Coordinator{circuit: circuit{after: tripAfter, run: tripAfter}}).pick(jobs)
+	for _, j := range got {
+		if j.kind.pushes() {
+			pushes++
+		}
+	}
+	if pushes != 1 || len(got) != 101 || !m.dirty {
+		t.Errorf("%d jobs, of them %d pushes, dirty %v", len(got), pushes, m.dirty)
+	}
+}
+
 // TestStormOverRounds counts the rejected tokens of a minute together, although they come one by one.
 func TestStormOverRounds(t *testing.T) {
 	r := newRig(t)

@@ -31,6 +31,6 @@
 // drop-request ends it; later rules do not see the request.
 //
 // Each rule has its own random sequence, derived from the seed and the rule's place in the list. So the same requests in the same order
-// meet the same faults in each run, whatever the other rules are, unless an earlier rule ends a request. Setting rules again, also by a
-// changed file, starts the sequences anew.
+// meet the same faults in each run, whatever the other rules say, unless an earlier rule ends a request or the rule has another place.
+// Setting rules again, also by a changed file, starts the sequences anew.
 package inject
