@@ -83,7 +83,7 @@ func syncText(st *operator.SyncStatus) string {
 		return "no cloud is configured (cloud.region): nothing is replicated\n"
 	}
 	s := newSheet()
-	s.row("Sync with the cloud at " + instant(st.At))
+	s.row("Sync with the cloud at " + instant(st.At) + ", as all times here")
 	for _, alarm := range st.Alarms {
 		s.row("! " + alarm)
 	}

@@ -19,10 +19,12 @@ type shownGame struct {
 	Clock *gameClock     // nil if no third is running
 }
 
-// gameClock is the reading of the game clock. The phone runs it on from Start.
+// gameClock is the reading of the game clock, to the minute. The phone runs it on from Start.
 type gameClock struct {
-	threefc.Moment
-	Start int64 // ms by the node's clock
+	Third    int
+	Text     string // 12' or, in stoppage time, 20+01
+	Stoppage bool
+	Start    int64 // ms by the node's clock
 }
 
 // shown reads a game.
@@ -51,7 +53,12 @@ func clockOf(g *threefc.Game, now time.Time, skew time.Duration) *gameClock {
 	if err != nil {
 		return nil
 	}
-	return &gameClock{threefc.MomentAt(g.ThirdLengthMinutes, third, int(now.Sub(start)/time.Second)), start.Add(-skew).UnixMilli()}
+	m := threefc.MomentAt(g.ThirdLengthMinutes, third, int(now.Sub(start)/time.Second))
+	c := &gameClock{Third: third, Text: fmt.Sprintf("%d'", m.ThirdMinute), Start: start.Add(-skew).UnixMilli()}
+	if m.StoppageMinute != nil {
+		c.Text, c.Stoppage = m.DisplayTime, true
+	}
+	return c
 }
 
 // Line summarizes the game in one line: the goals each team has conceded.

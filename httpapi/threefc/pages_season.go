@@ -28,13 +28,16 @@ func (a *api) shownSeason(tx *store.Tx, id string, london bool) (s shownSeason, 
 	}
 	games, err := a.Service.SeasonGames(tx, id)
 	for i := range games {
+		games[i].Goals = nil // not shown
 		s.Fixtures = append(s.Fixtures, shownGame{Board: &games[i], Clock: clockOf(&games[i].Game, a.Service.Now(tx), 0)})
 	}
 	return s, err
 }
 
 func (a *api) seasonView(last page.View, s shownSeason) (page.View, error) {
-	v, err := a.look.Parts(last, s.Name, []page.Block{{ID: "name", Data: s}, {ID: "table", Data: s}, {ID: "players", Data: s}, {ID: "fixtures", Data: s.Fixtures}})
+	top := s
+	top.Fixtures = nil // what they show changes each minute
+	v, err := a.look.Parts(last, s.Name, []page.Block{{ID: "name", Data: top}, {ID: "table", Data: top}, {ID: "players", Data: top}, {ID: "fixtures", Data: s.Fixtures}})
 	v.Kind, v.Styles, v.Module = "season", styles(), "app.js"
 	return v, err
 }
