@@ -2,9 +2,10 @@
 // line and key: unknown or repeated keys, values of the wrong type, aliases. It never repeats a value, because it may be a secret.
 //
 // Keys have the names in the tag yaml. A field is a string, a bool, an integer, a float64, a time.Duration ("50ms"), a struct, a slice of
-// these, or a map of structs with names chosen by the author; the fields of an embedded struct are the outer struct's own. A string may be any scalar, as written: an id such as 0123456789 keeps its
-// zero. A list of strings may be one string with commas. The value of a field with the tag secret:"true" may be in a file of its own,
-// named by the key with the suffix _file. The path of a key has the form rules[0].tables[1].
+// these, or a map of structs with names chosen by the author; the fields of an embedded struct are the outer struct's own. A string may
+// be any scalar, as written: an id such as 0123456789 keeps its zero. A list of strings may be one string with commas. The value of a
+// field with the tag secret:"true" may be in a file of its own, named by the key with the suffix _file. The path of a key has the form
+// rules[0].tables[1].
 package strictyaml
 
 import (
