@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -237,4 +238,25 @@ func TestDescribeTableCounts(t *testing.T) {
 			t.Errorf("step %d: %v, want %v", i, have, want)
 		}
 	}
+}
+
+// A slow count is reused for a while, but not if the table has an index that it did not count.
+func TestSlowCountIsReused(t *testing.T) {
+	var late atomic.Int64
+	began := time.Now()
+	a, _ := managed(t, func() time.Time { return began.Add(time.Duration(late.Add(1)) * time.Second) }) // every count takes a second
+	accepted(t, a, "CreateTable", `{"TableName":"tab","BillingMode":"PAY_PER_REQUEST",`+simple+`}`)
+	items := func(put, want string) {
+		t.Helper()
+		accepted(t, a, "PutItem", `{"TableName":"tab","Item":{"a":{"S":"`+put+`"}}}`)
+		if have := at(t, accepted(t, a, "DescribeTable", `{"TableName":"tab"}`), "Table", "ItemCount"); have != want {
+			t.Errorf("%s items, want %s", have, want)
+		}
+	}
+	items("1", "1")
+	items("2", "1")
+	accepted(t, a, "UpdateTable", `{"TableName":"tab","AttributeDefinitions":[{"AttributeName":"n","AttributeType":"N"}],`+
+		`"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"one","KeySchema":[{"AttributeName":"n","KeyType":"HASH"}],`+
+		`"Projection":{"ProjectionType":"KEYS_ONLY"}}}]}`)
+	items("3", "3")
 }
