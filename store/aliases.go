@@ -12,6 +12,9 @@ import (
 // Options configures how a store is opened. The zero value is good for a node.
 type Options = file.Options
 
+// Damage is what Open found wrong with the file's first pages.
+type Damage = file.Damage
+
 // DefaultSweep is the default of Options.SweepEvery. DynamoDB deletes expired items within days.
 const DefaultSweep = file.DefaultSweep
 

@@ -69,6 +69,11 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	if r == nil {
 		return nil
 	}
+	if tx.shared {
+		if err := tx.spendOnEntry(r.Size()); err != nil {
+			return err
+		}
+	}
 	return tx.core.Lend(r.Item(), use)
 }
 
@@ -83,11 +88,18 @@ func (tx *Tx) scratch() []byte {
 // visible fetches the row that a read shows, or nil if there is none.
 func (tx *Tx) visible(t *catalogue.Table, key []byte) (format.Row, error) {
 	r, err := tx.core.Row(t, key)
-	if err != nil || r == nil {
+	if err != nil {
 		return nil, err
 	}
-	if hidden, err := tx.hides(t, r); err != nil || hidden {
+	if r == nil {
+		return nil, tx.noteAbsent(t, key)
+	}
+	hidden, err := tx.hides(t, r)
+	if err != nil {
 		return nil, err
+	}
+	if hidden {
+		return nil, tx.noteAbsent(t, key)
 	}
 	return r, nil
 }

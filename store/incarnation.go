@@ -36,6 +36,11 @@ func (s *Store) BeginIncarnation(ctx context.Context, above uint64) (uint64, err
 	return next, nil
 }
 
+// LastWritten returns the sequence of the last journal record that this file has had. It differs from Seq while the present incarnation
+// has none: then it is what the file had before, in common with the file that it was copied or restored from. If that is unknown (an
+// earlier version began the incarnation, and the journal is trimmed to its end) it is Seq, which is not less.
+func (tx *Tx) LastWritten() (uint64, error) { return tx.core.LastWritten() }
+
 // KeepIncarnation notes the node's incarnation beside the file if no note of this node exists yet. On a full disk, a later
 // BeginIncarnation can overwrite the note in place, which needs no space.
 func (s *Store) KeepIncarnation() error {

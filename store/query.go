@@ -87,6 +87,9 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 			return Page{}, err
 		}
 	}
+	if w.index == nil {
+		tx.notePartition(w.table, bound.Key.Partition[0])
+	}
 	return w.run()
 }
 

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -31,6 +33,14 @@ const (
 	slotWait = 2 * time.Second
 )
 
+// The limits of expensive reads of applications, which have slots of their own.
+const (
+	// mostWaiting is how many of them may run and wait at a time. Each holds what it has read up to then, about a megabyte.
+	mostWaiting = 32
+	// mostOfClient is how many of them may be one client's, so that others are at most so many turns behind it.
+	mostOfClient = 4
+)
+
 // slots limits the expensive requests that run at a time to half of the processors, which leaves the rest to the others.
 type slots chan struct{}
 
@@ -46,8 +56,127 @@ func (s slots) take(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-late.C:
-		return fault.New(fault.Unavailable, "store_busy", "too many expensive requests are running")
+		return storeBusy()
 	}
+}
+
+func storeBusy() error {
+	return fault.New(fault.Unavailable, "store_busy", "Too many expensive requests are running: try again in a moment.")
+}
+
+// shared are the slots for expensive reads of applications.
+type shared struct {
+	slots
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by client
+}
+
+func newShared() *shared { return &shared{slots: newSlots(), of: map[string]int{}} }
+
+// enter waits for a slot, unless too many others do, in total or of the client.
+func (s *shared) enter(ctx context.Context, client string) error {
+	s.mu.Lock()
+	busy := s.all >= mostWaiting || s.of[client] >= mostOfClient
+	if !busy {
+		s.all++
+		s.of[client]++
+	}
+	s.mu.Unlock()
+	if busy {
+		return storeBusy()
+	}
+	err := s.take(ctx)
+	if err != nil {
+		s.forget(client)
+	}
+	return err
+}
+
+// leave gives a slot back.
+func (s *shared) leave(client string) {
+	<-s.slots
+	s.forget(client)
+}
+
+func (s *shared) forget(client string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.of[client]--; s.of[client] == 0 {
+		delete(s.of, client)
+	}
+}
+
+type clientKey struct{}
+
+// AsClient returns a context whose ViewShared reads for a client; the empty one stands for all readers.
+func AsClient(ctx context.Context, client string) context.Context {
+	return context.WithValue(ctx, clientKey{}, client)
+}
+
+// ViewShared is View for the clients of applications, whose rows may be many. A read that looks at more than some hundred rows waits for
+// one of the slots for expensive reads, which it holds until fn returns, so that few of them run at a time and cheap ones are never behind
+// them: fn should also encode the answer. It is fault.Unavailable if too many wait already, in total or of the same client (AsClient), or
+// if none gets free in time. There is no limit to what it may read.
+//
+// Without AsClient it reads for the node itself, for pages that all readers share: these have slots of their own, and wait in any number.
+func (s *Store) ViewShared(ctx context.Context, fn func(*Tx) error) error {
+	p := place{s: s, ctx: ctx}
+	p.client, _ = ctx.Value(clientKey{}).(string)
+	defer p.release()
+	return s.View(ctx, func(tx *Tx) error {
+		tx.shared, tx.work = true, expr.NewWork(math.MaxInt/2, p.pause)
+		return tx.within(fn)
+	})
+}
+
+// place is what a ViewShared needs to go on once it is expensive.
+type place struct {
+	s      *Store
+	ctx    context.Context //nolint:containedctx // of the View that it belongs to
+	client string          // empty: it reads for all
+	leave  func()          // nil: it has no slot
+}
+
+// pause is called at intervals with the units spent.
+func (p *place) pause(spent int) error {
+	if spent >= slotFrom && p.leave == nil {
+		if err := p.enter(); err != nil {
+			return err
+		}
+	}
+	return context.Cause(p.ctx)
+}
+
+func (p *place) enter() error {
+	if p.client != "" {
+		err := p.s.reads.enter(p.ctx, p.client)
+		if err == nil {
+			p.leave = func() { p.s.reads.leave(p.client) }
+		}
+		return err
+	}
+	err := p.s.renders.take(p.ctx)
+	if err == nil {
+		p.leave = func() { <-p.s.renders }
+	}
+	return err
+}
+
+func (p *place) release() {
+	if p.leave != nil {
+		p.leave()
+	}
+}
+
+// spendOnEntry charges the budget for an entry that a read looks at. In a ViewShared that includes what the application does with it:
+// decode it, show it and encode it.
+func (tx *Tx) spendOnEntry(size int) error {
+	if tx.shared {
+		return tx.work.Spend(entryWork + size*smallByte)
+	}
+	return tx.work.Spend(entryWork + size/entryBytes)
 }
 
 // ViewRequest is View for untrusted callers. Their expressions have a budget: beyond it they are refused with fault.Invalid and
@@ -155,6 +284,15 @@ func (s *Store) judge(ctx context.Context, j *judgement, fn func(*Tx) error) err
 			}
 		}
 		return nil
+	})
+}
+
+// Rehearse runs fn as UpdateRequest does, but only on a snapshot, on which its calls change nothing, for callers who want to know which
+// items decide what it does (Tx.OnJudged). Its error is that of fn.
+func (s *Store) Rehearse(ctx context.Context, fn func(*Tx) error) error {
+	return s.viewWithin(ctx, requestWork, func(tx *Tx) error {
+		tx.ahead, tx.rehearsing = &judgement{}, true
+		return fn(tx)
 	})
 }
 

@@ -3,9 +3,13 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -253,4 +257,66 @@ func TestReaderHasGone(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || spent > 4<<20 {
 		t.Errorf("%v after %d units", err, spent)
 	}
+}
+
+// Expensive reads of applications run a few at a time. Others wait, few of one client, and are refused when they have waited too long.
+// Cheap reads are never behind them, and neither are pages that all readers share.
+func TestExpensiveReadsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := storetest.Open(t, storetest.Balls())
+		storetest.Put(t, s, "balls", large(0), storetest.Ball("final", 1))
+		places := max(1, runtime.GOMAXPROCS(0)/2)
+		inside, end, ended := 0, make(chan struct{}), make(chan error, 100)
+		read := func(ctx context.Context, n int, then func()) error {
+			return s.ViewShared(ctx, func(tx *store.Tx) error {
+				_, err := tx.Get("balls", storetest.Ball("final", n))
+				if err == nil {
+					then()
+				}
+				return err
+			})
+		}
+		begin := func(ctx context.Context) {
+			go func() { ended <- read(ctx, 0, func() { inside++; <-end }) }()
+			synctest.Wait()
+		}
+		as := func(client int) context.Context { return store.AsClient(t.Context(), fmt.Sprint("client ", client)) }
+		for i := range 4 { // the most of one client
+			begin(as(0))
+			if want := min(i+1, places); inside != want {
+				t.Fatalf("%d of %d expensive reads run, want %d", inside, i+1, want)
+			}
+		}
+		nothing := func() {}
+		storetest.WantFault(t, read(as(0), 0, nothing), fault.Unavailable, "store_busy")
+		if err := read(as(0), 1, nothing); err != nil {
+			t.Errorf("a cheap read: %v", err)
+		}
+		if err := read(t.Context(), 0, nothing); err != nil {
+			t.Errorf("a page of all readers: %v", err)
+		}
+		for i := range 28 { // the most in total
+			begin(as(1 + i/4))
+		}
+		storetest.WantFault(t, read(as(100), 0, nothing), fault.Unavailable, "store_busy")
+		gone, leave := context.WithCancel(as(0))
+		leave()
+		if err := read(gone, 0, nothing); err == nil {
+			t.Error("a client that has gone was read for")
+		}
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		for range 32 - places {
+			storetest.WantFault(t, <-ended, fault.Unavailable, "store_busy")
+		}
+		close(end)
+		for range places {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+		if err := read(as(0), 0, nothing); err != nil {
+			t.Errorf("afterwards: %v", err)
+		}
+	})
 }

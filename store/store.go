@@ -19,14 +19,19 @@ import (
 type Store struct {
 	engine     *txn.DB
 	replicator atomic.Pointer[Replicator]
-	slots      slots
+	slots      slots   // of untrusted requests
+	reads      *shared // of applications' clients
+	renders    slots   // of what all readers share
 	exprs      *expr.Cache
 	keeper     housekeeping.Keeper
+
+	unreadables unreadables // items that applications could not decode
 
 	copies     backup.Copies       // the snapshots of backups
 	compaction file.CompactionDone // what Open compacted
 	remove     func()              // of a store in memory: removes what is left after the file is closed
 
+	damages    sync.Mutex // held while one is forgotten
 	closeOnce  sync.Once
 	closeError error
 }
@@ -62,7 +67,7 @@ func OpenMemory(o Options) (*Store, error) {
 
 func start(f *file.File, o Options) *Store {
 	e := txn.New(f, o)
-	s := &Store{engine: e, exprs: expr.NewCache(exprCache), slots: newSlots(), compaction: f.Compaction, remove: f.Remove}
+	s := &Store{engine: e, exprs: expr.NewCache(exprCache), slots: newSlots(), reads: newShared(), renders: newSlots(), compaction: f.Compaction, remove: f.Remove}
 	s.keeper.E, s.keeper.Expire = e, s.mayExpire
 	s.copies.E = e
 	return s
@@ -74,6 +79,24 @@ func (s *Store) Node() string { return s.engine.Node }
 // Incarnation returns a number that grows each time the node leaves its history (by a restored backup or a clone: see BeginIncarnation).
 // Sequences of the journal in it start at Incarnation<<40 + 1.
 func (s *Store) Incarnation() uint64 { return s.engine.Incarnation.Load() }
+
+// Damages returns what Open found wrong with the file's first pages, now or earlier, and that nobody has read of yet.
+func (s *Store) Damages() []Damage { return *s.engine.Damages.Load() }
+
+// ForgetDamage removes a damage from Damages: somebody has read of it.
+func (s *Store) ForgetDamage(ctx context.Context, id int64) error {
+	s.damages.Lock()
+	defer s.damages.Unlock()
+	var left []Damage
+	err := s.engine.Update(ctx, func(c *txn.Tx) (err error) {
+		left, err = c.ForgetDamage(id)
+		return err
+	})
+	if err == nil {
+		s.engine.Damages.Store(&left)
+	}
+	return err
+}
 
 // Path returns the path of the file; empty for OpenMemory.
 func (s *Store) Path() string { return s.engine.Path }

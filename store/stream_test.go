@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/internal/failpoint"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -151,9 +151,7 @@ func TestAViewSeesTheEndOfAStream(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for s.Waiting() == 0 {
-			runtime.Gosched()
-		}
+		wait.Until(t, "the writer waits", func() bool { return s.Waiting() > 0 })
 	})
 	writer.Wait()
 	if n := s.Stats().Commits - commits; n != 1 {

@@ -1,13 +1,15 @@
 package store_test
 
 import (
+	"errors"
+	"maps"
 	"slices"
-
-	"github.com/touchline/touchline/store/storetest"
 
 	"pgregory.net/rapid"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // simStream is a stream in the simulation: of a table, after a sequence, and up to one if it has ended.
@@ -97,4 +99,15 @@ func (sim *tableSimulation) notOf(rt *rapid.T, table string, seq uint64) {
 	if sim.records[seq-1<<40-1].Table == table {
 		rt.Fatalf("record %d of table %s is missing", seq, table)
 	}
+}
+
+var errMember = errors.New("this member fails")
+
+func withName(p expr.Params, placeholder, name string) expr.Params {
+	p.Names = maps.Clone(p.Names)
+	if p.Names == nil {
+		p.Names = map[string]string{}
+	}
+	p.Names[placeholder] = name
+	return p
 }

@@ -3,12 +3,12 @@ package store_test
 import (
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -177,9 +177,7 @@ func TestSweepWhileItemsAreRenewed(t *testing.T) {
 	var wg sync.WaitGroup
 	storetest.Update(t, s.Store, func(tx *store.Tx) error {
 		wg.Go(func() { housekeep(t, s.Store) })
-		for s.Stats().Waiting == 0 { // it has read, and waits to write
-			runtime.Gosched()
-		}
+		wait.Until(t, "housekeeping has read, and waits to write", func() bool { return s.Stats().Waiting > 0 })
 		if _, err := tx.Delete(store.DeleteItem{Table: "balls", Key: storetest.Ball("final", 1)}); err != nil {
 			return err
 		}

@@ -34,7 +34,11 @@ type IndexTouch struct {
 // the commit, which may still fail. Page has the figures of a Query or Scan.
 //
 // The figures of indexes cost the decoding of both images.
-func (tx *Tx) Touched(fn func(Touch)) { tx.touched = fn }
+func (tx *Tx) Touched(fn func(Touch)) {
+	if !tx.rehearsing {
+		tx.touched = fn
+	}
+}
 
 // touchRead reports an item that was read.
 func (tx *Tx) touchRead(t *catalogue.Table, r format.Row) {
@@ -94,4 +98,55 @@ func touchIndex(ix *catalogue.Index, c *txn.Change, old, now attr.Item) (it Inde
 	}
 	it.Moved = was != nil && is != nil && !bytes.Equal(was, is)
 	return it, it.Moved || was == nil || is == nil || !attr.Equal(attr.M(before), attr.M(after)), nil
+}
+
+// OnAbsent sets a function to be called for what later calls did not find, or may not have found, in tables that send (TableSpec.Sends):
+// with the key of each item that Get, GetItem, BatchGet, TransactGet or the condition of a write found absent, and with the partition key
+// alone for each partition that a Query of the table itself read: a row may be missing among those that it found. nil: none. It is not
+// called for queries of indexes, nor for scans. fn must not call the transaction.
+//
+// Example: a node that does not find a game asks the cloud for exactly the rows that were looked for before it says that there is none.
+func (tx *Tx) OnAbsent(fn func(table string, key attr.Item)) { tx.absent = fn }
+
+// noteAbsent reports an item that was looked for and is not there.
+func (tx *Tx) noteAbsent(t *catalogue.Table, key []byte) error {
+	if tx.absent == nil || !t.Sends {
+		return nil
+	}
+	k, err := t.KeyItem(key)
+	if err == nil {
+		tx.absent(t.Spec.Name, k)
+	}
+	return err
+}
+
+// noteMissing reports the item of a condition that failed, if there is none.
+func (tx *Tx) noteMissing(t *catalogue.Table, key []byte, was format.Row) error {
+	if was != nil {
+		return nil
+	}
+	return tx.noteAbsent(t, key)
+}
+
+// notePartition reports a partition that a query of a table reads.
+func (tx *Tx) notePartition(t *catalogue.Table, partition attr.Value) {
+	if tx.absent != nil && t.Sends {
+		tx.absent(t.Spec.Name, attr.Item{t.Spec.Key.Partition.Name: partition})
+	}
+}
+
+// OnJudged sets a function to be called with the key of each item whose present state decides what later writes do or return: an item
+// with a condition, one that is updated, or one whose images are returned. nil: none. fn must not call the transaction.
+func (tx *Tx) OnJudged(fn func(table string, key attr.Item)) { tx.onJudged = fn }
+
+// noteJudged reports an item whose state decides about a write.
+func (tx *Tx) noteJudged(t *catalogue.Table, key []byte) error {
+	if tx.onJudged == nil {
+		return nil
+	}
+	k, err := t.KeyItem(key)
+	if err == nil {
+		tx.onJudged(t.Spec.Name, k)
+	}
+	return err
 }

@@ -2,9 +2,11 @@ package store_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -191,4 +193,62 @@ func TestBytesOfAPage(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// A transaction reports the items that it looked for in vain, and the partitions that it queried, of tables that send.
+func TestOnAbsent(t *testing.T) {
+	sends, stays := storetest.Balls(), storetest.Balls()
+	stays.Name, stays.Policy = "local", store.PolicyLocal
+	s := storetest.Open(t, sends, stays)
+	storetest.Update(t, s, func(tx *store.Tx) error {
+		_, err := tx.Put(store.PutItem{Table: "balls", Item: storetest.Ball("a", 1)})
+		return err
+	})
+	get := func(table, match string, ball int) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			_, err := tx.Get(table, storetest.Ball(match, ball))
+			return err
+		}
+	}
+	query := func(table, index, of string) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			q := store.Query{Table: table, Index: index, KeyCondition: "#k = :v"}
+			q.Names, q.Values = map[string]string{"#k": of}, attr.Item{":v": attr.S("a")}
+			_, err := tx.Query(q)
+			return err
+		}
+	}
+	update := func(match string) func(tx *store.Tx) error {
+		return func(tx *store.Tx) error {
+			u := store.UpdateItem{Table: "balls", Key: storetest.Ball(match, 1), Update: "SET runs = :v", Condition: "attribute_exists(ball) AND ball > :v"}
+			u.Values = attr.Item{":v": attr.Int(5)}
+			if _, err := tx.Update(u); !fault.Is(err, fault.Conflict) {
+				t.Errorf("the condition of %s: %v", match, err)
+			}
+			return nil
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		do   func(tx *store.Tx) error
+		want string
+	}{
+		{"an item that is here", get("balls", "a", 1), ""},
+		{"an item that is not here", get("balls", "a", 2), `balls {"ball":{"N":"2"},"match":{"S":"a"}}`},
+		{"in a table that does not send", get("local", "a", 2), ""},
+		{"a partition", query("balls", "", "match"), `balls {"match":{"S":"a"}}`},
+		{"a partition of a table that does not send", query("local", "", "match"), ""},
+		{"an index", query("balls", "bowler-index", "bowler"), ""},
+		{"a condition on an item that is here", update("a"), ""},
+		{"a condition on an item that is not here", update("b"), `balls {"ball":{"N":"1"},"match":{"S":"b"}}`},
+	} {
+		var got []string
+		storetest.Update(t, s, func(tx *store.Tx) error {
+			tx.OnAbsent(func(table string, key attr.Item) { got = append(got, table+" "+string(attr.AppendJSON(nil, key))) })
+			return tt.do(tx)
+		})
+		if strings.Join(slices.Compact(got), "; ") != tt.want {
+			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		}
+	}
 }

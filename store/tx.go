@@ -3,6 +3,7 @@ package store
 import (
 	"time"
 
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/store/internal/catalogue"
 	"github.com/touchline/touchline/store/internal/txn"
@@ -16,18 +17,27 @@ type Tx struct {
 
 	showExpired  bool
 	hideInternal bool
-	indexesAsOf  time.Time   // zero: the current state
-	touched      func(Touch) // nil: nobody is counting
+	indexesAsOf  time.Time                         // zero: the current state
+	touched      func(Touch)                       // nil: nobody is counting
+	absent       func(table string, key attr.Item) // nil: nobody asks; see OnAbsent
 
 	replicator Replicator // nil: writes are not replicated
 	seen       seen
 	compiling  bool // Replicator.Compile runs
+	unreadable int  // how many items the application could not decode
+
+	onJudged   func(table string, key attr.Item) // nil: nobody asks
+	rehearsing bool                              // a Rehearse: nothing is reported to Touched
 
 	work     *expr.Work // budget of the expressions; nil: no limit
+	shared   bool       // a ViewShared: each item read is charged to work
 	ahead    *judgement // of a View: records what the writes would do
 	judged   *judgement // of an Update: what was recorded on a snapshot
 	recalled int        // number of calls recalled from it
 }
+
+// Writes reports whether the transaction is an Update, which may be undone.
+func (tx *Tx) Writes() bool { return tx.core.Batch != nil }
 
 // ShowExpired makes later reads return items past their TTL until they are swept, as DynamoDB does.
 func (tx *Tx) ShowExpired() { tx.showExpired = true }

@@ -244,7 +244,7 @@ func (w *walk) visit(r format.Row) (full bool, err error) {
 		return false, err
 	}
 	w.page.Scanned++
-	if err := w.tx.work.Spend(entryWork + r.Size()/entryBytes); err != nil {
+	if err := w.tx.spendOnEntry(r.Size()); err != nil {
 		return false, err
 	}
 	switch {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"cmp"
+
 	"github.com/touchline/touchline/internal/failpoint"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
@@ -242,7 +244,12 @@ func (tx *Tx) performAll(changes []txn.Change) error {
 
 // condition fetches the row of a key, and decodes the item if wanted. It returns a ConditionFailedError if the condition does not hold.
 func (tx *Tx) condition(t *catalogue.Table, key []byte, c *expr.Condition, decode bool) (was format.Row, old attr.Item, err error) {
-	was, err = tx.core.Row(t, key)
+	if c != nil || decode {
+		err = tx.noteJudged(t, key)
+	}
+	if err == nil {
+		was, err = tx.core.Row(t, key)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -263,7 +270,7 @@ func (tx *Tx) condition(t *catalogue.Table, key []byte, c *expr.Condition, decod
 		return nil, nil, refusal.Damaged(err, "an item cannot be decoded")
 	case !holds:
 		tx.saw(t, key)
-		return nil, nil, &ConditionFailedError{Table: t.Spec.Name, Old: old}
+		return nil, nil, cmp.Or(tx.noteMissing(t, key, was), error(&ConditionFailedError{Table: t.Spec.Name, Old: old}))
 	}
 	return was, old, nil
 }

@@ -2,8 +2,10 @@ package table
 
 import (
 	"cmp"
+	"errors"
 	"iter"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -41,6 +43,17 @@ func (p *Plan) Get(key attr.Item) (row attr.Item) {
 	return row
 }
 
+// Look looks for a row that is missing from what was read, before a refusal for that, so that the cloud can be asked for it. A key that
+// no row can have is not looked for.
+func (p *Plan) Look(key attr.Item) {
+	if p.err != nil {
+		return
+	}
+	if _, err := p.Tx.Get(p.table, key); err != nil && !fault.Is(err, fault.Invalid) {
+		p.err = err
+	}
+}
+
 // Rows returns the rows that a query or a scan finds, until an error.
 func (p *Plan) Rows(found iter.Seq2[attr.Item, error]) iter.Seq[attr.Item] {
 	return func(yield func(attr.Item) bool) {
@@ -53,6 +66,20 @@ func (p *Plan) Rows(found iter.Seq2[attr.Item, error]) iter.Seq[attr.Item] {
 			}
 		}
 	}
+}
+
+// Count counts rows that a query finds, without decoding them, up to most.
+func (p *Plan) Count(q store.Query, most int) (n int) {
+	for p.err == nil && n < most {
+		q.Limit = most - n
+		page, err := p.Tx.QueryEncoded(q, func(attr.Encoded) error { return nil })
+		p.Fail(err)
+		n += page.Count
+		if q.StartKey = page.LastKey; q.StartKey == nil {
+			break
+		}
+	}
+	return n
 }
 
 // Read decodes the rows that a query or a scan finds. The list is never nil.
@@ -83,3 +110,11 @@ func Commit(tx *store.Tx, writes ...store.WriteItem) error {
 	}
 	return tx.TransactWrite(store.TransactWrite{Items: writes})
 }
+
+// Slice is how many items one transaction of an application writes at most, with its checks. DynamoDB takes 100; one is left for the row of an
+// Idempotency-Key.
+const Slice = 99
+
+// ErrMore is returned by a consumer that has done a slice of its work: its writes are committed, and it is called again with the same
+// records. It must write something each time, so that what is left shrinks. After a crash the work goes on where it was.
+var ErrMore = errors.New("there is more to do")

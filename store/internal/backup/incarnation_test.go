@@ -3,6 +3,7 @@ package backup_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,6 +21,58 @@ func begin(t testing.TB, s *store.Store, above, want uint64) {
 	got, err := s.BeginIncarnation(t.Context(), above)
 	if err != nil || got != want || s.Incarnation() != want || s.Seq() != want<<40 {
 		t.Errorf("incarnation %d (the store says %d, seq %x), %v; want %d", got, s.Incarnation(), s.Seq(), err, want)
+	}
+}
+
+// What a file has written last stays known when incarnations begin and backups are restored, before the next record.
+func TestLastWritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	s, err := store.Open(path, store.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(s *store.Store, when string, want uint64) {
+		t.Helper()
+		var got uint64
+		err := s.View(t.Context(), func(tx *store.Tx) (err error) {
+			got, err = tx.LastWritten()
+			return err
+		})
+		if err != nil || got != want {
+			t.Errorf("%s: %x was written last, %v; want %x", when, got, err, want)
+		}
+	}
+	want(s, "a new file", s.Seq())
+	if err := s.Define(t.Context(), storetest.Balls()); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Put(t, s, "balls", storetest.Ball("final", 1), storetest.Ball("final", 2))
+	last := s.Seq()
+	want(s, "with records", last)
+	begin(t, s, 0, 2)
+	begin(t, s, 2, 3)
+	want(s, "two incarnations later", last)
+	backup := filepath.Join(dir, "backup.db")
+	if _, err := s.Backup(t.Context(), backup, nil); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Put(t, s, "balls", storetest.Ball("final", 3))
+	want(s, "with a record of this one", 3<<40+1)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 { // the second time a backup of what was restored and never used
+		restored := filepath.Join(dir, fmt.Sprintf("restored%d.db", i))
+		if _, err := store.Restore(t.Context(), backup, restored, store.RestoreOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		r := storetest.OpenWith(t, restored, store.Options{NoSync: true})
+		want(r, "restored", last)
+		backup = filepath.Join(dir, fmt.Sprintf("backup%d.db", i))
+		if _, err := r.Backup(t.Context(), backup, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -150,7 +150,7 @@ func leaveHistory(d *disk.Draft, backup, path string) (info RestoreInfo, err err
 			return err
 		}
 		info.Node, info.Seq, info.Tables = st.Node, st.Journal.Last, len(st.Cat.ByName)
-		return writeIncarnation(btx, info.Incarnation, st.Journal)
+		return writeIncarnation(btx, info.Incarnation, st)
 	})
 	if err := errors.Join(err, db.Close()); err != nil {
 		return info, err
@@ -164,10 +164,12 @@ func leaveHistory(d *disk.Draft, backup, path string) (info RestoreInfo, err err
 }
 
 // writeIncarnation moves the journal to the start of an incarnation. Existing records stay; the sequences of later ones jump.
-func writeIncarnation(btx *bolt.Tx, incarnation uint64, j format.JournalState) error {
+func writeIncarnation(btx *bolt.Tx, incarnation uint64, st file.State) error {
 	m := btx.Bucket(format.BucketMeta)
+	written := format.LastWritten(m, btx.Bucket(format.BucketJournal), st.Incarnation, st.Journal)
 	return errors.Join(
+		m.Put(format.MetaWritten, format.NoteWritten(incarnation, written)),
 		m.Put(format.MetaIncarnation, binary.BigEndian.AppendUint64(nil, incarnation)),
-		m.Put(format.MetaJournal, j.StepTo(incarnation).Encode()),
+		m.Put(format.MetaJournal, st.Journal.StepTo(incarnation).Encode()),
 	)
 }

@@ -39,16 +39,31 @@ func Locked(ctx context.Context, f *os.File, progress func(where string)) ([]Pro
 		_ = f.Close()                                             // bbolt may have closed it
 		return []Problem{{Where: "file", What: err.Error()}}, nil //nolint:nilerr // a damaged file is an answer
 	}
-	problems, err := checkContents(ctx, db, progress)
+	problems, err := checkContents(ctx, db, is.BadMeta, progress)
 	if is.Lost > 0 {
 		problems = append(problems, Problem{Where: "file", What: fmt.Sprintf("%d pages are neither used nor free", is.Lost)})
 	}
 	return problems, errors.Join(err, db.Close())
 }
 
+// firstPages reports a first page that is damaged, and those that were when the file was opened and that nobody has read of.
+func (c *Checker) firstPages(bad *pages.BadMeta, st *file.State) error {
+	if bad != nil {
+		if err := c.say("%s", file.ReadableWords(bad, st.Journal.Last)); err != nil {
+			return err
+		}
+	}
+	for i := range st.Damages {
+		if err := c.say("%s", st.Damages[i].Words()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkContents checks everything above the level of pages. It runs on a goroutine where a fault in the memory map, which an unreadable
 // disk causes, is a panic, and reports panics as problems.
-func checkContents(ctx context.Context, db *bolt.DB, progress func(where string)) (problems []Problem, err error) {
+func checkContents(ctx context.Context, db *bolt.DB, bad *pages.BadMeta, progress func(where string)) (problems []Problem, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -65,6 +80,9 @@ func checkContents(ctx context.Context, db *bolt.DB, progress func(where string)
 			st, err := file.ReadMeta(btx)
 			if err != nil {
 				return c.say("%v", err)
+			}
+			if err := c.firstPages(bad, &st); err != nil {
+				return err
 			}
 			snap := &txn.Snapshot{Btx: btx, Buckets: map[string]*bolt.Bucket{}}
 			// A reader without a deadline: nobody writes to this file.

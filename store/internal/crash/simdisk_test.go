@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/simdisk"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -286,9 +286,7 @@ func (sim *simLives) together(ctx context.Context) error {
 		sim.ledger.advance(writer, sim.acked[writer])
 		j := newJob(sim.ledger.seed, writer, sim.acked[writer]+1)
 		wg.Go(func() { errs[i] = sim.s.Update(ctx, j.perform) })
-		for sim.s.Stats().Waiting <= i {
-			runtime.Gosched()
-		}
+		wait.Until(sim.t, writer+" waits", func() bool { return sim.s.Stats().Waiting > i })
 	}
 	close(goOn)
 	wg.Wait()

@@ -57,7 +57,7 @@ func Compact(ctx context.Context, path string, progress func(done, total int64))
 
 // compactWorth reports whether a file is large enough to be compacted and more than half free.
 func compactWorth(is pages.Verified, o Options) bool {
-	return o.CompactAbove >= 0 && is.Meta.Used() > o.CompactAbove && is.Free > is.Meta.High/2
+	return is.BadMeta == nil && o.CompactAbove >= 0 && is.Meta.Used() > o.CompactAbove && is.Free > is.Meta.High/2
 }
 
 // compactAtOpen compacts the file that Open has locked if it is worth it. Unless it returns an error, the returned file is locked.
@@ -97,6 +97,11 @@ func compactFile(ctx context.Context, path string, f *os.File, progress func(don
 	if err != nil {
 		_ = f.Close()
 		return nil, info, DamagedFile(path, err)
+	}
+	if is.BadMeta != nil { // a new file would hide it
+		_ = f.Close()
+		return nil, info, fault.New(fault.Damaged, "store_damaged",
+			"%s was not compacted: one of its two first pages is damaged. Start the node, which notes the damage, and compact after that", path)
 	}
 	live := int64((is.Meta.High - is.Free) * is.Meta.PageSize)
 	if err := disk.RoomFor(filepath.Dir(path), live); err != nil {

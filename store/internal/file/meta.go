@@ -43,6 +43,7 @@ type State struct {
 	Format  uint32
 	Journal format.JournalState
 	Cat     *catalogue.Tables
+	Damages []Damage // of which nobody has read yet, the oldest first
 }
 
 // ReadMeta reads the meta bucket. It refuses a foreign file with ErrForeign.
@@ -71,6 +72,10 @@ func ReadMeta(btx *bolt.Tx) (State, error) {
 		return State{}, errors.New("its incarnation or journal position cannot be read")
 	}
 	st.Incarnation, st.Journal = binary.BigEndian.Uint64(inc), j
+	var err error
+	if st.Damages, err = DecodeDamages(m.Get(format.MetaDamages)); err != nil {
+		return State{}, err
+	}
 	cat, err := catalogue.Load(btx)
 	st.Cat = cat
 	return st, err

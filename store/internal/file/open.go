@@ -59,6 +59,13 @@ func Open(path string, o Options) (*File, error) {
 		_ = f.Close()
 		return nil, DamagedFile(path, err)
 	}
+	bad, corrected := is.BadMeta, false
+	if bad != nil {
+		if is, corrected, err = correctFirstPage(f, is); err != nil {
+			_ = f.Close()
+			return nil, DamagedFile(path, err)
+		}
+	}
 	f, is, compaction, err := compactAtOpen(path, f, is, o)
 	if err != nil {
 		return nil, err
@@ -82,7 +89,18 @@ func Open(path string, o Options) (*File, error) {
 		_ = db.Close()
 		return nil, DamagedFile(path, err)
 	}
+	if bad != nil {
+		out.noteDamage(bad, corrected, o.Now())
+	}
 	return out, nil
+}
+
+// correctFirstPage sets a wrong bit of a first page right if the last commit is lost without it.
+func correctFirstPage(f *os.File, was pages.Verified) (is pages.Verified, corrected bool, err error) {
+	if is, corrected, err = was.BadMeta.Correct(f); !corrected {
+		return was, false, err
+	}
+	return is, true, nil
 }
 
 func (f *File) readState() error {

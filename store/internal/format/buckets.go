@@ -39,6 +39,8 @@ var (
 	MetaIncarnation = []byte("incarnation")
 	MetaNextID      = []byte("next-id")
 	MetaJournal     = []byte("journal")
+	MetaDamages     = []byte("damages") // of the file's first pages, as JSON, until somebody has read of them
+	MetaWritten     = []byte("written") // in files since they note it: see NoteWritten
 
 	Magic = []byte("touchline store")
 )

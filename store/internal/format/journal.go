@@ -18,6 +18,28 @@ func (j JournalState) StepTo(incarnation uint64) JournalState {
 	return j
 }
 
+// LastWritten returns the sequence of the last record that was written, in whichever incarnation: the present one may have none. If the
+// file does not say, because a program that did not note it began the incarnation and the journal is trimmed, it is where the present
+// incarnation starts, which is not less.
+func LastWritten(meta, journal *bolt.Bucket, incarnation uint64, j JournalState) uint64 {
+	if j.Last != incarnation<<IncarnationBits {
+		return j.Last
+	}
+	if note := meta.Get(MetaWritten); len(note) == 16 && binary.BigEndian.Uint64(note) == incarnation {
+		return binary.BigEndian.Uint64(note[8:])
+	}
+	if last, _ := journal.Cursor().Last(); len(last) == 8 {
+		return binary.BigEndian.Uint64(last)
+	}
+	return j.Last
+}
+
+// NoteWritten returns the value of MetaWritten: the last sequence that was written before an incarnation began.
+func NoteWritten(incarnation, seq uint64) []byte {
+	note := binary.BigEndian.AppendUint64(make([]byte, 0, 16), incarnation)
+	return binary.BigEndian.AppendUint64(note, seq)
+}
+
 // JournalFill packs the pages of a bucket that only grows at its end.
 const JournalFill = 0.9
 

@@ -35,6 +35,7 @@ const (
 	pageHeader    = 16 // id 8, flags 2, count 2, overflow 4
 	metaSize      = 64
 	metaSummed    = 56
+	metaTxid      = 48
 	elementSize   = 16 // of branch and leaf pages
 	bucketHeader  = 16 // root page 8, sequence 8
 	pageBranch    = 0x01
@@ -65,9 +66,10 @@ func (m Meta) Used() int64 { return int64(m.High * m.PageSize) }
 // Verified is the result of Verify.
 type Verified struct {
 	Meta       Meta
-	Free       uint64 // pages
-	Lost       uint64 // pages neither free nor used, if every page was verified
-	Prefetched bool   // the whole file was read into the page cache
+	Free       uint64   // pages
+	Lost       uint64   // pages neither free nor used, if every page was verified
+	Prefetched bool     // the whole file was read into the page cache
+	BadMeta    *BadMeta // nil: both meta pages can be read
 }
 
 // Verify refuses a file that bbolt must not open. It does not change the file. It verifies every page if that is fast, if bbolt would
@@ -94,6 +96,9 @@ func verify(f *os.File, whole bool, contents func(bucket, key, value []byte) err
 	meta, used := is.Meta, is.Meta.Used()
 	if used > info.Size() {
 		return is, fmt.Errorf("it is truncated: %d bytes of %d", info.Size(), used)
+	}
+	if is.BadMeta, err = examineOther(f, is.Meta); err != nil {
+		return is, err
 	}
 	v := newVerifier(f, meta)
 	v.contents = contents
@@ -157,7 +162,12 @@ func readMetaPage(f io.ReaderAt, at int64) (m Meta, err error) {
 		}
 		return m, err
 	}
-	order, body := binary.NativeEndian, b[pageHeader:]
+	return parseMeta(b[pageHeader:])
+}
+
+// parseMeta reads a meta page's body, and refuses one that is not as it was written.
+func parseMeta(body []byte) (m Meta, err error) {
+	order := binary.NativeEndian
 	if order.Uint32(body) != boltMagic {
 		return m, ErrForeign
 	}
@@ -169,13 +179,19 @@ func readMetaPage(f io.ReaderAt, at int64) (m Meta, err error) {
 	if sum.Sum64() != order.Uint64(body[metaSummed:]) {
 		return m, errors.New("its first pages are damaged")
 	}
+	return fieldsOf(body), nil
+}
+
+// fieldsOf reads the fields of a meta page's body, whatever they are.
+func fieldsOf(body []byte) Meta {
+	order := binary.NativeEndian
 	return Meta{
 		PageSize: uint64(order.Uint32(body[8:])),
 		root:     order.Uint64(body[16:]),
 		freelist: order.Uint64(body[32:]),
 		High:     order.Uint64(body[40:]),
-		txid:     order.Uint64(body[48:]),
-	}, nil
+		txid:     order.Uint64(body[metaTxid:]),
+	}
 }
 
 func (m Meta) check() error {

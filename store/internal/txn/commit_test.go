@@ -12,6 +12,7 @@ import (
 
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -159,9 +160,7 @@ func TestALeaderThatEscapesLeavesTheOthersAlone(t *testing.T) {
 			for n := 1; n <= 3; n++ {
 				wg.Go(func() { storetest.Put(t, s, "balls", storetest.Ball("final", n)) })
 			}
-			for s.Stats().Waiting < 3 {
-				runtime.Gosched()
-			}
+			wait.Until(t, "three writers wait", func() bool { return s.Stats().Waiting == 3 })
 			close(release)
 			wg.Wait()
 			if storetest.Get(t, s, "balls", storetest.Ball("final", 0)) != nil {
@@ -200,9 +199,7 @@ func TestCancelledMemberIsSkipped(t *testing.T) {
 		}
 		close(release) // the cancelled one did not wait for the running one
 	})
-	for s.Stats().Waiting == 0 {
-		runtime.Gosched()
-	}
+	wait.Until(t, "the second writer waits", func() bool { return s.Stats().Waiting > 0 })
 	cancel()
 	wg.Wait()
 	if ran {

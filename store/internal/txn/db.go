@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"os"
@@ -51,6 +52,14 @@ func (tx *Tx) BeginIncarnation(next uint64) error {
 	if binary.BigEndian.Uint64(had) >= next {
 		return fault.New(fault.Conflict, "incarnation_passed", "another incarnation has begun meanwhile")
 	}
+	written, err := tx.lastWritten()
+	if err != nil {
+		return err
+	}
+	note := format.NoteWritten(next, written)
+	if err := tx.Batch.Set(meta, format.MetaWritten, note, bytes.Clone(meta.Get(format.MetaWritten))); err != nil {
+		return tx.BreakOff(err)
+	}
 	value := binary.BigEndian.AppendUint64(nil, next)
 	if err := tx.Batch.Set(meta, format.MetaIncarnation, value, had); err != nil {
 		return tx.BreakOff(err)
@@ -58,6 +67,60 @@ func (tx *Tx) BeginIncarnation(next uint64) error {
 	tx.Batch.Journal = tx.Batch.Journal.StepTo(next)
 	tx.Batch.begun = next
 	return nil
+}
+
+// ForgetDamage removes the note of a damage that somebody has read of, and returns those that are left.
+func (tx *Tx) ForgetDamage(id int64) (left []file.Damage, err error) {
+	meta, err := tx.Bucket(format.BucketMeta)
+	if err != nil {
+		return nil, err
+	}
+	had := bytes.Clone(meta.Get(format.MetaDamages))
+	kept, err := file.DecodeDamages(had)
+	if err != nil {
+		return nil, refusal.Damaged(err, "its notes of damage cannot be read")
+	}
+	for _, d := range kept {
+		if d.ID != id {
+			left = append(left, d)
+		}
+	}
+	if len(left) == len(kept) {
+		return nil, fault.New(fault.NotFound, "not_found", "no damage is noted under this number: somebody else may have read of it")
+	}
+	raw, err := file.EncodeDamages(left)
+	if err != nil {
+		return nil, err
+	}
+	if err := tx.Batch.Set(meta, format.MetaDamages, raw, had); err != nil {
+		return nil, tx.BreakOff(err)
+	}
+	return left, nil
+}
+
+// LastWritten returns the sequence of the last journal record, of an earlier incarnation if the present one has none.
+func (tx *Tx) LastWritten() (uint64, error) {
+	if err := tx.Enter(); err != nil {
+		return 0, err
+	}
+	defer tx.Leave()
+	return tx.lastWritten()
+}
+
+func (tx *Tx) lastWritten() (uint64, error) {
+	meta, err := tx.Bucket(format.BucketMeta)
+	if err != nil {
+		return 0, err
+	}
+	journal, err := tx.Bucket(format.BucketJournal)
+	if err != nil {
+		return 0, err
+	}
+	incarnation := meta.Get(format.MetaIncarnation)
+	if len(incarnation) != 8 {
+		return 0, refusal.Damaged(nil, "its incarnation cannot be read")
+	}
+	return format.LastWritten(meta, journal, binary.BigEndian.Uint64(incarnation), tx.JournalState()), nil
 }
 
 // DB runs transactions on an open file.
@@ -72,6 +135,7 @@ type DB struct {
 	Cat         atomic.Pointer[catalogue.Tables]
 	Journal     atomic.Pointer[format.JournalState]
 	Incarnation atomic.Uint64
+	Damages     atomic.Pointer[[]file.Damage] // of the first pages, until somebody has read of them
 
 	LongTurns atomic.Pointer[func(LongTurn)]
 
@@ -98,6 +162,7 @@ func New(f *file.File, o file.Options) *DB {
 	e.Cat.Store(st.Cat)
 	e.Journal.Store(&st.Journal)
 	e.Incarnation.Store(st.Incarnation)
+	e.Damages.Store(&st.Damages)
 	e.older.Store(st.Format < format.FormatVersion)
 	e.Readers = newReaders(o.ReadDeadline)
 	e.Commits = newCommitter(e)

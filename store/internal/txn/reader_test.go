@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -20,11 +21,11 @@ func TestReadDeadlineGivesTheSnapshotBack(t *testing.T) {
 	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, storetest.Balls())
 	storetest.Put(t, s, "balls", storetest.Ball("final", 1))
 	storetest.View(t, s, func(tx *store.Tx) error {
-		deadline := time.Now().Add(time.Minute)
 		var err error
-		for err == nil && time.Now().Before(deadline) {
+		wait.Until(t, "a read is refused", func() bool {
 			_, err = tx.Get("balls", storetest.Ball("final", 1))
-		}
+			return err != nil
+		})
 		storetest.WantFault(t, err, fault.Unavailable, "read_deadline")
 		st := s.Stats()
 		if st.OpenReaders != 1 || st.OldestReader < o.ReadDeadline {
