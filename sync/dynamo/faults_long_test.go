@@ -148,7 +148,7 @@ func stormyCAS(t *testing.T, c *Client, h *history, client, seen, to int, rng *r
 		return int(v)
 	case intent.Unknown:
 		h.add(client, begin, in, casOut{lost: true}, true)
-	case intent.Offline: // it never happened
+	case intent.Offline, intent.Throttled: // it never happened
 	default:
 		t.Errorf("%v", err)
 	}

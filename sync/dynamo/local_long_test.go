@@ -252,12 +252,12 @@ func testPages(t *testing.T, c *Client) {
 			r.After = p.LastKey
 		}
 	}
-	all, pages := read(remote.Reading{Table: "pages", Limit: 10})
+	all, pages := read(remote.Reading{Table: "pages", Limit: 10, Consistent: true})
 	slices.Sort(all)
 	if len(slices.Compact(all)) != items || pages < 3 {
 		t.Errorf("a scan in %d pages: %v", pages, all)
 	}
-	query := remote.Reading{Table: "pages", KeyCondition: "#p = :p AND sk > :k", Limit: 5, Params: expr.Params{
+	query := remote.Reading{Table: "pages", Consistent: true, KeyCondition: "#p = :p AND sk > :k", Limit: 5, Params: expr.Params{
 		Names: map[string]string{"#p": "pk"}, Values: attr.Item{":p": attr.S("p1"), ":k": num("3")},
 	}}
 	if got, pages := read(query); strings.Join(got, " ") != "5 7 9 11 13 15 17 19 21 23" || pages < 2 {

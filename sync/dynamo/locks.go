@@ -50,7 +50,7 @@ func (l *locks) Update(ctx context.Context, c lease.Change) (lease.Record, error
 // List implements lease.Table.
 func (l *locks) List(ctx context.Context) ([]lease.Record, error) {
 	var out []lease.Record
-	next := remote.Reading{Table: l.table}
+	next := remote.Reading{Table: l.table, Consistent: true}
 	for {
 		page, err := l.c.Read(ctx, next)
 		if err != nil {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/expr"
 	"github.com/touchline/touchline/sync/replica/intent"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // operation returns a request's operation.
@@ -122,6 +124,17 @@ func TestRequests(t *testing.T) {
 	}
 	if _, err := c.Get(t.Context(), "events", item("a")); err != nil || got["ConsistentRead"] != true {
 		t.Errorf("%v, %v", got, err)
+	}
+	for name, r := range map[string]remote.Reading{
+		"Query": {Table: "events", KeyCondition: "pk = :p", Params: expr.Params{Values: attr.Item{":p": attr.S("a")}}},
+		"Scan":  {Table: "events"},
+	} {
+		for _, consistent := range []bool{true, false} {
+			r.Consistent = consistent
+			if _, err := c.Read(t.Context(), r); err != nil || got["ConsistentRead"] != consistent {
+				t.Errorf("%s, consistent: %v: %v, %v", name, consistent, got, err)
+			}
+		}
 	}
 	err := c.Transact(t.Context(), []intent.Call{{Table: "events", Key: item("a"), Condition: "attribute_exists(pk)"}}, "T1")
 	if err != nil || got["ClientRequestToken"] != "T1" || strings.Count(fmt.Sprint(got), "ALL_OLD") != 1 {

@@ -29,7 +29,7 @@ func (c *Client) Read(ctx context.Context, r remote.Reading) (remote.Page, error
 		return c.scan(ctx, r)
 	}
 	out, err := call(ctx, c, "Query", []string{r.Table}, c.db.Query, &dynamodb.QueryInput{
-		TableName: c.table(r.Table), KeyConditionExpression: new(r.KeyCondition), ConsistentRead: new(true),
+		TableName: c.table(r.Table), KeyConditionExpression: new(r.KeyCondition), ConsistentRead: new(r.Consistent),
 		ExpressionAttributeNames: r.Names, ExpressionAttributeValues: toItem(r.Values),
 		ExclusiveStartKey: toItem(r.After), Limit: limit(r.Limit), ReturnConsumedCapacity: total,
 	})
@@ -42,7 +42,7 @@ func (c *Client) Read(ctx context.Context, r remote.Reading) (remote.Page, error
 
 func (c *Client) scan(ctx context.Context, r remote.Reading) (remote.Page, error) {
 	out, err := call(ctx, c, "Scan", []string{r.Table}, c.db.Scan, &dynamodb.ScanInput{
-		TableName: c.table(r.Table), ConsistentRead: new(true), ExclusiveStartKey: toItem(r.After),
+		TableName: c.table(r.Table), ConsistentRead: new(r.Consistent), ExclusiveStartKey: toItem(r.After),
 		Limit: limit(r.Limit), ReturnConsumedCapacity: total,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"sync"
@@ -30,8 +31,9 @@ type skew struct {
 
 // sample is the server's clock at one instant, according to one answer.
 type sample struct {
-	ahead time.Duration // server time minus boot clock, from the Unix epoch
-	at    time.Duration // boot clock
+	ahead  time.Duration // server time minus boot clock, from the Unix epoch
+	at     time.Duration // boot clock
+	within time.Duration // how far ahead may be off: half a second and half the trip
 }
 
 func newSkew(times lease.Times) *skew { return &skew{times: times} }
@@ -48,7 +50,7 @@ func (s *skew) observe(date string, sent, received lease.Instant) {
 	at := sent.Boot + trip/2
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.samples = append(s.samples, sample{middle - at, at})
+	s.samples = append(s.samples, sample{middle - at, at, time.Second/2 + trip/2})
 	for len(s.samples) > skewSamples || received.Boot-s.samples[0].at > maxAge {
 		s.samples = s.samples[1:]
 	}
@@ -67,15 +69,12 @@ func (s *skew) now() time.Duration {
 	if len(s.samples) == 0 {
 		return 0
 	}
-	ahead := make([]time.Duration, len(s.samples))
-	for i, x := range s.samples {
-		ahead[i] = x.ahead
-	}
-	slices.Sort(ahead)
+	sorted := slices.SortedFunc(slices.Values(s.samples), func(a, b sample) int { return cmp.Compare(a.ahead, b.ahead) })
+	median := sorted[(len(sorted)-1)/2]
 	now := s.times.Now()
-	d := ahead[(len(ahead)-1)/2] + now.Boot - time.Duration(now.Wall.UnixNano())
-	if d.Abs() < time.Second {
-		return 0 // below the resolution of a Date
+	d := median.ahead + now.Boot - time.Duration(now.Wall.UnixNano())
+	if d.Abs() < max(time.Second, median.within) {
+		return 0 // a Date has whole seconds, and a slow answer says even less
 	}
 	return d
 }

@@ -28,7 +28,9 @@ type transport struct {
 	skew     *skew
 	official bool // AWS's own endpoint, which sends a request id with every answer
 
-	mu      sync.Mutex
+	mu       sync.Mutex
+	answered time.Duration // boot time of the latest answer
+
 	checked time.Duration // boot time of the last check of the machine's addresses
 	home    string        // the addresses found then
 	homes   func() string
@@ -81,8 +83,9 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	//nolint:gosec // the URL is the configured endpoint
 	resp, err := t.client.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))
 	if err != nil {
-		// Other idle connections use the same dead route.
-		t.reset()
+		if !t.answeredSince(sent.Boot) { // the other idle connections may use the same dead route
+			t.reset()
+		}
 		return nil, err
 	}
 	defer resp.Body.Close()
@@ -95,6 +98,7 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	if err := whole(resp); err != nil {
 		return nil, err
 	}
+	t.noteAnswer(received.Boot)
 	t.skew.observe(resp.Header.Get("Date"), sent, received)
 	return resp, nil
 }
@@ -117,6 +121,20 @@ func whole(resp *http.Response) error {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return nil
+}
+
+// noteAnswer records when the server answered.
+func (t *transport) noteAnswer(at time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.answered = max(t.answered, at)
+}
+
+// answeredSince reports whether the server has answered anything since then. If it has, the route is not dead: the line has lost one answer.
+func (t *transport) answeredSince(at time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.answered > at
 }
 
 func (t *transport) reset() { t.client.CloseIdleConnections() }

@@ -9,17 +9,17 @@ import (
 
 // This file holds every expression sent to a locks table; all engines get the same text.
 
-// taking is the update that acquires a lock. If the record was deleted or never had a fence, the fence restarts at the
-// current time in milliseconds, which is above any earlier fence.
-const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, " +
-	"fence = if_not_exists(fence, :start) + :one"
+// taking is the update that acquires a lock. DynamoDB has no max() in an update, so the fence is computed here from the record as it was
+// read, and each condition under which a lock is taken repeats the fence that was read.
+const taking = "SET holder = :me, expiresAt = :expires, rvn = :rvn, ttlMs = :ttl, renewals = :none, fence = :fence"
 
-// Conditions under which a lock may be acquired.
+// Conditions under which a lock may be acquired. A record that the original application made has no fence; it counts as 0.
 const (
-	ifFree   = "attribute_not_exists(lockKey) OR expiresAt = :zero"
-	ifOurs   = "holder = :h AND fence = :f"
-	ifStill  = "rvn = :seen AND holder = :h AND expiresAt = :e"
-	ifLapsed = "attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h"
+	ifFenceIs = "(attribute_not_exists(fence) OR fence = :was)"
+	ifFree    = "attribute_not_exists(lockKey) OR (expiresAt = :zero AND " + ifFenceIs + ")"
+	ifOurs    = "holder = :h AND " + ifFenceIs
+	ifStill   = "rvn = :seen AND holder = :h AND expiresAt = :e AND " + ifFenceIs
+	ifLapsed  = "attribute_not_exists(rvn) AND expiresAt < :now AND expiresAt = :seen AND holder = :h AND " + ifFenceIs
 )
 
 // What a holder does with its lock. These are not conditional on rvn: after a lost answer the holder does not know it. Renewals are
@@ -33,24 +33,31 @@ const (
 	releasing = "SET expiresAt = :zero, rvn = :rvn"
 )
 
-// take builds the change that acquires a lock for this node under the given condition and its values.
-func (m *Manager) take(key, condition string, values attr.Item, now Instant) Change {
+// take builds the change that acquires a lock for this node, given its record as it was read (zero: none), under the given condition and
+// its values.
+func (m *Manager) take(key string, was *Record, seen seenFences, condition string, values attr.Item, now Instant) Change {
 	all := attr.Item{
 		":me":      attr.S(m.me),
 		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),
 		":rvn":     attr.S(m.rvn()),
 		":ttl":     attr.Int(m.ttl.Milliseconds()),
-		":start":   attr.Int(m.firstFence(now)),
-		":one":     attr.Int(1),
+		":was":     attr.Int(was.Fence),
+		":fence":   attr.Int(m.nextFence(was.Fence, seen, now)),
 		":none":    attr.Int(0),
 	}
 	maps.Copy(all, values)
 	return Change{Key: key, Update: taking, Condition: condition, Values: all}
 }
 
-// firstFence returns the fence for a lock without a record: the server's milliseconds followed by three digits derived from the
-// holder's name. If a record is deleted twice, two nodes may acquire the lock in the same millisecond (or the same second, the
-// resolution of a server's Date header); the digits keep their fences apart.
+// nextFence returns the fence of a new holder. It is above the record's, which suffices unless the record was deleted or the table restored;
+// above what the time gives, which is above the fences of all holders whose clocks were right; and above all that this node has seen.
+func (m *Manager) nextFence(was int64, seen seenFences, now Instant) int64 {
+	return max(was+1, m.firstFence(now), seen.highest()+1, 1)
+}
+
+// firstFence returns the fence that the time gives: the server's milliseconds followed by three digits derived from the holder's name. If a
+// record is deleted twice, two nodes may acquire the lock in the same millisecond (or the same second, the resolution of a server's Date
+// header); the digits keep their fences apart.
 func (m *Manager) firstFence(now Instant) int64 {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(m.me))

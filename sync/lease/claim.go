@@ -18,14 +18,17 @@ type sighting struct {
 }
 
 // claim decides how a lock may be acquired now. It returns *HeldError if it may not.
-func (m *Manager) claim(key string, r Record, exists bool, now Instant) (Change, error) {
+func (m *Manager) claim(key string, r Record, exists bool, seen seenFences, now Instant) (Change, error) {
+	take := func(condition string, values attr.Item) (Change, error) {
+		return m.take(key, &r, seen, condition, values, now), nil
+	}
 	switch {
 	case !exists || r.Released():
-		return m.take(key, ifFree, attr.Item{":zero": attr.Int(0)}, now), nil
+		return take(ifFree, attr.Item{":zero": attr.Int(0)})
 	case r.Holder == m.me, m.local && heldBy(r.Holder, m.node):
 		// An answer was lost, or a lease ended without its release. Without a cloud this may also be the lock of an earlier run,
 		// which is dead because this run has the file open. In the cloud a clone of this machine may be alive.
-		return m.take(key, ifOurs, attr.Item{":h": attr.S(r.Holder), ":f": attr.Int(r.Fence)}, now), nil
+		return take(ifOurs, attr.Item{":h": attr.S(r.Holder)})
 	}
 	if still := m.stillFor(key, &r, now); still < r.stands() {
 		return Change{}, &HeldError{Key: key, Holder: r.Holder, Retry: r.stands() - still}
@@ -35,10 +38,9 @@ func (m *Manager) claim(key string, r Record, exists bool, now Instant) (Change,
 		return Change{}, &HeldError{Key: key, Holder: r.Holder, Retry: time.Duration(r.ExpiresAt-ms) * time.Millisecond}
 	}
 	if r.RVN != "" {
-		return m.take(key, ifStill, attr.Item{":seen": attr.S(r.RVN), ":h": h, ":e": attr.Int(r.ExpiresAt)}, now), nil
+		return take(ifStill, attr.Item{":seen": attr.S(r.RVN), ":h": h, ":e": attr.Int(r.ExpiresAt)})
 	}
-	return m.take(key, ifLapsed,
-		attr.Item{":now": attr.Int(ms), ":seen": attr.Int(r.ExpiresAt), ":h": h}, now), nil
+	return take(ifLapsed, attr.Item{":now": attr.Int(ms), ":seen": attr.Int(r.ExpiresAt), ":h": h})
 }
 
 // Holder returns the node that holds a lock, as far as can be seen without acquiring it. It returns "" if the lock has no record,
@@ -101,8 +103,12 @@ func (m *Manager) acquire(ctx context.Context, key string) (*Lease, error) {
 		return nil, err
 	}
 	for {
+		seen, err := m.fences.recall(ctx, key)
+		if err != nil {
+			return nil, err
+		}
 		sent := m.times.Now()
-		change, err := m.claim(key, r, exists, sent)
+		change, err := m.claim(key, r, exists, seen, sent)
 		if err != nil {
 			return nil, err
 		}
@@ -114,8 +120,10 @@ func (m *Manager) acquire(ctx context.Context, key string) (*Lease, error) {
 		if !ok {
 			return nil, err
 		}
-		if failed.OK && failed.Old.Holder == m.me && failed.Old.Fence > r.Fence {
-			// A copy of our own request got here first. Acquire again, to know from when the term counts.
+		// A copy of our own request got here first: acquire again, to know from when the term counts. Or another node took the lock and
+		// released it since it was read.
+		moved := failed.OK && failed.Old.Fence > r.Fence
+		if moved && (failed.Old.Holder == m.me || failed.Old.Released()) {
 			r, exists = failed.Old, true
 			continue
 		}
@@ -142,9 +150,11 @@ func (m *Manager) Recover(ctx context.Context) (freed int, err error) {
 		if r.Released() || r.Holder == m.me || !heldBy(r.Holder, m.node) {
 			continue
 		}
-		c := m.take(r.Key, ifOurs, attr.Item{
-			":h": attr.S(r.Holder), ":f": attr.Int(r.Fence), ":expires": attr.Int(0),
-		}, m.times.Now())
+		seen, err := m.fences.recall(ctx, r.Key)
+		if err != nil {
+			return freed, err
+		}
+		c := m.take(r.Key, r, seen, ifOurs, attr.Item{":h": attr.S(r.Holder), ":expires": attr.Int(0)}, m.times.Now())
 		if _, err := m.update(ctx, c); err != nil {
 			return freed, err
 		}

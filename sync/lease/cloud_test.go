@@ -152,6 +152,70 @@ func (y *yard) judge() {
 	}
 }
 
+// The locks table in the cloud is restored to yesterday while a holder of today works. Another node takes the lock at once, because
+// yesterday's holder had released it, and its fence is above that of today's holder, whose writes are refused from then on. The node that saw
+// today's fence reports that it went back.
+func TestLocksTableRestoredInTheCloud(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		y := newYard(t, 1)
+		ctx := t.Context()
+		manager := func(name string) (*lease.Manager, *simcloud.Link) {
+			link := y.net.Link(name, time.Now, nil)
+			m, err := lease.New(lease.Config{Table: link.Locks("locks"), Node: name, Boot: "b", TTL: term, Times: bubble{}, Skew: link.Skew})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return m, link
+		}
+		hold := func(m *lease.Manager) *lease.Lease {
+			l, err := m.Acquire(ctx, lock)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return l
+		}
+		write := func(link *simcloud.Link, l *lease.Lease, by string) error {
+			_, err := link.Write(ctx, intent.Call{
+				Op: store.OpUpdate, Table: "items", Key: attr.Item{"id": attr.S("x")},
+				Update: "SET #f = :f, #by = :by", Condition: "attribute_not_exists(#f) OR #f <= :f",
+				Params: expr.Params{Names: map[string]string{"#f": "_f", "#by": "by"}, Values: attr.Item{":f": attr.Int(l.Fence()), ":by": attr.S(by)}},
+			})
+			return err
+		}
+		first, _ := manager("first")
+		todays, todaysLink := manager("todays")
+		next, nextLink := manager("next")
+		if err := hold(first).Release(ctx); err != nil {
+			t.Fatal(err)
+		}
+		yesterday := time.Now()
+		rest(ctx, 24*time.Hour)
+		today := hold(todays)
+		if err := write(todaysLink, today, "todays"); err != nil {
+			t.Fatal(err)
+		}
+		if node, err := next.Holder(ctx, lock); err != nil || node != "todays" {
+			t.Fatalf("the holder is %q, %v", node, err)
+		}
+		rest(ctx, 2*time.Second)
+		y.cloud.Restore(yesterday, "locks")
+		taken := hold(next)
+		if err := write(nextLink, taken, "next"); err != nil {
+			t.Errorf("the new holder is refused: %v", err)
+		}
+		if err := write(todaysLink, today, "todays"); err == nil {
+			t.Error("today's holder still writes")
+		}
+		if _, err := todays.Raise(ctx, lock, taken.Fence()); err == nil {
+			t.Error("today's holder has raised the lock of another")
+		}
+		y.judge()
+		if len(next.Fallen()) != 1 || len(todays.Fallen()) > 0 || len(first.Fallen()) > 0 {
+			t.Errorf("reported by those who saw it: %+v, %+v, %+v", next.Fallen(), todays.Fallen(), first.Fallen())
+		}
+	})
+}
+
 // Leases over the cloud's table. Requests and answers get lost, come late and twice, and the machines' clocks are hours apart. Still nobody
 // works beside the holder, writes under an old fence are refused, and work goes on once all is well.
 func TestOverASimulatedCloud(t *testing.T) {

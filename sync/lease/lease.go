@@ -3,7 +3,6 @@ package lease
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"time"
 
@@ -109,8 +108,8 @@ func (l *Lease) Release(ctx context.Context) error {
 // deleted and created again. If the lock is still ours, its fence becomes above+1 and the caller can repeat the write with it;
 // otherwise the lease is over.
 func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
-	if above < 0 || above == math.MaxInt64 {
-		return fault.New(fault.Damaged, "lease_fence", "no valid fence is above %d", above)
+	if err := l.m.sawItem(ctx, l.key, above); err != nil {
+		return err
 	}
 	l.io <- struct{}{}
 	defer func() { <-l.io }()
@@ -190,7 +189,7 @@ func (l *Lease) judge(r Record, exists bool) error {
 	}
 	l.mu.Unlock()
 	if fell {
-		return l.lose("its record was deleted and created again")
+		return l.lose("its record was deleted and created again, or went back to an earlier state")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -45,6 +46,8 @@ type Config struct {
 	// Fit returns an error if this node cannot do the work that locks are for. It is called before a lock is acquired and before each
 	// renewal: a node that is not fit acquires nothing and releases what it holds. Default: always fit.
 	Fit func() error
+	// Fences is what this node remembers of the table's fences. Default: in memory only.
+	Fences *Fences
 	// Skew is the server's clock minus ours, estimated from the table's answers. Default 0.
 	Skew   func() time.Duration
 	Times  Times         // default RealTimes()
@@ -65,13 +68,17 @@ type Manager struct {
 	rvn      func() string
 	log      *slog.Logger
 	wake     chan struct{}
+	fences   *Fences
 
-	unrenewed rate.Sometimes // limits how often failed renewals are logged
+	unrenewed  rate.Sometimes // limits how often failed renewals are logged
+	unrecorded rate.Sometimes // the same of fences that could not be remembered
 
 	mu     sync.Mutex
 	busy   map[string]bool // keys being acquired
 	leases map[string]*Lease
 	seen   map[string]*sighting
+	fallen map[string]Fallen
+	falls  int64 // since the start
 	ended  bool
 }
 
@@ -91,8 +98,11 @@ func New(cfg Config) (*Manager, error) {
 	m := &Manager{
 		table: cfg.Table, node: cfg.Node, me: HolderText(cfg.Node, cfg.Boot), ttl: cfg.TTL, local: cfg.Local,
 		took: cfg.Took, fit: cfg.Fit, skew: cfg.Skew, times: cfg.Times, rvn: cfg.RVN, log: cfg.Logger, wake: make(chan struct{}, 1),
-		busy: map[string]bool{}, leases: map[string]*Lease{}, seen: map[string]*sighting{},
-		unrenewed: rate.Sometimes{Interval: complainEvery},
+		busy: map[string]bool{}, leases: map[string]*Lease{}, seen: map[string]*sighting{}, fallen: map[string]Fallen{},
+		unrenewed: rate.Sometimes{Interval: complainEvery}, unrecorded: rate.Sometimes{Interval: complainEvery}, fences: cfg.Fences,
+	}
+	if m.fences == nil {
+		m.fences = FencesIn(nil, "")
 	}
 	if m.fit == nil {
 		m.fit = func() error { return nil }
@@ -126,16 +136,46 @@ func (m *Manager) requestContext(ctx context.Context) (context.Context, context.
 	return context.WithTimeout(ctx, m.ttl/6)
 }
 
+// get reads a lock's record.
 func (m *Manager) get(ctx context.Context, key string) (Record, bool, error) {
-	ctx, cancel := m.requestContext(ctx)
+	before, err := m.fences.recall(ctx, key)
+	if err != nil {
+		return Record{}, false, err
+	}
+	within, cancel := m.requestContext(ctx)
 	defer cancel()
-	return m.table.Get(ctx, key)
+	r, exists, err := m.table.Get(within, key)
+	if err == nil && exists {
+		m.watchOthers(ctx, &r, before)
+	}
+	return r, exists, err
 }
 
+// update changes a lock's record. A fence that this node now works under is remembered before anything is written with it; if that fails,
+// so does the update.
 func (m *Manager) update(ctx context.Context, c Change) (Record, error) {
-	ctx, cancel := m.requestContext(ctx)
+	before, err := m.fences.recall(ctx, c.Key)
+	if err != nil {
+		return Record{}, err
+	}
+	within, cancel := m.requestContext(ctx)
 	defer cancel()
-	return m.table.Update(ctx, c)
+	r, err := m.table.Update(within, c)
+	if failed, ok := errors.AsType[*ConditionFailedError](err); ok && failed.OK {
+		m.watchOthers(ctx, &failed.Old, before)
+	}
+	if err != nil {
+		return r, err
+	}
+	return r, m.watchRecord(ctx, &r, before)
+}
+
+// watchOthers is watchRecord for a record that this node has only read: it says who holds the lock even if it cannot be remembered, such
+// as on a full disk.
+func (m *Manager) watchOthers(ctx context.Context, r *Record, before seenFences) {
+	if err := m.watchRecord(ctx, r, before); err != nil {
+		m.unrecorded.Do(func() { m.log.Warn("the fence of a lock cannot be remembered", "key", r.Key, "error", err) })
+	}
 }
 
 // begin keeps two callers of this process from acquiring the same lock: to the table they are the same holder.
@@ -204,6 +244,7 @@ func (m *Manager) forget(l *Lease) {
 
 // Run renews every lease until ctx ends, then releases them all. It returns once they are released.
 func (m *Manager) Run(ctx context.Context) error {
+	m.forgetOldFences(ctx)
 	var keepers sync.WaitGroup
 	for ctx.Err() == nil {
 		for _, l := range m.notKept() {

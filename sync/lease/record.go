@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"math"
 	"strings"
 	"time"
 
@@ -84,8 +85,8 @@ func ParseRecord(it attr.Item) (Record, error) {
 		return Record{}, fault.New(fault.Damaged, "lock_damaged", "the lock %q has no holder or no expiry", r.Key)
 	}
 	if v := it[attrFence]; !v.IsZero() {
-		if r.Fence, ok = v.Int(); !ok {
-			return Record{}, fault.New(fault.Damaged, "lock_damaged", "the fence of lock %q is not a number", r.Key)
+		if r.Fence, ok = v.Int(); !ok || r.Fence < 0 || r.Fence == math.MaxInt64 {
+			return Record{}, fault.New(fault.Damaged, "lock_damaged", "the fence of lock %q is not a number above which there is another", r.Key)
 		}
 	}
 	if ms, ok := it[attrTTL].Int(); ok && ms > 0 {

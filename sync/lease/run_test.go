@@ -160,7 +160,7 @@ func TestRunCutOff(t *testing.T) {
 			t.Error("the lease came back to life")
 		}
 		second, err := m.Acquire(t.Context(), match)
-		if err != nil || second.Fence() != l.Fence()+1 {
+		if err != nil || second.Fence() <= l.Fence() {
 			t.Errorf("again: %v", err)
 		}
 		stop()
@@ -233,7 +233,7 @@ func TestRunHandover(t *testing.T) {
 		for {
 			second, err := other.Acquire(t.Context(), match)
 			if err == nil {
-				if l.Err() == nil || second.Fence() != l.Fence()+1 {
+				if l.Err() == nil || second.Fence() <= l.Fence() {
 					t.Errorf("two at once, or fence %d after %d", second.Fence(), l.Fence())
 				}
 				break

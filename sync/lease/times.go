@@ -1,34 +1,22 @@
 package lease
 
-import "time"
+import (
+	"time"
 
-// Instant is one moment on a machine's three clocks. No single one is enough: the wall clock steps, the monotonic clock
-// stops while the machine is suspended, and CLOCK_BOOTTIME does not exist everywhere.
-type Instant struct {
-	Wall time.Time     // without a monotonic reading
-	Mono time.Duration // since some moment in the life of the process
-	Boot time.Duration // since some moment of this boot, including time suspended
-}
+	"github.com/touchline/touchline/internal/clock"
+)
+
+// Instant is one moment on a machine's three clocks.
+type Instant = clock.Instant
 
 // Times reads the clocks. A lease is a promise to other machines, so production code uses the real clocks even where the rest
 // of the node runs on another one; tests give every node its own.
-type Times interface {
-	// Now reads all three clocks.
-	Now() Instant
-}
+//
+// A pause between the three reads makes the clocks disagree. That can end a lease too early, never too late.
+type Times = clock.Times
 
 // RealTimes returns the machine's clocks.
-func RealTimes() Times { return realTimes{start: time.Now()} }
-
-type realTimes struct{ start time.Time }
-
-// Now implements Times. A pause between the three reads makes the clocks disagree. That can end a lease too early,
-// never too late.
-func (r realTimes) Now() Instant {
-	now := time.Now()
-	mono := now.Sub(r.start)
-	return Instant{Wall: now.Round(0), Mono: mono, Boot: bootTime(mono)}
-}
+func RealTimes() Times { return clock.RealTimes() }
 
 // Term is the period for which a record written at Sent is promised to its holder.
 type Term struct {

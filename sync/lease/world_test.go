@@ -83,6 +83,9 @@ func boot(id string) func(*node, *Config) { return func(_ *node, c *Config) { c.
 
 func alone(_ *node, c *Config) { c.Local = true }
 
+// remembers gives a node a store in which it remembers fences.
+func remembers(n *node, c *Config) { c.Fences = FencesIn(n.w.store, locks) }
+
 // suspend stops a machine for a period of true time.
 func (n *node) suspend(d time.Duration) {
 	n.w.pass(d)

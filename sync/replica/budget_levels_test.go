@@ -59,7 +59,7 @@ func TestReplayLogKeepsToItsBytes(t *testing.T) {
 		}
 		for more := true; more; {
 			var err error
-			if more, err = n.chores(t.Context(), n.clock.Now()); err != nil {
+			if more, err = n.chores(t.Context(), n.serverNow()); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -165,7 +165,7 @@ func TestDiskIsChecked(t *testing.T) {
 			t.Fatalf("at %.0f %%: %v", 100*s.Disk().Share(), err)
 		}
 	}
-	if _, err := r.chores(t.Context(), time.Now()); err != nil {
+	if _, err := r.chores(t.Context(), r.serverNow()); err != nil {
 		t.Fatal(err)
 	}
 	if st, err := r.Status(t.Context()); err != nil || st.Budget.Which != "disk" || st.Budget.Level < flow.LevelWarn {
@@ -185,7 +185,7 @@ func TestAgeOnlyWarns(t *testing.T) {
 				n.paces.Halt("teams", intent.Denied.String(), "a test", n.clock.Now())
 			}
 			<-time.After(40 * 24 * time.Hour)
-			if _, err := n.chores(t.Context(), n.clock.Now()); err != nil {
+			if _, err := n.chores(t.Context(), n.serverNow()); err != nil {
 				t.Fatal(err)
 			}
 			n.put(t, "teams", attr.Item{"id": attr.S("y"), "text": attr.S("new")})

@@ -76,4 +76,4 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 }
 
 // serverNow returns the cloud's time, as far as it is known.
-func (r *Replica) serverNow() time.Time { return r.clock.Now().Add(r.cloud.Skew()) }
+func (r *Replica) serverNow() time.Time { return r.clock.Wall().Add(r.cloud.Skew()) }

@@ -115,9 +115,8 @@ type goneError struct{ gone bool }
 func (goneError) Error() string   { return "a test: nobody answers" }
 func (e goneError) Offline() bool { return e.gone }
 
-// After a request without an answer, whose error says that the connection is gone, the other workers sleep while one probe runs. Whether the
-// request was carried out is unknown, so it is sent again unchanged.
-func TestWayGoneWithoutAnAnswer(t *testing.T) {
+// After one request without an answer the other workers go on. Whether it was carried out is unknown, so it is sent again unchanged.
+func TestOneLostAnswer(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		n := newNode(t, newCloud(), "a")
 		var first sync.Once
@@ -131,8 +130,8 @@ func TestWayGoneWithoutAnAnswer(t *testing.T) {
 		n.until("the cloud is there", func() bool { return n.status().Up })
 		n.add("data", key("p", "x"), 1)
 		n.drained()
-		if drops := n.status().Drops; (drops == 1) != gone {
-			t.Errorf("gone %v: the link was lost %d times", gone, drops)
+		if drops := n.status().Drops; drops != 0 {
+			t.Errorf("gone %v: after one lost answer the cloud went away %d times", gone, drops)
 		}
 		n.same("data")
 		if got := n.get("data", key("p", "x")); !got["n"].Equal(Item("", "", "n", 1)["n"]) {

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -68,6 +69,12 @@ func admitted(level flow.Level, w *store.Write) bool {
 		return w.Op == store.OpDelete || w.Old != nil && len(w.New) <= len(w.Old)
 	}
 	return false
+}
+
+// Standing says in words what does not move although the cloud can be reached; "": nothing.
+func (r *Replica) Standing(ctx context.Context) (what string, err error) {
+	st, err := r.Status(ctx)
+	return strings.Join(st.Standstill, " "), err
 }
 
 // Refusing says which writes are refused now because too much waits for the cloud; "": none.

@@ -26,7 +26,8 @@ type Config struct {
 	Cloud remote.Cloud
 	Dir   string // of the identity file, beside the store; "": in memory only, for tests
 
-	Clock clock.Clock   // nil: the wall clock
+	Clock clock.Clock   // nil: the machine's
+	Jumps *clock.Jumps  // jumps of the machine's clocks, which wake the loops; nil: nobody looks
 	Rand  func() uint64 // the only source of randomness; nil: a generator seeded by the system
 	Log   *slog.Logger  // nil: no logging
 
@@ -66,6 +67,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Clock == nil {
 		c.Clock = clock.Real()
 	}
+	c.Clock = clock.Waking(c.Clock, c.Jumps)
 	if c.Rand == nil {
 		c.Rand = systemRand()
 	}

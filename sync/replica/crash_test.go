@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -99,12 +100,16 @@ func crashAt(t *testing.T, nth int, lossy bool) (died bool) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for n.status().Waiting > 0 {
+		over := func() bool {
 			select {
 			case <-dead:
-				return
-			case <-time.After(time.Second):
+				return true
+			default:
+				return n.status().Waiting == 0
 			}
+		}
+		if err := wait.Try(0, "nothing waits, or the node has died", over); err != nil {
+			t.Error(err)
 		}
 	}()
 	select {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/feed"
 )
 
 func TestEnsure(t *testing.T) {
@@ -125,6 +126,105 @@ func TestEnsureJoined(t *testing.T) {
 		c.set(func() { c.after, c.fail = nil, away })
 		if err := n.feed.Ensure(t.Context(), "follows", attr.Item{"match": attr.S("third")}); err != nil {
 			t.Errorf("without the cloud: %v", err)
+		}
+	})
+}
+
+// What is not here is asked for again each time, also in a table that is polled: somebody may have made it since.
+func TestEnsureForgetsAbsence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, func(c *Config) {
+			c.Poll = []feed.Rule{{Table: "teams", Every: time.Minute}, {Table: "follows", Every: time.Minute}}
+		})
+		letPass(2 * time.Minute) // both tables have been read as a whole
+		for _, tt := range []struct {
+			table     string
+			want, key attr.Item
+			made      attr.Item
+		}{
+			{"teams", teamKey("x"), teamKey("x"), team("x", 1)},
+			{"follows", follow("m", "u"), follow("m", "u"), follow("m", "u")},
+			{"follows", attr.Item{"match": attr.S("whole")}, follow("whole", "u"), follow("whole", "u")},
+		} {
+			for range 2 {
+				if err := n.feed.Ensure(t.Context(), tt.table, tt.want); err != nil || n.row(t, tt.table, tt.key) != nil {
+					t.Fatalf("%s %v: %v", tt.table, tt.key, err)
+				}
+			}
+			c.foreign(t, tt.table, nil, tt.made)
+			if err := n.feed.Ensure(t.Context(), tt.table, tt.want); err != nil || n.row(t, tt.table, tt.key) == nil {
+				t.Errorf("%s %v is not here right after it was made: %v", tt.table, tt.key, err)
+			}
+			reads := c.count("get "+tt.table) + c.count("read "+tt.table)
+			if err := n.feed.Ensure(t.Context(), tt.table, tt.want); err != nil || c.count("get "+tt.table)+c.count("read "+tt.table) != reads {
+				t.Errorf("%s %v is read again although it is held: %v", tt.table, tt.key, err)
+			}
+		}
+	})
+}
+
+// ReadFresh reads what is held too. Without the cloud it fails, except for items that were deleted here.
+func TestReadFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, nil)
+		letPass(time.Second)
+		for _, name := range []string{"x", "z"} {
+			c.foreign(t, "teams", nil, team(name, 1))
+			if err := n.feed.Ensure(t.Context(), "teams", teamKey(name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.foreign(t, "teams", team("x", 1), team("x", 2))
+		part := attr.Item{"match": attr.S("m")}
+		c.foreign(t, "follows", nil, follow("m", "u"))
+		if err := n.feed.ReadFresh(t.Context(), "teams", teamKey("x"), teamKey("none")); err != nil || n.row(t, "teams", teamKey("x"))["n"].Text() != "2" {
+			t.Errorf("what is held was not read again: %v, %v", err, n.row(t, "teams", teamKey("x")))
+		}
+		if err := n.feed.ReadFresh(t.Context(), "follows", part); err != nil || n.row(t, "follows", follow("m", "u")) == nil {
+			t.Errorf("a partition: %v", err)
+		}
+		for what, want := range map[string]fault.Kind{"teams": fault.Invalid, "nowhere": fault.NotFound} {
+			if err := n.feed.ReadFresh(t.Context(), what, part); fault.KindOf(err) != want {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		c.set(func() { c.fail = away })
+		n.remove(t, "teams", teamKey("z"))
+		for name, want := range map[string]bool{"none": false, "x": false, "z": true} {
+			err := n.feed.ReadFresh(t.Context(), "teams", teamKey(name))
+			if known := err == nil; known != want || !known && !fault.Is(err, fault.Unavailable) {
+				t.Errorf("%s while the cloud is away: %v", name, err)
+			}
+		}
+	})
+}
+
+// Callers of ReadFresh share reads, but none shares one that began before it asked: what it asks about may have changed since.
+func TestReadFreshShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := running(t, nil)
+		letPass(time.Second)
+		c.loseAnswers(func(_, table string) bool {
+			if table == "teams" {
+				c.unlocked(func() { letPass(time.Second) })
+			}
+			return false
+		})
+		done := make(chan error, 11)
+		ask := func() { done <- n.feed.ReadFresh(t.Context(), "teams", teamKey("x")) }
+		go ask()
+		letPass(time.Second / 2)
+		c.foreign(t, "teams", nil, team("x", 1))
+		for range 10 {
+			go ask()
+		}
+		for range 11 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+		if got := c.count("read teams"); got != 2 || n.row(t, "teams", teamKey("x")) == nil {
+			t.Errorf("%d reads, %v", got, n.row(t, "teams", teamKey("x")))
 		}
 	})
 }

@@ -5,10 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/internal/backoff"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 	"github.com/touchline/touchline/sync/replica/restore"
 )
 
@@ -144,12 +148,12 @@ func (h parkHeap) find(seq uint64) int {
 	return -1
 }
 
-// local converts an instant of the server's clock to ours.
+// local converts an instant of the server's clock to the time of our loops.
 func (r *Replica) local(at time.Time) time.Time {
 	if at.IsZero() {
 		return at
 	}
-	return at.Add(-r.cloud.Skew())
+	return clock.NowAt(r.clock, at.Add(-r.cloud.Skew()))
 }
 
 // rereadIfFlagged reads a batch again if the worker read it before the node left a history: it may have been flagged since.
@@ -237,4 +241,68 @@ func (r *Replica) acknowledged(f *flight) time.Time {
 		return r.serverNow()
 	}
 	return f.answered
+}
+
+// ask carries out an action. An error is the node's own: nothing was sent.
+func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Answer, error) {
+	if a.Attempt {
+		if err := l.attempt(ctx, f, a); err != nil {
+			return intent.Answer{}, err
+		}
+	}
+	if a.Kind == intent.ActSend {
+		l.r.identity.Sent()
+	}
+	l.r.cfg.Failpoint("send")
+	within, cancel := context.WithTimeout(ctx, l.answerLimit(f))
+	defer cancel()
+	var ans intent.Answer
+	var err error
+	switch {
+	case a.Kind == intent.ActRead:
+		ans.Items, err = l.readAll(ctx, f, a.Reads)
+	case a.Transact:
+		err = l.r.cloud.Transact(within, a.Calls, l.r.token())
+	default:
+		ans.Image, err = l.r.cloud.Write(within, a.Calls[0])
+	}
+	ans.Err = remote.AsError(err)
+	l.r.cfg.Failpoint("answer")
+	return ans, nil
+}
+
+// answerLimit returns how long to wait for an answer about a batch.
+func (l *worker) answerLimit(f *flight) time.Duration {
+	return min(l.r.cfg.Deadline, l.r.net.AnswerLimit(l.unanswered[f.ID.Seq], f.Size))
+}
+
+// readAll reads items, each with a time limit of its own.
+func (l *worker) readAll(ctx context.Context, f *flight, refs []intent.Ref) (images []attr.Item, err error) {
+	for _, ref := range refs {
+		inner, cancel := context.WithTimeout(ctx, l.answerLimit(f))
+		image, err := l.r.cloud.Get(inner, ref.Table, ref.Key)
+		cancel()
+		if err != nil {
+			return images, err
+		}
+		images = append(images, image)
+	}
+	return images, nil
+}
+
+// Why a batch waits whose request was not answered.
+const (
+	whyNoAnswer  = "no answer"
+	whyUnreached = "the cloud could not be reached"
+)
+
+// unansweredWait counts a request about a batch that was not answered, and returns when to repeat it.
+func (l *worker) unansweredWait(f *flight) time.Duration {
+	tries := l.unanswered[f.ID.Seq]
+	l.unanswered[f.ID.Seq] = tries + 1
+	return unknownWait().Delay(tries, l.r.float())
+}
+
+func unknownWait() backoff.Policy {
+	return backoff.Policy{Base: 200 * time.Millisecond, Max: 30 * time.Second}
 }

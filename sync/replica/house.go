@@ -35,7 +35,7 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 		r.wakeWorkers()
 		skew = r.followClock(skew)
 		if !now.Before(chores) {
-			more, err := r.chores(ctx, now)
+			more, err := r.chores(ctx, r.serverNow())
 			if err != nil && ctx.Err() == nil {
 				r.log.Error("the replicator's housekeeping failed", "error", err)
 			}
@@ -53,6 +53,9 @@ func (r *Replica) keepHouse(ctx context.Context) error {
 // images came in an unknown order, and notifies holders whose fence was refused.
 func (r *Replica) runTasks(ctx context.Context) error {
 	for {
+		if r.net.InDoubt() {
+			r.lookForCloud(ctx)
+		}
 		if at, away := r.net.ProbeAt(); away && !r.clock.Now().Before(at) {
 			r.probe(ctx)
 			r.asked.Set() // the server's clock may be known now
@@ -94,7 +97,7 @@ func (r *Replica) probe(ctx context.Context) {
 	r.log.Info("connected to the cloud")
 }
 
-// chores runs the periodic maintenance.
+// chores runs the periodic maintenance. now is the cloud's time, as are the times of batches.
 func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err error) {
 	r.learnSpecs()
 	var age, conflicts float64
@@ -119,6 +122,7 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 	if err != nil {
 		return false, err
 	}
+	r.stands.update(all, r.paces, r.net, r.clock.Now()) // spans are by the clock of the loops, whatever the cloud's time is
 	r.levels.Measure(age, r.store.Disk().Share(), conflicts)
 	s := r.levels.State(r.cfg.Budget, all.Total().Entries, all.Total().Bytes)
 	if last := r.levels.Announce(s); last != s.Level {
@@ -138,7 +142,7 @@ func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Leve
 		limit = 0
 	}
 	if r.cloud.Synced() {
-		before = now.Add(r.cloud.Skew() - r.cfg.Budget.ReplayAge)
+		before = now.Add(-r.cfg.Budget.ReplayAge)
 	}
 	return outbox.TrimReplayLog(ctx, r.store, limit, before)
 }

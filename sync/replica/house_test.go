@@ -2,13 +2,16 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/feed"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/identity"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -227,4 +230,120 @@ func TestStatusInAWord(t *testing.T) {
 			t.Errorf("%s: %s since %v for %q, lag %v, alarms %q", tt.name, st.State, st.Since, st.Reason, st.LagSeconds, st.Alarms)
 		}
 	}
+}
+
+// wantAlarms checks the alarms of the cloud, and that those of a standstill are what the node's check of readiness warns of.
+func (n *feedNode) wantAlarms(t testing.TB, when string, want ...string) {
+	t.Helper()
+	st := n.status(t)
+	if strings.Join(st.Alarms, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s: state %s, alarms %q, want %q", when, st.State, st.Alarms, want)
+	}
+	if what, err := n.Standing(t.Context()); err != nil || what != strings.Join(st.Standstill, " ") {
+		t.Errorf("%s: %q, %v", when, what, err)
+	}
+}
+
+// A table that may be written and not read is said to be so, in words, and no longer once it is read again. While the cloud is away, and when it
+// has just come back, there is nothing to say.
+func TestUnreadTableIsAlarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, func(cfg *Config) {
+			cfg.Poll = []feed.Rule{{Table: "teams", Every: 5 * time.Second}, {Table: "leagues"}, {Table: "follows"}}
+		})
+		stop := n.run(t)
+		letPass(2 * time.Minute)
+		n.wantAlarms(t, "while all is read")
+		c.refuse(intent.Denied, func(op, table string) bool { return op == "read" && table != "follows" })
+		letPass(30 * time.Second)
+		n.wantAlarms(t, "after half a minute")
+		letPass(270 * time.Second)
+		n.put(t, "teams", team("x", 0))
+		letPass(5 * time.Second)
+		n.waits(t, 0)
+		n.wantAlarms(t, "after five minutes", "What others write to teams, leagues does not arrive here; not read completely for 5 minutes: "+
+			"this node may not read them (docs/cloud.md has the policy).")
+		if st := n.status(t); len(st.Standstill) != 1 || st.Feed[0].LateSince.IsZero() || !st.Feed[2].LateSince.IsZero() {
+			t.Errorf("%+v", st.Feed)
+		}
+		c.set(func() { c.fail = away })
+		letPass(10 * time.Minute)
+		n.wantAlarms(t, "while the cloud is away")
+		c.heal()
+		n.online(t)
+		n.wantAlarms(t, "when it has come back")
+		letPass(10 * time.Minute)
+		n.wantAlarms(t, "when all is read again")
+		stop()
+	})
+}
+
+// Writes of which none is sent although the cloud can be reached are an alarm; those that wait as the protocol wants are none.
+func TestStandstillIsAlarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		stop := n.run(t)
+		n.online(t)
+		c.refuse(intent.Unknown, func(op, table string) bool { return op == "write" && table == "teams" })
+		n.put(t, "teams", team("x", 0))
+		n.put(t, "leagues", team("y", 0))
+		letPass(time.Minute)
+		n.wantAlarms(t, "after a minute")
+		letPass(210 * time.Second)
+		n.wantAlarms(t, "after four minutes and a half", "Nothing has been sent to the table teams for 4 minutes, and 1 write waits for it: no answer.")
+		c.heal()
+		letPass(2 * time.Minute)
+		n.waits(t, 0)
+		n.wantAlarms(t, "when it was sent")
+		stop()
+	})
+}
+
+// A transaction that waits for a table in which it does not begin counts there, and if the cloud does not say which table it is, all are named.
+func TestTransactionWaitsForOtherTable(t *testing.T) {
+	both := func(t testing.TB, n *feedNode, id string) {
+		n.together(t, store.WriteItem{Put: &store.PutItem{Table: "teams", Item: team(id, 0)}}, store.WriteItem{Put: &store.PutItem{Table: "leagues", Item: team(id, 0)}})
+	}
+	t.Run("the table is known", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, n := opened(t, nil)
+			stop := n.run(t)
+			n.online(t)
+			missing := &intent.Error{Class: intent.NoTable, Err: errors.New("there is no leagues")}
+			c.set(func() {
+				c.fail = func(op, table string) error {
+					if op == "transact" || op == "write" && table == "leagues" {
+						return missing
+					}
+					return nil
+				}
+			})
+			n.put(t, "leagues", team("y", 0))
+			letPass(time.Second)
+			both(t, n, "x")
+			letPass(4 * time.Minute)
+			n.wantAlarms(t, "after four minutes", "Nothing is sent to the table leagues (2 writes wait): no table: there is no leagues.")
+			c.heal()
+			letPass(20 * time.Minute) // pauses between checks of a missing table have jitter
+			n.waits(t, 0)
+			n.wantAlarms(t, "when it was sent")
+			stop()
+		})
+	})
+	t.Run("nobody says which", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, n := opened(t, nil)
+			stop := n.run(t)
+			n.online(t)
+			c.refuse(intent.NoTable, func(op, _ string) bool { return op == "transact" })
+			both(t, n, "x")
+			letPass(4 * time.Minute)
+			n.wantAlarms(t, "after four minutes", "One of the tables leagues, teams is missing in the cloud, or this node may not write to it, and 1 write waits for it: "+
+				"touchline migrate --cloud creates tables, and docs/cloud.md has the policy.")
+			c.heal()
+			letPass(20 * time.Minute) // pauses between checks of a missing table have jitter
+			n.waits(t, 0)
+			stop()
+		})
+	})
 }

@@ -127,16 +127,17 @@ func TestSettledOfOthers(t *testing.T) {
 		stop := n.run(t)
 		defer stop()
 		letPass(time.Second)
-		if got := n.env(nil).Settled("b"); got != 0 {
-			t.Errorf("before anybody has read it: %d", got)
+		if n.env(nil).Settled("b", 77) {
+			t.Error("before anybody has read it, it counts as settled")
 		}
 		letPass(2 * time.Minute)
-		if got, past := n.env(nil).Settled("b"), n.env(nil).Past("b"); got != 77 || past != 0 {
-			t.Errorf("settled %d, 15 minutes ago %d", got, past)
+		env := n.env(nil)
+		if !env.Settled("b", 77) || env.Settled("b", 78) || env.Past("b", 1) {
+			t.Errorf("settled %v, %v, 15 minutes ago %v", env.Settled("b", 77), env.Settled("b", 78), env.Past("b", 1))
 		}
 		letPass(20 * time.Minute)
-		if got := n.env(nil).Past("b"); got != 77 {
-			t.Errorf("15 minutes ago: %d", got)
+		if env := n.env(nil); !env.Past("b", 77) || env.Past("b", 78) {
+			t.Errorf("15 minutes ago: %v, %v", env.Past("b", 77), env.Past("b", 78))
 		}
 	})
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
+	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
+	"github.com/touchline/touchline/sync/replica/remote"
 )
 
 // Rows selects items by key: one item, or a whole partition if the key has no sort attribute.
@@ -65,7 +67,7 @@ func (r *Replica) TookLease(ctx context.Context, lock string, fence int64, rows 
 func (r *Replica) AwaitCloud(ctx context.Context) error {
 	there := clock.NewSignal()
 	limit := r.clock.Now().Add(r.cfg.Deadline)
-	for !r.net.State().Reached && !r.net.WhenOnline(there) && r.clock.Now().Before(limit) {
+	for !r.net.State(r.clock.Now()).Reached && !r.net.WhenOnline(there) && r.clock.Now().Before(limit) {
 		if err := r.clock.Wait(ctx, limit, there); err != nil {
 			return err
 		}
@@ -159,4 +161,47 @@ func (r *Replica) reportFences(ctx context.Context) {
 			r.log.Warn("the fence of a lock was below that of its items, and has been raised", "lock", lock, "was", booked[lock], "fence", raised)
 		}
 	}
+}
+
+const (
+	// unusableAfter is how long the cloud may be away before a node leaves work done on behalf of all nodes to others.
+	unusableAfter = 30 * time.Second
+)
+
+// Usable returns nil while writes under a lock are accepted here and reach the cloud, or may do so soon. Otherwise this node should
+// leave work under leases to others. The locks table is asked separately and may still answer.
+func (r *Replica) Usable() error {
+	switch st := r.net.State(r.clock.Now()); {
+	case st.Why != "":
+		return fault.New(fault.Unavailable, "cloud_unusable", "no write from this node reaches the cloud: %s", st.Why)
+	case !st.Up && !st.Away.IsZero() && r.clock.Now().Sub(st.Away) > unusableAfter:
+		return fault.New(fault.Unavailable, "cloud_away", "no write from this node has reached the cloud for %v", unusableAfter)
+	}
+	now := r.clock.Now()
+	return r.lastHindrance.Noted(r.hindrance(now), now)
+}
+
+// hindrance returns why work under locks is impossible here although the cloud is reachable; nil: it is possible.
+func (r *Replica) hindrance(now time.Time) error {
+	if s := r.levels.Last(); s.Level >= flow.LevelRebuildable {
+		do := "touchline sync status shows what waits"
+		switch s.Which {
+		case "disk":
+			do = "free some disk space"
+		case "conflicts":
+			do = "decide the open conflicts"
+		}
+		return fault.New(fault.Unavailable, "no_room", "writes under locks are refused: the queue for the cloud is nearly full (%s): %s", s.Which, do)
+	}
+	for _, stopped := range r.paces.StoppedTables() {
+		spec := r.spec(stopped.Table)
+		// A missing or recreated table stops every node alike, and the lock's holder goes on for its venue. A stopped table that is due
+		// is tried by the writes waiting for it; if none wait, the next holder's write is the try.
+		if spec == nil || spec.Lock == "" || !stopped.Denied || !now.Before(stopped.Until) {
+			continue
+		}
+		return fault.New(fault.Unavailable, "table_denied", "the cloud accepts nothing for table %s, which is written under locks: %s; %s",
+			stopped.Table, remote.Shortened(stopped.Why), remedyPolicy)
+	}
+	return nil
 }

@@ -255,3 +255,19 @@ func TestUsableWithDeniedTable(t *testing.T) {
 		n.usable(t, "a stop that nobody tries", "", "")
 	})
 }
+
+// A node that cannot reach its cloud does not begin work under a lock: it cannot read what the lock guards.
+func TestTookLeaseOffline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		c.foreign(t, "states", nil, state(5, 1))
+		err := n.TookLease(t.Context(), "match:7", 6, guarded)
+		if e, _ := errors.AsType[*fault.Error](err); e == nil || e.Code != "cloud_away" {
+			t.Errorf("not connected yet: %v", err)
+		}
+		n.online(t)
+		if err := n.TookLease(t.Context(), "match:7", 6, guarded); err != nil {
+			t.Errorf("connected: %v", err)
+		}
+	})
+}

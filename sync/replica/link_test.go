@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -211,7 +212,7 @@ func TestTableWithOtherKeys(t *testing.T) {
 
 func TestStoppedAlarms(t *testing.T) {
 	table := func(name string, waiting int64, why string) TableStatus {
-		return TableStatus{Table: name, Waiting: waiting, Stopped: &flow.StoppedTable{Table: name, Why: why}}
+		return TableStatus{Table: name, Waiting: waiting, Behind: waiting, Stopped: &flow.StoppedTable{Table: name, Why: why}}
 	}
 	got := stoppedAlarms([]TableStatus{table("a", 1, "x"), table("b", 0, "x"), table("c", 2, "x"), table("d", 1, "y"), {Table: "e", Waiting: 3}})
 	want := "[Nothing is sent to the tables a, c (3 writes wait): x. Nothing is sent to the table d (1 write waits): y.]"
@@ -237,5 +238,116 @@ func TestCopiesFindOutSoon(t *testing.T) {
 		}
 		stopO()
 		stopC()
+	})
+}
+
+// A line that loses every tenth answer is named. The node stays connected, and its writes arrive.
+func TestPoorLineIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, func(cfg *Config) { cfg.Poll = []feed.Rule{{Table: "teams", Every: 5 * time.Second}} })
+		stop := n.run(t)
+		letPass(time.Minute)
+		asked := 0
+		c.set(func() {
+			c.after = func(string, string) error {
+				if asked++; asked%10 == 0 {
+					return &intent.Error{Class: intent.Unknown, Err: lostError{}}
+				}
+				return nil
+			}
+		})
+		for i := range 200 {
+			n.put(t, "teams", team(fmt.Sprint("t", i), int64(i)))
+			letPass(100 * time.Millisecond)
+		}
+		st := n.status(t)
+		if !st.Up || st.Drops != 0 || st.Waiting > 20 || !strings.HasPrefix(st.Reason, "poor line: ") || !strings.HasSuffix(st.Reason, " % of the answers are lost") {
+			t.Errorf("state %s, %q, %d drops, %d writes wait", st.State, st.Reason, st.Drops, st.Waiting)
+		}
+		c.heal()
+		letPass(3 * time.Minute)
+		if st := n.status(t); st.State != "in_step" || st.Reason != "" || st.Conflicts.Kept != 0 {
+			t.Errorf("on a good line: state %s, %q, %d conflicts", st.State, st.Reason, st.Conflicts.Kept)
+		}
+		stop()
+	})
+}
+
+// lostError is what a client says of a request that was not answered.
+type lostError struct{}
+
+func (lostError) Error() string { return "a test: no answer" }
+func (lostError) Offline() bool { return true }
+
+// After an outage two requests are enough to send again. The tables were checked when the process began, and are checked later beside the
+// sending.
+func TestComingBackTakesTwoRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, n := opened(t, nil)
+		stop := n.run(t)
+		letPass(time.Minute)
+		checked := c.count("table teams")
+		if checked == 0 {
+			t.Fatal("a new process has not checked the tables")
+		}
+		c.set(func() { c.fail = away })
+		n.put(t, "teams", team("x", 0))
+		letPass(time.Minute)
+		if n.status(t).Up {
+			t.Fatal("the cloud does not count as away")
+		}
+		var back []string
+		c.set(func() {
+			c.fail = func(op, table string) error {
+				back = append(back, op+" "+table)
+				return nil
+			}
+		})
+		letPass(30 * time.Second)
+		n.waits(t, 0)
+		c.set(func() {
+			sent := 0
+			for sent < len(back) && back[sent] != "write teams" {
+				sent++
+			}
+			checks := slices.ContainsFunc(back[:sent], func(asked string) bool { return strings.HasPrefix(asked, "table ") })
+			if checks || sent > 4 { // the node's row is read and written, perhaps again because its minute is over
+				t.Errorf("before the first write it asked %q", back[:sent])
+			}
+		})
+		letPass(10 * time.Minute)
+		if c.count("table teams") == checked {
+			t.Error("the tables are not checked any more")
+		}
+		stop()
+	})
+}
+
+// A check of the tables that is interrupted goes on where it was.
+func TestChecksAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newShelf(t)
+		tables := 0
+		c.fail = func(op, _ string) error {
+			if op != "table" {
+				return nil
+			}
+			if tables++; tables%2 == 0 {
+				return &intent.Error{Class: intent.Unknown, Err: lostError{}}
+			}
+			return nil
+		}
+		n := openNode(t, c, t.TempDir(), nil)
+		stop := n.run(t)
+		letPass(time.Minute)
+		if !n.status(t).Up {
+			t.Error("every second check is lost, and the node has not connected in a minute")
+		}
+		for _, table := range []string{"teams", "follows", "leagues"} {
+			if got := c.count("table " + table); got > 2 {
+				t.Errorf("%s was checked %d times", table, got)
+			}
+		}
+		stop()
 	})
 }

@@ -14,6 +14,7 @@ func (r *Replica) Collector() prometheus.Collector {
 	c := &collector{r: r}
 	c.links()
 	c.queues()
+	c.standstills()
 	c.records()
 	c.rules()
 	return c
@@ -69,6 +70,8 @@ func (c *collector) links() {
 	})
 	c.add("disconnects_total", "Times that the cloud went away.", counter, func(st *Status) float64 { return float64(st.Drops) })
 	c.add("last_error_seconds", "When the cloud last could not be reached, as a Unix time.", gauge, func(st *Status) float64 { return seconds(st.LastErrorAt) })
+	c.add("lost_answers_ratio", "Share of the requests of the last two minutes that were never answered; 0: hardly any, or the cloud is away.", gauge,
+		func(st *Status) float64 { return st.LostShare })
 	c.add("clock_skew_seconds", "The cloud's clock minus this machine's.", gauge, func(st *Status) float64 { return st.Skew })
 	c.add("requests_total", "Requests to the cloud since the start.", counter, func(st *Status) float64 { return float64(st.Usage.Requests) })
 	c.add("write_units_total", "Write units that the cloud has counted for them.", counter, func(st *Status) float64 { return st.Usage.WriteUnits })
@@ -123,6 +126,35 @@ func (c *collector) queues() {
 	})
 }
 
+// standstills are the metrics of what does not move.
+func (c *collector) standstills() {
+	c.each("stopped_waiting_writes", "Writes that wait for a stopped table, transactions that begin in another table included.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		for i := range st.Tables {
+			if st.Tables[i].Stopped != nil {
+				emit(float64(st.Tables[i].Behind), st.Tables[i].Table)
+			}
+		}
+	})
+	c.each("table_stands", "1 for a table whose writes wait, and of which none has been sent for three intervals although the cloud can be reached.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		for i := range st.Tables {
+			emit(yes(!st.Tables[i].Stands.IsZero()), st.Tables[i].Table)
+		}
+	})
+	c.each("reads_refused", "1 for a table of which reads that requests depend on have been refused for three intervals although the cloud can be reached.", gauge, []string{"table"}, func(st *Status, emit func(float64, ...string)) {
+		refused := map[string]float64{}
+		for _, table := range st.SendsOnly {
+			refused[table] = 0
+		}
+		for i := range st.Refused {
+			refused[st.Refused[i].Table] = 1
+		}
+		for table, n := range refused {
+			emit(n, table)
+		}
+	})
+	c.add("standstills", "Alarms of what does not move although the cloud can be reached.", gauge, func(st *Status) float64 { return float64(len(st.Standstill)) })
+}
+
 func (c *collector) records() {
 	c.add("open_conflicts", "Conflicts that need a decision.", gauge, func(st *Status) float64 { return float64(st.Conflicts.Open) })
 	c.add("quarantined_writes", "Records of writes that the cloud can never accept as they are.", gauge,
@@ -147,6 +179,7 @@ func (c *collector) rules() {
 		})
 	}
 	each("feed_last_pass_seconds", "End of the last complete reading, as a Unix time.", gauge, func(f *feed.Status) float64 { return seconds(f.LastPass) })
+	each("feed_late", "1 while nothing has been read for three intervals although the cloud can be reached.", gauge, func(f *feed.Status) float64 { return yes(!f.LateSince.IsZero()) })
 	each("feed_items", "Items that it had.", gauge, func(f *feed.Status) float64 { return float64(f.Items) })
 	each("feed_passes_total", "Complete readings.", counter, func(f *feed.Status) float64 { return float64(f.Passes) })
 	each("feed_errors_total", "Readings that failed.", counter, func(f *feed.Status) float64 { return float64(f.Errors) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,6 +44,7 @@ type Replica struct {
 	net       *flow.Link   // whether the cloud is reachable, and how many workers may send
 	paces     *flow.Paces  // send rates of the tables, and which are stopped
 	levels    *flow.Levels // of the budgets
+	stands    standstills  // tables to which nothing is sent
 	waiting   *waiters     // callers waiting for entries to settle
 	events    *eventWaits  // state that waits for its events
 	box       *outbox.Outbox
@@ -71,28 +73,29 @@ func New(c Config) (*Replica, error) {
 		return nil, err
 	}
 	r := &Replica{
-		cfg: c, store: c.Store, cloud: c.Cloud, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
+		cfg: c, store: c.Store, clock: c.Clock, log: c.Log, exprs: expr.NewCache(1024),
 		made: c.Clock.Now(), limits: c.Limits, levels: &flow.Levels{}, waiting: newWaiters(), events: newEventWaits(),
 		asked: clock.NewSignal(), tasks: clock.NewSignal(),
 	}
+	r.cloud = &lineCloud{Cloud: c.Cloud, r: r}
 	r.box = &outbox.Outbox{
 		Heads: c.Limits.Heads, Folds: c.Limits.Folds, Reads: outbox.NewReads(), Env: r.env, Spec: r.spec, Hint: r.hint,
 	}
 	r.identity = &identity.Identity{
-		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Dir: c.Dir, Table: c.SyncTable, Deadline: c.Deadline,
+		Store: c.Store, Cloud: r.cloud, Box: r.box, Clock: c.Clock, Jumps: c.Jumps, Log: c.Log, Rand: c.Rand, Dir: c.Dir, Table: c.SyncTable, Deadline: c.Deadline,
 		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.checkTables, Wake: r.wakeTasks, Failpoint: c.Failpoint,
 	}
 	r.box.Lost, r.box.RunAfter = r.identity.LostMarked, r.identity.RunAfter
 	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, c.Secret, r.moved)
 	r.paces = flow.NewPaces(r.float)
 	r.tables = &restore.Tables{
-		Store: c.Store, Cloud: c.Cloud, Box: r.box, Paces: r.paces, Identity: r.identity, Clock: c.Clock, Log: c.Log, Rand: c.Rand,
+		Store: c.Store, Cloud: r.cloud, Box: r.box, Paces: r.paces, Identity: r.identity, Clock: c.Clock, Log: c.Log, Rand: c.Rand,
 		SyncTable: c.SyncTable, Deadline: c.Deadline, Rescan: r.rescan, Reconsider: r.reconsider, Failpoint: c.Failpoint,
 	}
 	r.feed = &feed.Feed{
-		Store: c.Store, Cloud: c.Cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Rules: c.Poll,
+		Store: c.Store, Cloud: r.cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Rules: c.Poll,
 		Deadline: c.Deadline, Page: c.Limits.Page, Tables: r.tables, Settle: r.settleShown, Moved: r.moved,
-		OtherCopy: r.identity.Suspect, Lost: r.linkLost, Wake: r.wakeTasks, Failpoint: c.Failpoint,
+		OtherCopy: r.identity.Suspect, Wake: r.wakeTasks, Failpoint: c.Failpoint, Written: r.written,
 	}
 	r.makeWorkers(c.Workers)
 	return r, nil
@@ -103,7 +106,7 @@ func (r *Replica) ready(ctx context.Context) error {
 	if err := r.askTransactions(ctx); err != nil {
 		return err
 	}
-	return r.tables.CheckAll(ctx, true)
+	return r.tables.CheckUnchecked(ctx)
 }
 
 // checkTables checks the cloud's tables whenever the node has reported how far it has settled.
@@ -124,7 +127,7 @@ func (r *Replica) makeWorkers(n int) {
 		r.workers[i] = newWorker(r, i)
 	}
 	r.net = flow.NewLink(n+1, r.float)
-	r.feed.Link, r.identity.Link = r.net, r.net
+	r.feed.Link, r.identity.Link, r.tables.Link = r.net, r.net, r.net
 }
 
 // Outbox returns the outbox: what waits for the cloud, and what is known of the items there.
@@ -133,6 +136,57 @@ func (r *Replica) Outbox() *outbox.Outbox { return r.box }
 // Ensure fetches items, or whole partitions, from the cloud before they are read; see feed.Feed.Ensure.
 func (r *Replica) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
 	return r.feed.Ensure(ctx, table, keys...)
+}
+
+// LatestPass returns the number of the read of a table or partition that began last; see feed.Feed.IsWhole.
+func (r *Replica) LatestPass() uint64 { return r.feed.LatestPass() }
+
+// IsWhole reports whether a partition, or the whole table if partition is absent, was read from start to end by a pass that began after
+// the one with the given number, and since the cloud was last away.
+func (r *Replica) IsWhole(table string, partition attr.Value, after uint64) (bool, error) {
+	return r.feed.IsWhole(table, partition, after)
+}
+
+// WantWhole has a partition, or the whole table if partition is absent, read from start to end soon.
+func (r *Replica) WantWhole(table string, partition attr.Value) error {
+	return r.feed.WantWhole(table, partition)
+}
+
+// WatchWhole sets sig whenever something was read whole, until stop is called.
+func (r *Replica) WatchWhole(sig *clock.Signal) (stop func()) { return r.feed.WatchWhole(sig) }
+
+// ReadFresh reads items, or whole partitions, from the cloud, however recently that was done; see feed.Feed.ReadFresh.
+func (r *Replica) ReadFresh(ctx context.Context, table string, keys ...attr.Item) error {
+	return r.feed.ReadFresh(ctx, table, keys...)
+}
+
+// SendsOnly reports whether a table is sent to the cloud but not read from it: what others write there does not arrive here. Tables
+// written under a lock do not count, because their rows are read when the lock is taken.
+func (r *Replica) SendsOnly(table string) bool {
+	spec := r.spec(table)
+	return spec != nil && spec.Sends() && spec.Lock == "" && !r.feed.Covers(table)
+}
+
+// sendsOnly returns the names of the tables for which SendsOnly holds.
+func (r *Replica) sendsOnly() (names []string) {
+	for name := range r.learnSpecs() {
+		if r.SendsOnly(name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// written returns when the cloud last took a write of each table that is sent only, since the start.
+func (r *Replica) written() map[string]time.Time {
+	all := map[string]time.Time{}
+	for _, name := range r.sendsOnly() {
+		if at := r.paces.LastTaken(name); !at.IsZero() {
+			all[name] = at
+		}
+	}
+	return all
 }
 
 // Conflicts returns the log of decisions, through which an operator decides open conflicts.
@@ -232,7 +286,8 @@ func (r *Replica) Run(ctx context.Context) error {
 		name string
 		run  func(context.Context) error
 	}{
-		{"housekeeping", r.keepHouse}, {"background tasks", r.runTasks}, {"identity", r.identity.Run}, {"feed", r.feed.Run},
+		{"housekeeping", r.keepHouse}, {"background tasks", r.runTasks}, {"identity", r.identity.Run}, {"resumes", r.identity.RunResumes},
+		{"feed", r.feed.Run},
 	}
 	for _, l := range r.workers {
 		loops = append(loops, struct {
@@ -258,7 +313,7 @@ func (r *Replica) Run(ctx context.Context) error {
 func (r *Replica) env(tx *store.Tx) intent.Env {
 	skew := r.cloud.Skew()
 	env := intent.Env{
-		Node: r.store.Node(), Now: r.clock.Now().Add(skew), Skew: skew, Synced: r.cloud.Synced(),
+		Node: r.store.Node(), Now: r.clock.Wall().Add(skew), Skew: skew, Synced: r.cloud.Synced(),
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.tables.Replaying(),
 		Spec: r.spec, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
 		Events: func(lock string, fence int64, group uint64) bool {

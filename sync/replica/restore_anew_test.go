@@ -207,3 +207,41 @@ func beforeTheFirstCheck(t *testing.T, sent, lost bool) *feedNode {
 	n.drained(t)
 	return n
 }
+
+// A table that was missing for a while, which the node has said, and that was created again needs no restart: that is what the node asked for. It
+// does not matter who has noticed that the table was missing, nor whether the node was restarted meanwhile.
+func TestMissingTableMadeAnewNeedsNoRestart(t *testing.T) {
+	for name, tt := range map[string]struct{ writes, restarts bool }{
+		"a write found it missing": {true, false}, "a check found it missing": {false, false}, "it was restarted meanwhile": {true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, n := opened(t, scanTeams(20*time.Second))
+				stop := n.run(t)
+				n.put(t, "teams", team("old", 1))
+				letPass(time.Minute)
+				n.cloudHas(t, teams{"old": 1})
+				c.refuse(intent.NoTable, func(_, table string) bool { return table == "teams" })
+				want := teams{"old": 1}
+				if tt.writes {
+					n.put(t, "teams", team("new", 2))
+					want["new"] = 2
+				}
+				letPass(7 * time.Minute)
+				if tt.restarts {
+					stop()
+					n = n.again(t)
+					stop = n.run(t)
+					letPass(2 * time.Minute)
+				}
+				c.makeAnew(t)
+				c.heal()
+				letPass(11 * time.Minute)
+				n.waits(t, 0)
+				n.cloudHas(t, want)
+				n.wantAlarms(t, "after it was created again")
+				stop()
+			})
+		})
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/touchline/touchline/internal/backoff"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/flow"
 	"github.com/touchline/touchline/sync/replica/intent"
@@ -65,7 +64,7 @@ func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 // heard records what any answer says about its tables, and reports whether the cloud has answered at all.
 func (l *worker) heard(f *flight, a *intent.Action, err *intent.Error) bool {
 	if a.Kind == intent.ActSend && takes(err) {
-		l.r.paces.Takes(f.written(a))
+		l.r.paces.Takes(f.written(a), l.r.clock.Now())
 	}
 	return err == nil || err.Class != intent.Offline && err.Class != intent.Unknown
 }
@@ -126,9 +125,13 @@ func (l *worker) took(ctx context.Context, f *flight, a *intent.Action, failed *
 	case intent.OutAgain:
 		f.changed = true
 		return false, true
-	case intent.OutOffline, intent.OutRefresh:
-		l.r.offline(f.outcome, failed)
+	case intent.OutRefresh:
+		l.r.signatureRefused(f.outcome, failed)
 		return false, false
+	case intent.OutOffline:
+		if !l.r.net.Online() {
+			return false, false
+		}
 	}
 	l.readRest(ctx, f)
 	l.learn(f, failed)
@@ -173,10 +176,10 @@ func (l *worker) learn(f *flight, err *intent.Error) {
 	case intent.OutThrottled:
 		f.park(now.Add(max(o.After, l.r.paces.Throttled(f.Table(), now))), "throttled")
 	case intent.OutUnknown:
-		if _, gone := remote.Unreached(err); gone { // so that the other workers need not find out by themselves
-			l.r.offline(*o, err)
-		}
-		f.park(now.Add(max(o.After, unknownWait().Delay(f.Tries(), l.r.float()))), "no answer")
+		f.park(now.Add(max(o.After, l.unansweredWait(f))), whyNoAnswer)
+	case intent.OutOffline:
+		o.Result = intent.OutParked
+		f.park(now.Add(l.unansweredWait(f)), whyUnreached)
 	case intent.OutParked:
 		f.park(now.Add(o.After), cmp.Or(f.Entries[0].Why, f.why))
 	case intent.OutStopTable:
@@ -193,8 +196,11 @@ func (l *worker) stop(f *flight, err *intent.Error, now time.Time) {
 	table := f.outcome.Table
 	if table == "" {
 		l.r.log.Error("a write waits for a table", "seq", f.ID.Seq, "error", err, "alarm", f.outcome.Alarm)
-		f.park(now.Add(flow.StopWait().Delay(f.Tries(), l.r.float())), err.Error())
+		f.park(now.Add(flow.StopWait().Delay(f.Tries(), l.r.float())), whyOneTable+": "+err.Error())
 		return
+	}
+	if err.Class == intent.NoTable {
+		l.r.tables.Missing(table)
 	}
 	if l.r.paces.Halt(table, err.Class.String(), err.Error(), now) {
 		l.r.log.Error("nothing is sent to a table", "table", table, "error", err, "alarm", f.outcome.Alarm)
@@ -203,10 +209,6 @@ func (l *worker) stop(f *flight, err *intent.Error, now time.Time) {
 }
 
 var errTimeline = errors.New("the cloud has writes of this node that this file does not know")
-
-func unknownWait() backoff.Policy {
-	return backoff.Policy{Base: 200 * time.Millisecond, Max: 30 * time.Second}
-}
 
 // give parks a batch that the node itself cannot process.
 func (l *worker) give(f *flight, err error) bool {
@@ -247,40 +249,6 @@ func (l *worker) next(ctx context.Context, f *flight) (known []intent.Known, a i
 		return nil
 	})
 	return known, a, err
-}
-
-// ask carries out an action. An error is the node's own: nothing was sent.
-func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.Answer, error) {
-	if a.Attempt {
-		if err := l.attempt(ctx, f, a); err != nil {
-			return intent.Answer{}, err
-		}
-	}
-	if a.Kind == intent.ActSend {
-		l.r.identity.Sent()
-	}
-	l.r.cfg.Failpoint("send")
-	ctx, cancel := context.WithTimeout(ctx, l.r.cfg.Deadline)
-	defer cancel()
-	var ans intent.Answer
-	var err error
-	switch {
-	case a.Kind == intent.ActRead:
-		for _, ref := range a.Reads {
-			image, failed := l.r.cloud.Get(ctx, ref.Table, ref.Key)
-			if err = failed; err != nil {
-				break
-			}
-			ans.Items = append(ans.Items, image)
-		}
-	case a.Transact:
-		err = l.r.cloud.Transact(ctx, a.Calls, l.r.token())
-	default:
-		ans.Image, err = l.r.cloud.Write(ctx, a.Calls[0])
-	}
-	ans.Err = remote.AsError(err)
-	l.r.cfg.Failpoint("answer")
-	return ans, nil
 }
 
 // attempt makes sure that the batch is durably marked as attempted before its first byte leaves. Usually the in-flight window's mark has done
@@ -383,12 +351,8 @@ func (r *Replica) token() string {
 	return hex.EncodeToString(b[:])
 }
 
-// offline records that the cloud cannot be reached, or rejects our credentials.
-func (r *Replica) offline(o intent.Outcome, err *intent.Error) {
-	if o.Result != intent.OutRefresh {
-		r.linkLost(err)
-		return
-	}
+// signatureRefused records that the cloud does not accept our credentials.
+func (r *Replica) signatureRefused(o intent.Outcome, err *intent.Error) {
 	text := remote.ErrorText(err)
 	if r.net.Lost(text, r.clock.Now()) {
 		r.log.Error("the cloud does not accept this node's signature", "error", text, "alarm", o.Alarm)

@@ -142,7 +142,8 @@ type picked struct {
 
 // pick chooses the next in-flight window.
 func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
-	for len(p.inFlight) < l.width && len(l.ready) > 0 {
+	most := min(l.width, l.r.net.WindowLimit())
+	for len(p.inFlight) < most && len(l.ready) > 0 {
 		seq := heap.Pop(&l.ready).(uint64) //nolint:forcetypeassert // it holds nothing else
 		p.popped = append(p.popped, seq)
 		u, err := outbox.Get(tx, outbox.ID{Worker: l.no, Seq: seq})
@@ -177,6 +178,9 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 func (l *worker) moveOn(done []*flight, next picked, now time.Time) {
 	for _, f := range done {
 		l.finished(f)
+		if f.why != whyNoAnswer && f.why != whyUnreached {
+			delete(l.unanswered, f.ID.Seq)
+		}
 		if o := f.outcome.Result; !o.Settled() && o != intent.OutQuarantine && o != intent.OutRenumber && !f.gone {
 			l.setAside(f.ID.Seq, f.wait, now, f.Table(), f.why)
 		}

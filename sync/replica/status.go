@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/conflict"
@@ -28,7 +28,7 @@ type Status struct {
 	// credentials, a table).
 	State  string    `json:"state"`
 	Since  time.Time `json:"since,omitzero"`   // of behind, offline and stopped; for behind it is Oldest
-	Reason string    `json:"reason,omitempty"` // of stopped, with the remedy
+	Reason string    `json:"reason,omitempty"` // of stopped, with the remedy; of in_step and behind: that the line is poor
 	flow.LinkState
 
 	Waiting    int64   `json:"waiting"`    // writes that the cloud does not have yet
@@ -40,9 +40,11 @@ type Status struct {
 	Unkept     int64     `json:"-"`          // batches whose answers cannot be stored here; that is retried
 	Doubtful   int64     `json:"doubtful"`   // entries not shown because their condition fails on what precedes them
 
-	Tables    []TableStatus    `json:"tables"` // by name; only those with something to report
-	Workers   []WorkerStatus   `json:"lanes"`  // only those with something to do
-	Feed      []feed.Status    `json:"feed"`   // one per rule
+	Tables    []TableStatus    `json:"tables"`              // by name; only those with something to report
+	Workers   []WorkerStatus   `json:"lanes"`               // only those with something to do
+	Feed      []feed.Status    `json:"feed"`                // one per rule
+	SendsOnly []string         `json:"sendsOnly,omitempty"` // tables that no rule reads: what others write there does not arrive here
+	Refused   []feed.Refusal   `json:"-"`                   // reads on which requests depend and that the cloud has refused for too long
 	Conflicts conflict.Status  `json:"conflicts"`
 	Replay    outbox.LogSums   `json:"replayLog"`
 	Budget    flow.BudgetState `json:"budget"`
@@ -50,6 +52,8 @@ type Status struct {
 	Usage     remote.Usage     `json:"usage"`       // since the process started
 	Skew      float64          `json:"skewSeconds"` // the cloud's clock minus ours
 	Alarms    []string         `json:"alarms"`      // in plain words, for an operator
+
+	Standstill []string `json:"-"` // those of them that say what does not move although the cloud can be reached
 }
 
 // TableStatus describes the waiting writes of one table.
@@ -57,7 +61,9 @@ type TableStatus struct {
 	Table   string             `json:"table"`
 	Waiting int64              `json:"waiting"`
 	Bytes   int64              `json:"-"`
+	Behind  int64              `json:"-"`                 // of a stopped table: writes that wait for it, transactions that begin in another table included
 	Stopped *flow.StoppedTable `json:"stopped,omitempty"` // nil: not stopped
+	Stands  time.Time          `json:"-"`                 // since when writes have waited and none was sent, if that is too long; zero: it is not
 	flow.Pace
 }
 
@@ -87,6 +93,8 @@ type ParkStatus struct {
 	Why     string          `json:"why"`
 	Until   time.Time       `json:"until,omitzero"` // zero: until somebody decides
 	Behind  int             `json:"behind"`         // batches that wait behind it on its items
+
+	tables []string // all of its tables
 }
 
 // Words says in plain words why the batch waits. Reasons that are plain words already are returned unchanged.
@@ -118,12 +126,20 @@ const maxParks = 100
 // length of the queue.
 func (r *Replica) Status(ctx context.Context) (Status, error) {
 	st := Status{
-		At: r.clock.Now(), LinkState: r.net.State(), Skew: r.cloud.Skew().Seconds(), Usage: r.cloud.Usage(), Feed: r.feed.Status(),
-		Node: r.identity.Status(),
+		At: r.clock.Wall(), LinkState: r.shownLink(), Skew: r.cloud.Skew().Seconds(), Usage: r.cloud.Usage(), Feed: r.feed.Status(),
+		Node: r.identity.Status(), SendsOnly: r.sendsOnly(), Refused: r.feed.Refusals(),
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })
-	st.judge(r.made)
+	st.judge(clock.WallAt(r.clock, r.made))
 	return st, err
+}
+
+// shownLink returns the state of the connection with times for people.
+func (r *Replica) shownLink() flow.LinkState {
+	st := r.net.State(r.clock.Now())
+	st.Away = clock.WallAt(r.clock, st.Away)
+	st.LastErrorAt = clock.WallAt(r.clock, st.LastErrorAt)
+	return st
 }
 
 func (r *Replica) readStatus(tx *store.Tx, st *Status) error {
@@ -171,10 +187,15 @@ func (r *Replica) tableStatus(all outbox.Counts) (out []TableStatus) {
 		of(name).Waiting, of(name).Bytes = n.Entries, n.Bytes
 	}
 	for _, stopped := range r.paces.StoppedTables() {
+		stopped.Since = clock.WallAt(r.clock, stopped.Since)
+		stopped.Until = clock.WallAt(r.clock, stopped.Until)
 		of(stopped.Table).Stopped = &stopped
 	}
 	for name, pace := range r.paces.Slowed(r.clock.Now()) {
 		of(name).Pace = pace
+	}
+	for name, since := range r.stands.since(r.clock.Now()) {
+		of(name).Stands = clock.WallAt(r.clock, since)
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
 		out = append(out, *by[name])
@@ -217,12 +238,12 @@ func (r *Replica) workerStatus(tx *store.Tx, no int) (st WorkerStatus, oldest ti
 
 // parkStatus describes a parked batch and how much waits for it.
 func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p ParkedBatch) (ParkStatus, error) {
-	st := ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: p.Until}
+	st := ParkStatus{WriteID: intent.WriteID(r.store.Node(), p.Seq), Table: p.Table, Why: p.Why, Until: clock.WallAt(r.clock, p.Until)}
 	u, err := outbox.Get(tx, id)
 	if err != nil || u == nil {
 		return st, err
 	}
-	st.Key = attr.AppendJSON(nil, u.Entries[0].Key)
+	st.Key, st.tables = attr.AppendJSON(nil, u.Entries[0].Key), u.Tables()
 	behind := map[outbox.ID]bool{}
 	err = u.EachPlace(func(table string, key attr.Item, _ bool) error {
 		spec := r.spec(table)
@@ -252,8 +273,10 @@ func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p ParkedBatch) (ParkSta
 // judge derives state and alarms from the figures; made is when the replicator was created.
 func (s *Status) judge(made time.Time) {
 	if !s.Oldest.IsZero() {
-		s.LagSeconds = max(0, s.At.Sub(s.Oldest).Seconds())
+		s.LagSeconds = max(0, s.At.Sub(s.Oldest).Seconds()+s.Skew) // Oldest is by the cloud's clock
 	}
+	s.countBehind()
+	s.Standstill = s.standstill()
 	s.Alarms, s.Reason = s.alarms(), s.Node.Stopped
 	if s.Reason == "" && s.Why != "" {
 		s.Reason = s.Why + "; " + s.Do
@@ -274,65 +297,7 @@ func (s *Status) judge(made time.Time) {
 	default:
 		s.State = "in_step"
 	}
-}
-
-func (s *Status) alarms() (out []string) {
-	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	if s.Node.Stopped != "" {
-		add("Nothing is sent: %s.", s.Node.Stopped)
-	} else if s.Why != "" {
-		add("Nothing is sent: %s; %s.", s.Why, s.Do)
+	if s.Up && s.Reason == "" {
+		s.Reason = flow.PoorLine(s.LostShare)
 	}
-	out = append(out, stoppedAlarms(s.Tables)...)
-	switch {
-	case s.Budget.Level > flow.LevelOK && s.Budget.Which == "age":
-		add("Writes have been waiting for the cloud for %d hours: they are lost if this machine is.", int(s.LagSeconds/3600))
-	case s.Budget.Level > flow.LevelOK:
-		add("The queue for the cloud is %.0f %% full (%s): %s.", 100*s.Budget.Used, s.Budget.Which, flow.RefusedAt(s.Budget.Level))
-	}
-	if s.Unkept > 0 {
-		add("The cloud's answers to %s cannot be stored: see the log.", countOf(int(s.Unkept), "write"))
-	}
-	c := &s.Conflicts
-	if c.Quarantined > 0 {
-		add("%s cannot be sent as they are: retry or discard their conflicts.", countOf(c.Quarantined, "write"))
-	}
-	return out
-}
-
-// stoppedAlarms returns one line per reason for which tables are stopped. A table with nothing waiting is no alarm, unless it
-// cannot be read either.
-func stoppedAlarms(all []TableStatus) (out []string) {
-	var whys []string
-	tables, waiting := map[string][]string{}, map[string]int64{}
-	for i := range all {
-		t := &all[i]
-		if t.Stopped == nil || t.Waiting == 0 && !strings.HasPrefix(t.Stopped.Why, remote.WhyOtherKeys) {
-			continue
-		}
-		why := t.Stopped.Why
-		if !slices.Contains(whys, why) {
-			whys = append(whys, why)
-		}
-		tables[why] = append(tables[why], t.Table)
-		waiting[why] += t.Waiting
-	}
-	for _, why := range whys {
-		of, wait := "table", "writes wait"
-		if len(tables[why]) > 1 {
-			of = "tables"
-		}
-		if waiting[why] == 1 {
-			wait = "write waits"
-		}
-		out = append(out, fmt.Sprintf("Nothing is sent to the %s %s (%d %s): %s.", of, strings.Join(tables[why], ", "), waiting[why], wait, why))
-	}
-	return out
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -278,7 +278,7 @@ func TestWorkerWakesBehindAnAnswer(t *testing.T) {
 			c.after = func(op, table string) error {
 				if !gone && op == "write" && table == "teams" {
 					gone = true
-					n.linkLost(&intent.Error{Class: intent.Offline})
+					n.identity.Reconnect("a test")
 				}
 				return nil
 			}

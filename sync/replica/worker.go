@@ -47,8 +47,11 @@ type worker struct {
 	checked  map[string]time.Time // by table: when it was last checked because an item vanished
 	stuck    []stuck              // batches in hand whose outcomes cannot be settled now; they stay marked
 	oldest   time.Time            // when the first of done was answered
-	width    int                  // of the next in-flight window
-	woken    uint64               // used by housekeeping: commits announced so far
+
+	unanswered map[uint64]int // by batch: requests since the last answer that was not lost
+
+	width int    // of the next in-flight window
+	woken uint64 // used by housekeeping: commits announced so far
 }
 
 // ParkedBatch is a batch put aside.
@@ -68,7 +71,7 @@ const (
 
 func newWorker(r *Replica, no int) *worker {
 	return &worker{
-		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, checked: map[string]time.Time{}, width: 1,
+		r: r, no: uint8(no), sig: clock.NewSignal(), inHand: map[uint64]struct{}{}, missed: map[uint64]struct{}{}, unanswered: map[uint64]int{}, checked: map[string]time.Time{}, width: 1,
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -190,7 +190,7 @@ type node struct {
 	conn  *conn
 	stop  func()
 
-	patience time.Duration // of until; 0: hang.Limit of a minute
+	patience time.Duration // of until; 0: as package wait has it
 }
 
 func newCloud() *simcloud.Cloud {
@@ -343,17 +343,7 @@ func (n *node) status() replica.Status {
 // until waits until is returns true.
 func (n *node) until(what string, is func() bool) {
 	n.t.Helper()
-	deadline := time.Now().Add(hang.Limit(time.Minute))
-	if n.patience > 0 {
-		deadline = time.Now().Add(n.patience)
-	}
-	for pause := time.Millisecond; !is(); pause = min(pause*5/4, time.Second) {
-		if time.Now().After(deadline) {
-			st := n.status()
-			n.t.Fatalf("never: %s; the status: %+v", what, st)
-		}
-		<-time.After(pause)
-	}
+	wait.Within(n.t, n.patience, what, is, func() any { return n.status() })
 }
 
 // same compares the application's items in the cloud with those of the node.

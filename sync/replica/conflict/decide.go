@@ -47,7 +47,7 @@ func (d *Log) Keep(tx *store.Tx, c *Record) error {
 	if c.State == "" {
 		c.State = c.Kind.Begins()
 	}
-	if c.State == StateOpen && c.Kind != KindQuarantine {
+	if c.State == StateOpen && c.Kind.asksTheApplication() {
 		if err := d.merge(tx, c); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func refusal(err error) bool {
 	switch fault.KindOf(err) {
 	case fault.Conflict, fault.Invalid, fault.NotFound, fault.TooLarge:
 		return true
-	case fault.Internal, fault.Unauthorized, fault.Forbidden, fault.Throttled, fault.Unavailable, fault.Full, fault.Locked, fault.Damaged:
+	case fault.Internal, fault.Unauthorized, fault.Forbidden, fault.Throttled, fault.Unavailable, fault.Full, fault.Locked, fault.Damaged, fault.Unreadable:
 	}
 	return false
 }

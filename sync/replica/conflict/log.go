@@ -296,7 +296,7 @@ func (l *LogTx) Due(now time.Time) (due bool, err error) {
 
 // Trim removes records that are too old, a slice at a time. It runs periodically, because no record may be added for a month.
 func (d *Log) Trim(ctx context.Context) (more bool, err error) {
-	now, due := d.clock.Now(), false
+	now, due := d.clock.Wall(), false
 	err = d.store.View(ctx, func(tx *store.Tx) error {
 		l, err := Open(tx)
 		if err == nil {

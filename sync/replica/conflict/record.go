@@ -55,23 +55,28 @@ type Kind string
 // Values of Kind.
 const (
 	KindRefused    Kind = "conflict"   // the cloud's item does not satisfy the write's condition
-	KindSuperseded Kind = "superseded" // another write won by policy, nothing to do: a loser of newest, a tombstone
+	KindSuperseded Kind = "superseded" // another write won by the table's policy, or the cloud has had it and another node deleted it since
 	KindUnknown    Kind = "unknown"    // sent, and it is no longer possible to tell whether it applied
 	KindGone       Kind = "gone"       // the item was deleted meanwhile
 	KindFencedOff  Kind = "deposed"    // written under a lease that another node has since taken over
-	KindLost       Kind = "lost"       // settled in a lost timeline: an older file, a restored cloud
+	KindLost       Kind = "lost"       // another copy of this node, or a cloud restored since, may have had it, and nothing shows it
 	KindQuarantine Kind = "quarantine" // the cloud can never accept it as it is
 )
 
-// Begins returns a kind's initial state: decided if nobody has to act.
+// Begins returns a kind's initial state: decided if nobody has to act, because the cloud has had the write, the table's policy is that
+// another write wins, or the new holder of its lease writes the same from its own source.
 func (k Kind) Begins() State {
 	switch k {
-	case KindSuperseded, KindFencedOff, KindLost:
+	case KindSuperseded, KindFencedOff:
 		return StateDecided
-	case KindRefused, KindUnknown, KindGone, KindQuarantine:
+	case KindRefused, KindUnknown, KindGone, KindQuarantine, KindLost:
 	}
 	return StateOpen
 }
+
+// asksTheApplication reports whether the table's merge handler is asked. It decides about writes that the cloud does not have. One that
+// another copy of the node may have sent can be there, changed again since: writing it once more or dropping it are both a guess.
+func (k Kind) asksTheApplication() bool { return k != KindQuarantine && k != KindLost }
 
 // State is what became of a conflict.
 type State string

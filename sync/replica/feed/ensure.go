@@ -36,24 +36,13 @@ type ensuring struct {
 }
 
 // Ensure brings items, or whole partitions if a key is only the partition key, before they are read. What is not held is read from the
-// cloud within Deadline and stays subscribed for a while. If the cloud cannot be reached, the local state stands, which is not an
-// error. It returns errors only for the caller's mistakes, an unknown table or invalid key (fault.NotFound, fault.Invalid), and
-// for the end of ctx.
+// cloud within Deadline and stays subscribed for a while. What is not here is never held, however recently the cloud did not have it:
+// somebody may have made it since. If the cloud cannot be reached, the local state stands, which is not an error. It returns errors only
+// for the caller's mistakes, an unknown table or invalid key (fault.NotFound, fault.Invalid), and for the end of ctx.
 func (f *Feed) Ensure(ctx context.Context, table string, keys ...attr.Item) error {
-	spec := f.Box.Spec(table)
-	if spec == nil {
-		return fault.New(fault.NotFound, "no_table", "there is no table %s", table)
-	}
-	wants := make([]*want, 0, len(keys))
-	for _, key := range keys {
-		w, err := wantOf(spec, key)
-		if err != nil {
-			return err
-		}
-		wants = append(wants, w)
-	}
-	if !spec.Sends() {
-		return nil
+	wants, err := f.wantsOf(table, keys)
+	if err != nil {
+		return err
 	}
 	limit := f.Clock.Now().Add(f.Deadline)
 	for _, w := range wants {
@@ -80,11 +69,39 @@ func (f *Feed) ReadNow(ctx context.Context, spec *store.TableSpec, key attr.Item
 	return err
 }
 
-// want is one thing that Ensure was asked for.
+// wantsOf returns what to read for keys; nothing for a table that does not send.
+func (f *Feed) wantsOf(table string, keys []attr.Item) ([]*want, error) {
+	spec := f.Box.Spec(table)
+	if spec == nil {
+		return nil, fault.New(fault.NotFound, "no_table", "there is no table %s", table)
+	}
+	wants := make([]*want, 0, len(keys))
+	for _, key := range keys {
+		w, err := wantOf(spec, key)
+		if err != nil {
+			return nil, err
+		}
+		wants = append(wants, w)
+	}
+	if !spec.Sends() {
+		return nil, nil
+	}
+	return wants, nil
+}
+
+// want is one thing that Ensure or ReadFresh was asked for.
 type want struct {
 	pass *pass     // the pass of its partition
 	key  attr.Item // the item's key; nil: the whole partition
 	id   string    // what is read: the pass's key or the item's id
+}
+
+// itemKey returns the key of the item that is wanted; nil: a partition of a table with sort keys.
+func (w *want) itemKey() attr.Item {
+	if w.key == nil && w.pass.spec.Key.Sort.Name == "" {
+		return attr.Item{w.pass.spec.Key.Partition.Name: w.pass.partition}
+	}
+	return w.key
 }
 
 func wantOf(spec *store.TableSpec, key attr.Item) (*want, error) {
@@ -125,8 +142,9 @@ func rawPartition(spec *store.TableSpec, value attr.Value) ([]byte, bool) {
 // ensure reads one thing unless it is held, or waits for another caller that is reading it.
 func (f *Feed) ensure(ctx context.Context, w *want, limit time.Time) error {
 	for {
-		if f.holds(w) || !f.Link.Online() || !f.Clock.Now().Before(limit) {
-			return ctx.Err()
+		held, err := f.holds(ctx, w)
+		if err != nil || held || !f.Link.Online() || !f.Clock.Now().Before(limit) {
+			return cmp.Or(err, ctx.Err())
 		}
 		f.mu.Lock()
 		flight := f.flights[w.id]
@@ -144,7 +162,7 @@ func (f *Feed) ensure(ctx context.Context, w *want, limit time.Time) error {
 		flight.waiting = append(flight.waiting, sig)
 		f.mu.Unlock()
 		leave := f.Clock.Join()
-		err := f.Clock.Wait(ctx, limit, sig)
+		err = f.Clock.Wait(ctx, limit, sig)
 		leave()
 		f.mu.Lock()
 		failed := flight.failed
@@ -168,25 +186,59 @@ func (f *Feed) fetch(ctx context.Context, w *want, flight *ensuring, limit time.
 	}()
 	inner, cancel := context.WithTimeout(ctx, limit.Sub(f.Clock.Now()))
 	defer cancel()
-	if w.key != nil {
-		if err = f.refresh(inner, w.pass.table, w.key); err == nil {
-			f.heldNow(w.id)
-		}
-	} else {
-		p := *w.pass
-		p.alone = true
-		budget := ensurePages
-		_, err = f.pass(inner, &p, &budget)
-	}
-	if err != nil && ctx.Err() == nil {
+	if err = f.fetchOne(inner, w); err != nil && ctx.Err() == nil {
 		f.passFailed(w.pass, err)
 	}
 	return err
 }
 
-// holds reports whether something is held: read as a whole a short time ago, or covered by a rule that keeps reading it. It subscribes
+// fetchOne reads what is wanted from the cloud.
+func (f *Feed) fetchOne(ctx context.Context, w *want) error {
+	if w.key != nil {
+		err := f.refresh(ctx, w.pass.table, w.key)
+		if err == nil {
+			f.heldNow(w.id)
+		}
+		return err
+	}
+	p := *w.pass
+	p.alone = true
+	budget := ensurePages
+	_, err := f.pass(ctx, &p, &budget)
+	return err
+}
+
+// holds reports whether something is held: it is here, and was read as a whole a short time ago or is covered by a rule that keeps
+// reading it. It subscribes to a partition that no rule covers.
+func (f *Feed) holds(ctx context.Context, w *want) (held bool, err error) {
+	if !f.readLately(w) {
+		return false, nil
+	}
+	return f.isHere(ctx, w)
+}
+
+// isHere reports whether this node has the item, or any item of the partition, expired or not.
+func (f *Feed) isHere(ctx context.Context, w *want) (here bool, err error) {
+	err = f.Store.View(ctx, func(tx *store.Tx) error {
+		tx.ShowExpired()
+		if key := w.itemKey(); key != nil {
+			return tx.GetEncoded(w.pass.table, key, func(attr.Encoded) error {
+				here = true
+				return nil
+			})
+		}
+		q := store.Query{Table: w.pass.table, KeyCondition: "#p = :p", Limit: 1, Select: store.SelectCount}
+		q.Names, q.Values = map[string]string{"#p": w.pass.spec.Key.Partition.Name}, attr.Item{":p": w.pass.partition}
+		page, err := tx.Query(q)
+		here = page.Count > 0
+		return err
+	})
+	return here, err
+}
+
+// readLately reports whether something was read as a whole a short time ago, or is covered by a rule that keeps reading it. It subscribes
 // to a partition that no rule covers.
-func (f *Feed) holds(w *want) (held bool) {
+func (f *Feed) readLately(w *want) bool {
 	now := f.Clock.Now()
 	every := f.coveredEvery(w)
 	f.mu.Lock()

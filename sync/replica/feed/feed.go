@@ -57,15 +57,20 @@ type Feed struct {
 	Settle    func(w *outbox.Work, b *outbox.Batch) error // removes a batch that an image proves
 	Moved     func(w *outbox.Work)                        // updates memory after a commit
 	OtherCopy func(why string)                            // the cloud shows a write that only another copy of this node can have made
-	Lost      func(err error)                             // the cloud cannot be reached
 	Wake      func()                                      // ReadBooked has something to do
 	Failpoint func(point string)
+	Written   func() map[string]time.Time // when the cloud last took a write of each table that no rule reads
 
 	mu      sync.Mutex
 	rules   []*feedRule
 	subs    map[string]*subscription // by pass.key: partitions requested through Ensure
 	held    map[string]time.Time     // by pass.key, and by item: when it was last read as a whole
 	flights map[string]*ensuring     // by pass.key or item: reads under way for Ensure
+	fresh   map[string]*freshReads   // by pass.key or item: reads for ReadFresh
+
+	outcomes map[readAction]*readOutcome // what became of reads, other than those of rules
+
+	whole whole // reads from start to end
 
 	unfinished map[string]*pass // by pass.key, used by the feed's goroutine only: passes that the next round continues
 	booked     []intent.Ref     // items to read again
@@ -90,8 +95,9 @@ type feedRule struct {
 	Rule
 
 	next   time.Time
-	tries  int    // failed rounds in a row
-	begins string // pass.key with which the next round starts, if the last one ran out of budget
+	tries  int       // failed rounds in a row
+	begins string    // pass.key with which the next round starts, if the last one ran out of budget
+	read   time.Time // when the last round ended that read all it set out to, or all its budget allowed; zero: none has
 	status Status
 }
 
@@ -103,6 +109,23 @@ type Status struct {
 	Passes    uint64    `json:"-"`                 // complete ones
 	Errors    uint64    `json:"errors"`
 	LastError string    `json:"lastError,omitempty"` // of the latest pass; "": it succeeded
+	LateSince time.Time `json:"lateSince,omitzero"`  // since when nothing was read, although the cloud can be reached, if that is too long; zero: it is not
+	Table     string    `json:"-"`
+	Denied    bool      `json:"-"` // the latest pass failed because this node may not read the table
+}
+
+// lateAfter is how long a rule may read nothing before somebody should know: three of its intervals, but no moment of a poor line.
+func lateAfter(every time.Duration) time.Duration { return max(3*every, time.Minute) }
+
+// lateSince returns since when a rule has read nothing, if that is too long; zero: it is not. The time in which the cloud is away does not
+// count.
+func (f *Feed) lateSince(rule *feedRule, now time.Time) time.Time {
+	online, is := f.Link.OnlineSince()
+	since := flow.MaxTime(rule.read, online)
+	if !is || now.Sub(since) < lateAfter(rule.Every) {
+		return time.Time{}
+	}
+	return since
 }
 
 // loadRules prepares the rules. It can be called repeatedly.
@@ -112,10 +135,15 @@ func (f *Feed) loadRules() []*feedRule {
 	if f.rules == nil {
 		for _, p := range f.Rules {
 			p.Every = cmp.Or(p.Every, pollEvery)
-			f.rules = append(f.rules, &feedRule{Rule: p, status: Status{Rule: f.nameOf(&p)}})
+			f.rules = append(f.rules, &feedRule{Rule: p, status: Status{Rule: f.nameOf(&p), Table: p.Table}})
 		}
 	}
 	return f.rules
+}
+
+// Covers reports whether a rule reads a table, or partitions of it.
+func (f *Feed) Covers(table string) bool {
+	return slices.ContainsFunc(f.loadRules(), func(rule *feedRule) bool { return rule.Table == table })
 }
 
 // nameOf returns a rule's unique name for status and metrics.
@@ -139,12 +167,14 @@ func (f *Feed) Status() []Status {
 	out := make([]Status, len(rules))
 	for i, rule := range rules {
 		out[i] = rule.status
+		out[i].LastPass = clock.WallAt(f.Clock, out[i].LastPass)
+		out[i].LateSince = clock.WallAt(f.Clock, f.lateSince(rule, f.Clock.Now()))
 	}
 	return out
 }
 
 // serverNow returns the cloud's time, as far as it is known.
-func (f *Feed) serverNow() time.Time { return f.Clock.Now().Add(f.Cloud.Skew()) }
+func (f *Feed) serverNow() time.Time { return f.Clock.Wall().Add(f.Cloud.Skew()) }
 
 // Run reads what the rules and Ensure's subscriptions ask for until ctx ends. It makes one request at a time, so that the feed never
 // gets in the workers' way. While the cloud is away it sleeps.
@@ -157,7 +187,7 @@ func (f *Feed) Run(ctx context.Context) error {
 	wake := clock.NewSignal()
 	swept := now
 	for {
-		if err := f.Clock.Wait(ctx, f.nextRound(rules), nil); err != nil {
+		if err := f.Clock.Wait(ctx, f.nextRound(rules), f.wholeAsked()); err != nil {
 			return err
 		}
 		for !f.Link.WhenOnline(wake) {
@@ -165,13 +195,16 @@ func (f *Feed) Run(ctx context.Context) error {
 				return err
 			}
 			f.rested(rules, f.Clock.Now(), f.Rand)
+			f.wasAway()
 		}
 		for _, rule := range rules {
 			if !rule.next.After(f.Clock.Now()) {
 				f.round(ctx, rule)
 			}
 		}
+		f.readWanted(ctx)
 		f.pollSubscriptions(ctx)
+		f.probeReads(ctx)
 		if now := f.Clock.Now(); now.Sub(swept) >= sweepEvery {
 			swept = now
 			f.forgetTombstones(ctx)
@@ -199,6 +232,12 @@ func (f *Feed) nextRound(rules []*feedRule) time.Time {
 			next = rule.next
 		}
 	}
+	if wanted, some := f.nextWanted(); some && wanted.Before(next) {
+		next = wanted
+	}
+	if probe, some := f.nextProbe(); some && probe.Before(next) {
+		next = probe
+	}
 	return next
 }
 
@@ -210,17 +249,27 @@ func (f *Feed) round(ctx context.Context, rule *feedRule) {
 	now := f.Clock.Now()
 	if err != nil {
 		rule.status.Errors++
-		rule.status.LastError = remote.ErrorText(err)
-		rule.next = now.Add(max(backoff.Jittered(rule.Every, f.Rand), pollWait().Delay(rule.tries, backoff.Float(f.Rand))))
+		rule.status.LastError, rule.status.Denied = remote.ErrorText(err), remote.ClassOf(err) == intent.Denied
+		rule.next = now.Add(f.retryWait(rule, err))
 		rule.tries++
 		return
 	}
 	rule.tries, rule.next = 0, now.Add(backoff.Jittered(rule.Every, f.Rand))
-	rule.status.LastError = ""
+	rule.read = now
+	rule.status.LastError, rule.status.Denied = "", false
 	if whole {
 		rule.status.Passes++
 		rule.status.LastPass, rule.status.Items = now, items
 	}
+}
+
+// retryWait returns when a failed round is repeated: soon, if only an answer was lost.
+func (f *Feed) retryWait(rule *feedRule, err error) time.Duration {
+	wait := pollWait().Delay(rule.tries, backoff.Float(f.Rand))
+	if _, gone := remote.Unreached(err); gone {
+		return min(wait, rule.Every)
+	}
+	return max(backoff.Jittered(rule.Every, f.Rand), wait)
 }
 
 // roundOf reads what the rule lists, within the budget of a round. whole reports whether it reached the end.
@@ -238,6 +287,9 @@ func (f *Feed) roundOf(ctx context.Context, rule *feedRule) (items int, whole bo
 		}
 		n, err := f.pass(ctx, p, &budget)
 		items += n
+		if err == nil && f.unfinished[p.key] != nil {
+			return items, false, first // the next round goes on with this one
+		}
 		if err == nil {
 			continue
 		}
@@ -253,12 +305,9 @@ func (f *Feed) roundOf(ctx context.Context, rule *feedRule) (items int, whole bo
 	return items, first == nil, first
 }
 
-// passFailed records what an error of the feed says about the connection to the cloud.
+// passFailed logs an error of the feed, unless it is logged elsewhere.
 func (f *Feed) passFailed(p *pass, err error) {
-	_, gone := remote.Unreached(err)
 	switch class := remote.ClassOf(err); {
-	case gone:
-		f.Lost(err)
 	case errors.Is(err, remote.ErrOtherKeys): // logged when it was found
 	case class == intent.NoTable:
 		f.Log.Warn("feed: the cloud does not have the table", "table", p.table)

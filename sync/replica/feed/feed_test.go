@@ -10,6 +10,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
@@ -298,5 +299,32 @@ func TestWholeTableForAWhile(t *testing.T) {
 		if len(slices.Compact(names)) != 3 {
 			t.Errorf("rules %q", names)
 		}
+	})
+}
+
+// An image that differs from the base in its hold alone is news: a delete must wait for it.
+func TestHoldAloneIsNews(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newReader(t)
+		image := team("x", 1)
+		image[intent.AttrLife], image[intent.AttrCount] = attr.S("b.1.5"), attr.Int(1)
+		n.foreign("teams", image)
+		n.readNow("teams", teamKey("x"))
+		letPass(time.Second)
+		until := time.Now().Add(15 * time.Minute).UnixMilli()
+		image[intent.AttrHold] = attr.Int(until)
+		n.foreign("teams", image)
+		n.readNow("teams", teamKey("x"))
+		n.inView(func(tx *store.Tx) error {
+			it, err := outbox.ItemOf(tx, n.Box.Spec("teams"), teamKey("x"))
+			if err != nil {
+				return err
+			}
+			sh, err := outbox.RemoteOf(tx, it)
+			if err == nil && sh.Known.Side.Hold != until {
+				t.Errorf("the hold is %d, want %d", sh.Known.Side.Hold, until)
+			}
+			return err
+		})
 	})
 }

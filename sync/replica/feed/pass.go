@@ -25,11 +25,12 @@ type pass struct {
 	partition attr.Value // absent: the whole table
 	key       string     // the table, 0 and the raw partition; the ids of its items begin with it
 
-	began time.Time           // server-corrected
-	seen  map[string]struct{} // ids of items; nil: an earlier run began the pass, so it cannot tell what is absent
-	after attr.Item
-	kept  bool // its position is in the store
-	alone bool // a single read that is not continued
+	number uint64              // counts passes in the order in which they began; 0: an earlier run began it
+	began  time.Time           // server-corrected
+	seen   map[string]struct{} // ids of items; nil: an earlier run began the pass, so it cannot tell what is absent
+	after  attr.Item
+	kept   bool // its position is in the store
+	alone  bool // a single read that is not continued
 }
 
 func newPass(spec *store.TableSpec, partition attr.Value, raw []byte) *pass {
@@ -46,7 +47,7 @@ type checkpoint struct {
 // read.
 func (f *Feed) pass(ctx context.Context, p *pass, budget *int) (n int, err error) {
 	if p.alone {
-		p.began, p.seen = f.serverNow(), map[string]struct{}{}
+		p.number, p.began, p.seen = f.beginPass(), f.serverNow(), map[string]struct{}{}
 	} else if p, err = f.resume(ctx, p); err != nil {
 		return 0, err
 	}
@@ -59,7 +60,7 @@ func (f *Feed) pass(ctx context.Context, p *pass, budget *int) (n int, err error
 		}
 		if last {
 			f.heldNow(p.key)
-			return n, f.absent(ctx, p)
+			return n, f.endAt(ctx, p)
 		}
 	}
 	return n, nil
@@ -70,7 +71,7 @@ func (f *Feed) resume(ctx context.Context, p *pass) (*pass, error) {
 	if q := f.unfinished[p.key]; q != nil {
 		return q, nil
 	}
-	p.began, p.seen = f.serverNow(), map[string]struct{}{}
+	p.number, p.began, p.seen = f.beginPass(), f.serverNow(), map[string]struct{}{}
 	var at checkpoint
 	err := f.Store.View(ctx, func(tx *store.Tx) error {
 		data, err := tx.Side(sideCheckpoint).Get([]byte(p.key))
@@ -84,7 +85,7 @@ func (f *Feed) resume(ctx context.Context, p *pass) (*pass, error) {
 		return nil
 	})
 	if err == nil && at.After != nil {
-		p.after, p.began, p.seen = at.After, at.Began, nil
+		p.after, p.number, p.began, p.seen = at.After, 0, at.Began, nil
 	}
 	return p, err
 }
@@ -150,16 +151,24 @@ func (f *Feed) readPage(ctx context.Context, p *pass) (remote.Page, error) {
 	if err := f.Tables.Readable(p.table); err != nil {
 		return remote.Page{}, err
 	}
-	q := remote.Reading{Table: p.table, After: p.after, Limit: f.Page}
+	q := remote.Reading{Table: p.table, After: p.after, Limit: f.Page, Consistent: true}
 	if !p.partition.IsZero() {
-		q.KeyCondition = "#p = :p"
-		q.Params = expr.Params{
-			Names: map[string]string{"#p": p.spec.Key.Partition.Name}, Values: attr.Item{":p": p.partition},
-		}
+		q.KeyCondition, q.Params = partitionOf(p.spec, p.partition)
 	}
 	ctx, cancel := context.WithTimeout(ctx, f.Deadline)
 	defer cancel()
-	return f.Cloud.Read(ctx, q)
+	page, err := f.Cloud.Read(ctx, q)
+	if !p.partition.IsZero() && (err == nil || p.alone) { // a rule has a state of its own
+		f.readEnded(ctx, readAction{p.table, actionQuery}, err)
+	}
+	return page, err
+}
+
+// partitionOf returns the condition of a Query for a partition.
+func partitionOf(spec *store.TableSpec, partition attr.Value) (string, expr.Params) {
+	return "#p = :p", expr.Params{
+		Names: map[string]string{"#p": spec.Key.Partition.Name}, Values: attr.Item{":p": partition},
+	}
 }
 
 // note remembers what the pass has seen.
@@ -211,22 +220,31 @@ func keyFrom(spec *store.TableSpec, it attr.Item) (attr.Item, bool) {
 // absentMost bounds the items looked up at the end of one pass.
 const absentMost = 200
 
+// endAt ends a pass that has read the last page.
+func (f *Feed) endAt(ctx context.Context, p *pass) error {
+	all, err := f.absent(ctx, p)
+	if err == nil && all {
+		f.endPass(p)
+	}
+	return err
+}
+
 // absent removes what a complete pass has not seen: bases older than the pass with nothing waiting to be sent, each after a
-// consistent read of its own.
-func (f *Feed) absent(ctx context.Context, p *pass) error {
+// consistent read of its own. all reports whether it removed everything that is gone.
+func (f *Feed) absent(ctx context.Context, p *pass) (all bool, err error) {
 	if p.seen == nil {
-		return nil // the next pass starts from the beginning
+		return false, nil // the next pass starts from the beginning
 	}
 	keys, err := f.unseen(ctx, p)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, key := range keys[:min(len(keys), absentMost)] { // the others in the next pass
 		if err := f.refreshAbsent(ctx, p.table, key); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return len(keys) <= absentMost, nil
 }
 
 // absentee is an item that a pass has not seen.

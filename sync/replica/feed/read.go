@@ -17,6 +17,7 @@ func (f *Feed) readImage(ctx context.Context, table string, key attr.Item) (imag
 	defer cancel()
 	im := image{table: table, key: key, began: f.serverNow(), read: f.Box.Reads.Start(), epoch: f.Tables.Epoch()}
 	it, err := f.Cloud.Get(ctx, table, key)
+	f.readEnded(ctx, readAction{table, actionGet}, err)
 	if err != nil {
 		im.read.End()
 		return image{}, err
@@ -135,8 +136,7 @@ func (f *Feed) ReadBooked(ctx context.Context) {
 		f.mu.Unlock()
 		if err := f.refresh(ctx, ref.Table, ref.Key); err != nil {
 			f.Log.Warn("an item could not be read again; a later read will retry", "table", ref.Table, "error", err)
-			if e, gone := remote.Unreached(err); gone {
-				f.Lost(e)
+			if _, gone := remote.Unreached(err); gone {
 				f.Book(ref.Table, ref.Key)
 			}
 			return

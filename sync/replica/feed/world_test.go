@@ -150,7 +150,8 @@ func feedOn(s *store.Store, c *conn, rules []Rule) *Feed {
 		Store: s, Cloud: c, Box: box, Link: link, Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Rand: func() uint64 { return 0 },
 		Rules: rules, Tables: unchanged{}, Deadline: 10 * time.Second, Page: 200,
 		Settle: func(w *outbox.Work, b *outbox.Batch) error { return w.Drop(b) },
-		Moved:  func(*outbox.Work) {}, OtherCopy: func(string) {}, Lost: func(error) {}, Wake: func() {}, Failpoint: func(string) {},
+		Moved:  func(*outbox.Work) {}, OtherCopy: func(string) {}, Wake: func() {}, Failpoint: func(string) {},
+		Written: func() map[string]time.Time { return nil },
 	}
 }
 

@@ -25,17 +25,28 @@ type Link struct {
 	tries     int
 	next      time.Time // of the next probe
 	since     time.Time // when it went away; zero: never connected
+	cameUp    time.Time // when it was last connected; zero: never
 	last      string    // the latest error
 	lastAt    time.Time
 	asleep    []*clock.Signal // of those who wait for the cloud
 	fault     *Fault          // of the latest connect; nil: it succeeded, or there was none
 	announced bool            // the absence and its reason have been announced
 	drops     uint64
+
+	line    line
+	heard   time.Time // when the cloud last answered, or came back
+	unheard int       // requests in a row without an answer
+	doubt   bool      // nobody knows whether the cloud is still there
 }
 
-func probeWait() backoff.Policy {
-	return backoff.Policy{Base: time.Second, Max: 30 * time.Second, Floor: 250 * time.Millisecond}
+// probeWait returns the pause before the next probe of a cloud that has been away for some time. It follows that time and not the number of
+// probes: after a cut of ten seconds a node should be back within a few.
+func probeWait(away time.Duration, random float64) time.Duration {
+	p := backoff.Policy{Base: min(max(away/4, time.Second), probeMost), Max: probeMost, Floor: 250 * time.Millisecond}
+	return p.Delay(0, random)
 }
+
+const probeMost = 30 * time.Second
 
 // NewLink returns the state of a connection over which the given number of workers may send at once.
 func NewLink(workers int, rand func() float64) *Link {
@@ -90,18 +101,24 @@ func (n *Link) Lost(why string, now time.Time) (news bool) {
 	if !n.up && n.tries > 0 {
 		return false
 	}
+	n.goAway(now)
+	return true
+}
+
+// goAway records that the cloud is away. The caller holds the lock.
+func (n *Link) goAway(now time.Time) {
 	if n.up {
 		n.drops++
 		n.announced = true
 	}
 	n.up, n.since, n.tries = false, now, 0
+	n.unheard, n.doubt = 0, false
 	n.schedule(now)
-	return true
 }
 
 // schedule sets the next probe. The caller holds the lock.
 func (n *Link) schedule(now time.Time) {
-	n.next = now.Add(probeWait().Delay(n.tries, n.rand()))
+	n.next = now.Add(probeWait(now.Sub(n.since), n.rand()))
 	n.tries++
 	for _, sig := range n.queue { // they wait for the cloud now
 		n.asleep = appendOnce(n.asleep, sig)
@@ -137,6 +154,8 @@ func (n *Link) Probed(why string, now time.Time) {
 	}
 	n.up, n.ever, n.allowed, n.good, n.tries = true, true, 1, 0, 0
 	n.since, n.fault, n.announced = time.Time{}, nil, false
+	n.cameUp = now
+	n.heard, n.unheard, n.doubt = now, 0, false
 	for _, sig := range n.asleep {
 		sig.Set()
 	}
@@ -162,6 +181,13 @@ func (n *Link) Online() bool {
 	return n.up
 }
 
+// OnlineSince returns since when the cloud has been reachable; false: it is not.
+func (n *Link) OnlineSince() (since time.Time, online bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.cameUp, n.up
+}
+
 // WhenOnline is for loops that only need the cloud. It returns true, or returns false and sets sig once the cloud is reachable.
 func (n *Link) WhenOnline(sig *clock.Signal) bool {
 	n.mu.Lock()
@@ -180,16 +206,20 @@ type LinkState struct {
 	LastError   string    `json:"lastError,omitempty"` // the latest, without secrets
 	LastErrorAt time.Time `json:"lastErrorAt,omitzero"`
 	Drops       uint64    `json:"-"` // how often it went away
+	LostShare   float64   `json:"-"` // share of the requests of the last two minutes that were never answered
 
 	Why string `json:"-"` // what is wrong, if a person must act before the cloud is back; else ""
 	Do  string `json:"-"` // what to do about it
 }
 
 // State returns the state of the connection.
-func (n *Link) State() LinkState {
+func (n *Link) State(now time.Time) LinkState {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := LinkState{Up: n.up, Away: n.since, Reached: n.ever, LastError: n.last, LastErrorAt: n.lastAt, Drops: n.drops}
+	if n.up {
+		s.LostShare = n.line.lostShare(now)
+	}
 	if !n.up && n.fault != nil && n.fault.Stands() {
 		s.Why, s.Do = n.fault.Why, n.fault.Do
 	}

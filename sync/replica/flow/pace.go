@@ -2,6 +2,7 @@ package flow
 
 import (
 	"maps"
+	"math/bits"
 	"slices"
 	"sync"
 	"time"
@@ -10,8 +11,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Paces holds the send rate of each table, and which tables are stopped. A table has no limit until the cloud throttles it; then it
-// gets seven tenths of its rate, and recovers slowly.
+// Paces holds the send rate of each table, and which tables are stopped. A table has no limit until the cloud throttles a good part of what is
+// sent to it; then it gets seven tenths of its rate, and recovers slowly. A few throttled answers among many are no reason: the batches
+// concerned wait a little, and sending less would only let the queue grow.
 type Paces struct {
 	mu     sync.Mutex
 	tables map[string]*pace
@@ -25,12 +27,16 @@ type pace struct {
 	grown   time.Time // when the rate was last raised
 	quiet   time.Time // when the bucket is dropped, if no throttle is seen before
 	streak  int       // throttles without a success in between
+	recent  uint32    // the latest answers, newest in the lowest bit; 1: throttled
+	answers int       // how many of them there were since the rate was lowered, at most 32
 	sent    int       // in the current window
 	window  time.Time
 	seen    float64 // sends per second in the last window
 	stopped stop
 
 	throttles uint64 // since the start
+
+	taken time.Time // when a request was last accepted, or refused because of its items; zero: not since the start
 }
 
 // stop is why nothing is sent to a table.
@@ -47,6 +53,10 @@ const (
 	paceFloor = 1.0 // sends per second, however often the table is throttled
 	paceForgo = time.Minute
 	paceBurst = 100 * time.Millisecond
+
+	paceStreak  = 3  // throttles in a row that slow a table down
+	paceAnswers = 20 // answers from which their share does
+	paceShare   = 6  // one in so many
 )
 
 func throttleWait() backoff.Policy {
@@ -135,38 +145,69 @@ func (p *Paces) Throttled(table string, now time.Time) time.Duration {
 	t := p.of(table)
 	t.throttles++
 	t.streak++
-	if t.rate == 0 {
-		t.rate = max(t.seen, float64(t.sent), paceFloor/0.7)
-	}
-	if now.Sub(t.grown) > 100*time.Millisecond { // one answer of a burst slows it down, not each of them
-		t.rate = max(t.rate*0.7, paceFloor)
-		t.grown = now
+	t.remember(1)
+	if t.overloaded() {
+		t.slowDown(now)
 	}
 	t.quiet = now.Add(paceForgo)
 	return throttleWait().Delay(t.streak-1, p.rand())
 }
 
-// Succeeded raises the table's rate by a twentieth each second.
+// remember records an answer; throttled is 1 or 0.
+func (t *pace) remember(throttled uint32) {
+	t.recent = t.recent<<1 | throttled
+	t.answers = min(t.answers+1, 32)
+}
+
+// overloaded reports whether the latest answers show that too much is sent to the table.
+func (t *pace) overloaded() bool {
+	return t.streak >= paceStreak || t.answers >= paceAnswers && bits.OnesCount32(t.recent)*paceShare > t.answers
+}
+
+// slowDown lowers the rate. One answer of a burst does that, not each of them.
+func (t *pace) slowDown(now time.Time) {
+	if t.rate == 0 {
+		lasted := max(now.Sub(t.window), paceBurst)
+		t.rate = max(t.seen, float64(t.sent)/lasted.Seconds(), paceFloor/0.7)
+	} else if now.Sub(t.grown) <= 100*time.Millisecond {
+		return
+	}
+	t.rate = max(t.rate*0.7, paceFloor)
+	t.grown = now
+	t.recent, t.answers = 0, 0
+}
+
+// Succeeded raises the table's rate by a tenth, and by one, each second.
 func (p *Paces) Succeeded(table string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.of(table)
 	t.streak = 0
+	t.remember(0)
 	if t.rate > 0 && now.Sub(t.grown) >= time.Second {
-		t.rate, t.grown = t.rate*1.05+1, now
+		t.rate, t.grown = t.rate*1.1+1, now
 	}
 }
 
 // Takes lifts the stop of tables that accepted a request, or refused it because of their items. A held table is released only by its
 // check: the request may be from before the hold.
-func (p *Paces) Takes(tables []string) {
+func (p *Paces) Takes(tables []string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, table := range tables {
-		if t := p.of(table); !t.stopped.held {
+		t := p.of(table)
+		t.taken = now
+		if !t.stopped.held {
 			t.stopped = stop{}
 		}
 	}
+}
+
+// LastTaken returns when a table last accepted a request, or refused one because of its items; zero: not since the start.
+func (p *Paces) LastTaken(table string) time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.of(table).taken
 }
 
 // Halt stops a table until a person acts; single entries still try it from time to time. It reports whether that is new.

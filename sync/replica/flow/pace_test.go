@@ -19,7 +19,9 @@ func TestPaceLearns(t *testing.T) {
 		}
 		now = now.Add(time.Millisecond)
 	}
-	p.Throttled("t", now)
+	for range paceStreak {
+		p.Throttled("t", now)
+	}
 	first := rateOf(p, &now)
 	if first < 500 || first > 800 {
 		t.Errorf("after a throttle at 1000 a second: %d a second", first)
@@ -28,7 +30,7 @@ func TestPaceLearns(t *testing.T) {
 		now = now.Add(time.Second)
 		p.Throttled("t", now)
 	}
-	if slowed := p.Slowed(now)["t"]; slowed.Throttled != 21 || slowed.Rate < paceFloor || slowed.Rate > float64(first) {
+	if slowed := p.Slowed(now)["t"]; slowed.Throttled != 20+paceStreak || slowed.Rate < paceFloor || slowed.Rate > float64(first) {
 		t.Errorf("after twenty more the status says %+v", slowed)
 	}
 	low := rateOf(p, &now)
@@ -46,8 +48,33 @@ func TestPaceLearns(t *testing.T) {
 	if got := rateOf(p, &now); got < 900 {
 		t.Errorf("after two minutes of quiet: %d a second", got)
 	}
-	if slowed := p.Slowed(now); slowed["t"] != (Pace{Throttled: 21}) || len(slowed) != 1 {
+	if slowed := p.Slowed(now); slowed["t"] != (Pace{Throttled: 20 + paceStreak}) || len(slowed) != 1 {
 		t.Errorf("after two minutes of quiet the status says %+v", slowed)
+	}
+}
+
+// A table that throttles a few of many sends keeps its rate; one that throttles a good part of them is sent less.
+func TestFewThrottlesSlowNothing(t *testing.T) {
+	for _, tt := range []struct {
+		every int // which answer is a throttle
+		slow  bool
+	}{{2, true}, {4, true}, {10, false}, {17, false}} {
+		p := NewPaces(half)
+		now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+		for i := range 600 { // ten a second
+			for at := p.Take([]string{"t"}, now); at.After(now); at = p.Take([]string{"t"}, now) {
+				now = at
+			}
+			if i%tt.every == tt.every-1 {
+				p.Throttled("t", now)
+			} else {
+				p.Succeeded("t", now)
+			}
+			now = now.Add(100 * time.Millisecond)
+		}
+		if slowed := p.Slowed(now)["t"]; (slowed.Rate > 0) != tt.slow {
+			t.Errorf("with every %dth answer a throttle: %.1f a second", tt.every, slowed.Rate)
+		}
 	}
 }
 
@@ -82,7 +109,7 @@ func TestStoppedTable(t *testing.T) {
 	if len(p.StoppedTables()) != 1 {
 		t.Error("the stopped table is not listed")
 	}
-	p.Takes([]string{"t"})
+	p.Takes([]string{"t"}, now)
 	if at := p.Take([]string{"t"}, now); at.After(now) || len(p.StoppedTables()) != 0 {
 		t.Error("the table has not resumed")
 	}
@@ -90,7 +117,7 @@ func TestStoppedTable(t *testing.T) {
 	if p.Halt("t", "no table", "gone", now); !p.StoppedUntil([]string{"t"}, now).Equal(now.Add(holdFor)) {
 		t.Error("an answer to an earlier request makes a replaced table due for a try")
 	}
-	if p.Takes([]string{"t"}); len(p.StoppedTables()) != 1 {
+	if p.Takes([]string{"t"}, now); len(p.StoppedTables()) != 1 {
 		t.Error("an answer to an earlier request releases a replaced table")
 	}
 }
@@ -110,7 +137,9 @@ func TestPaceOfSeveralTables(t *testing.T) {
 	if !p.Release("b", "another table") || p.Release("b", "another table") {
 		t.Error("Release must report a release exactly once")
 	}
-	p.Throttled("b", now)
+	for range paceStreak {
+		p.Throttled("b", now)
+	}
 	for p.Take(both, now).Equal(now) { // until the burst is used up
 	}
 	if at := p.Take([]string{"a"}, now); at.After(now) {
@@ -151,7 +180,7 @@ func TestSlowStart(t *testing.T) {
 		t.Error("Lost must report an outage exactly once")
 	}
 	var waits []time.Duration
-	for range 8 {
+	for range 40 {
 		at, away := n.ProbeAt()
 		if !away || enter() != 0 {
 			t.Fatal("the cloud does not count as lost")
@@ -160,7 +189,7 @@ func TestSlowStart(t *testing.T) {
 		now = at
 		n.Probed("still gone", now)
 	}
-	if waits[0] > time.Second || waits[7] < 10*time.Second || waits[7] > 30*time.Second {
+	if waits[0] > time.Second || waits[5] > 2*time.Second || waits[39] < 10*time.Second || waits[39] > 30*time.Second {
 		t.Errorf("the probes come after %v", waits)
 	}
 	n.Probed("", now)

@@ -27,6 +27,9 @@ func (id *Identity) Connect(ctx context.Context) error {
 	if id.Status().Stopped != "" {
 		return &intent.Error{Class: intent.Denied, Err: remote.ErrStopped}
 	}
+	if err := id.beginResumed(ctx); err != nil {
+		return err
+	}
 	row, err := id.getRow(ctx, id.Store.Node())
 	if err != nil {
 		return err
@@ -123,6 +126,7 @@ func (id *Identity) takeover(ctx context.Context, row *nodeRow, connected bool) 
 
 // leaveHistory begins a new incarnation, as a new run.
 func (id *Identity) leaveHistory(ctx context.Context, row *nodeRow) error {
+	defer id.lockHistory()()
 	above := id.copyFile().Incarnation
 	if row != nil {
 		above = max(above, row.incarnation)
@@ -154,6 +158,7 @@ func (id *Identity) drawNonce(ctx context.Context) (string, error) {
 	nonce, file := RandomID(id.Rand), id.copyFile()
 	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		s.Nonce, s.Before = nonce, file.newest()
+		s.Drawn = append([]string{nonce}, s.Drawn[:min(len(s.Drawn), maxNonces-1)]...)
 		return nil
 	})
 	if err != nil {
@@ -181,11 +186,12 @@ func (id *Identity) writeRow(ctx context.Context, row *nodeRow, nonce string, co
 	state := id.stateNow()
 	c := intent.Call{
 		Op: store.OpUpdate, Table: id.Table, Key: nodeKey(id.Store.Node()),
-		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, parted = :left, twice = :twice, copies = :copies, seen = :now",
+		Update:    "SET incarnation = :inc, settled = :settled, nonce = :nonce, boots = :boots, parted = :left, twice = :twice, gaps = :gaps, copies = :copies, seen = :now",
 		Condition: "attribute_not_exists(nonce)",
 		Params: expr.Params{Values: attr.Item{
 			":inc": numberValue(id.Store.Incarnation()), ":settled": numberValue(settled), ":nonce": attr.S(nonce),
 			":boots": bootList(state.Boots), ":left": leftList(state.Left), ":twice": spanList(state.Lost.numbersTwice(settled)),
+			":gaps":   spanList(state.Gaps),
 			":copies": attr.Bool(copies), ":now": attr.Int(id.serverNow().UnixMilli()),
 		}},
 	}
@@ -223,6 +229,12 @@ func (id *Identity) ready(ctx context.Context) error {
 
 func nodeKey(node string) attr.Item { return attr.Item{intent.SyncKey: attr.S(intent.NodeID(node))} }
 
+// Look asks the cloud for the node's row, to find out whether it answers.
+func (id *Identity) Look(ctx context.Context) error {
+	_, err := id.getRow(ctx, id.Store.Node())
+	return err
+}
+
 // getRow reads the row of a node; nil: none.
 func (id *Identity) getRow(ctx context.Context, node string) (*nodeRow, error) {
 	ctx, cancel := id.within(ctx)
@@ -243,5 +255,5 @@ func (id *Identity) write(ctx context.Context, c intent.Call) error {
 
 // within gives a request its deadline.
 func (id *Identity) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, id.Deadline)
+	return context.WithTimeout(ctx, min(id.Deadline, id.Link.ProbeLimit()))
 }

@@ -12,5 +12,10 @@
 // other history may have given its number to another write (span). If this happens twice within a run, a copy is running: both
 // stop (stopCopies), and a person decides.
 //
-// The row also reports how far the node has settled (Run). Other nodes read it to learn which marks on items are no longer needed.
+// The runs that both histories list show the last sequence that they share (forkOf): a run is after what was written before it. What waits
+// and is later was written here alone, and is sent. A machine that was resumed with its memory begins a run too (RunResumes), so that its
+// runs show where it parted from another machine that goes on from the same memory.
+//
+// The row also reports how far the node has settled (Run), except in gaps: sequences that another copy may have used. Other nodes read it to
+// learn which marks on items are no longer needed.
 package identity

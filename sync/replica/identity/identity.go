@@ -32,6 +32,7 @@ type Identity struct {
 	Box      *outbox.Outbox
 	Link     *flow.Link
 	Clock    clock.Clock
+	Jumps    *clock.Jumps // of the machine's clocks: it may have been resumed; nil: nobody looks
 	Log      *slog.Logger
 	Rand     func() uint64
 	Dir      string        // of the file; "": the file's content is kept in the store
@@ -45,8 +46,12 @@ type Identity struct {
 	Wake      func()                          // asks for a new connect to the cloud
 	Failpoint func(point string)
 
-	fileLock chan struct{} // semaphore for changes to the file
-	sends    atomic.Bool   // something was sent since the last nonce was drawn
+	fileLock    chan struct{} // semaphore for changes to the file
+	historyLock chan struct{} // semaphore for beginning a run
+	sends       atomic.Bool   // something was sent since the last nonce was drawn
+
+	resumed    atomic.Bool   // the machine may have been resumed, and no new run has begun since
+	resumeWake *clock.Signal // set with it
 
 	mu    sync.Mutex
 	file  identityFile
@@ -70,16 +75,18 @@ type identityState struct {
 	Version int        `json:"version"`
 	Nonce   string     `json:"nonce"`             // drawn last; if older than the file's, the store is an older one
 	Before  string     `json:"before,omitempty"`  // the file's newest when it was drawn
+	Drawn   []string   `json:"drawn,omitempty"`   // the last nonces that were drawn into this store, newest first; the file may know later ones
 	Boots   []boot     `json:"boots"`             // the last runs, oldest first
-	Left    []string   `json:"left,omitempty"`    // runs of histories that were left, unless they are ours too
+	Left    []leftRun  `json:"left,omitempty"`    // runs of histories that were left, unless they are ours too
 	Lost    *lostQueue `json:"lost,omitempty"`    // what waits from diverged histories
+	Gaps    []span     `json:"gaps"`              // sequences that another copy of the node may have used; nil: not noted yet
 	Leaving bool       `json:"leaving,omitempty"` // a history is being left: incarnations that begin now remove the signs of it
 }
 
 // boot is one run.
 type boot struct {
 	ID    string `json:"id"`
-	After uint64 `json:"after"` // the journal's last sequence when it began
+	After uint64 `json:"after"` // the last sequence written before it: what was written up to it may be shared with other copies
 }
 
 // maxBoots is how many runs are remembered, here and in the cloud.
@@ -90,7 +97,8 @@ const maxBoots = 32
 // After a run that did not end in order it begins a new incarnation: the state found may be a copy made while that run went on, and
 // the run may have used the sequences that come next.
 func (id *Identity) Open(ctx context.Context) error {
-	id.fileLock = make(chan struct{}, 1)
+	id.fileLock, id.historyLock = make(chan struct{}, 1), make(chan struct{}, 1)
+	id.resumeWake = clock.NewSignal()
 	if err := id.Store.KeepIncarnation(); err != nil { // it will be missed if the disk is full one day
 		id.Log.Warn("identity: the incarnation could not be saved beside the store", "error", err)
 	}
@@ -125,9 +133,17 @@ func (id *Identity) Open(ctx context.Context) error {
 }
 
 // beginBoot records this run in the store and in the file.
+//
+// The run's incarnation has begun by then, and its After is from before that. An example. A backup has sequences up to 12. Its node goes
+// on to 27, and cannot send what it writes. The backup is started, in incarnation 1, whose sequences begin at 1<<40: its run is after 12.
+// The old disk is started again, and compares the runs: 13 to 27 are its own.
 func (id *Identity) beginBoot(ctx context.Context) error {
-	b := boot{ID: RandomID(id.Rand), After: id.Store.Seq()}
-	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+	b := boot{ID: RandomID(id.Rand)}
+	err := id.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
+		if b.After, err = tx.LastWritten(); err != nil {
+			return err
+		}
+		s.noteGap(span{After: b.After, Below: tx.Seq() + 1}) // empty unless an incarnation has begun
 		s.Boots = append(s.Boots, b)
 		if drop := len(s.Boots) - maxBoots; drop > 0 {
 			s.Boots = s.Boots[drop:]
@@ -142,6 +158,14 @@ func (id *Identity) beginBoot(ctx context.Context) error {
 	file := id.copyFile()
 	file.Boot, file.Incarnation, file.Clean = b.ID, id.Store.Incarnation(), false
 	return id.setFile(ctx, file)
+}
+
+// noteGap adds a gap to those of this history.
+func (s *identityState) noteGap(gap span) {
+	if s.Gaps == nil {
+		s.Gaps = append([]span{}, initialGaps(s.Boots)...)
+	}
+	s.Gaps = addGap(s.Gaps, gap)
 }
 
 // incarnationShift is the position of the incarnation in a sequence.

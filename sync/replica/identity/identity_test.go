@@ -100,7 +100,7 @@ func TestStoreOlderThanItsFile(t *testing.T) {
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	first := &lostQueue{Below: 50}
-	first.learnLoss([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}}, &nodeRow{settled: 20, boots: []boot{{ID: "a", After: 1}, {ID: "b", After: 28}}})
+	first.learnLoss([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}}, &nodeRow{settled: 20, boots: []boot{{ID: "a", After: 1}, {ID: "b", After: 28}}}, nil)
 	if first.Fork != 28 || first.Settled != 20 || first.twice(40) {
 		t.Errorf("the first loss: %+v", first)
 	}
@@ -109,7 +109,7 @@ func TestSpans(t *testing.T) {
 	second.learnLoss([]boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "e", After: 80}}, &nodeRow{
 		settled: 60, boots: []boot{{ID: "a", After: 1}, {ID: "c", After: 30}, {ID: "d", After: 70}},
 		twice: []span{{After: 28, Below: 50}, {After: 3, Below: 5}},
-	})
+	}, nil)
 	if second.Fork != 70 || second.Settled != 60 || len(second.Twice) != 2 {
 		t.Errorf("the second loss: %+v", second)
 	}
@@ -131,24 +131,88 @@ func TestSpans(t *testing.T) {
 	}
 }
 
+// What another history has settled says nothing about sequences after the fork, also if an earlier version left the runs' history: there
+// it may concern all that the row reports, and a person is asked.
+func TestSettledUpToTheFork(t *testing.T) {
+	t.Parallel()
+	ours := []boot{{ID: "a"}, {ID: "b", After: 12}, {ID: "c", After: 20}}
+	theirs := []boot{{ID: "a"}, {ID: "x", After: 15}}
+	for name, tt := range map[string]struct {
+		left                  []leftRun
+		fork, parted, settled uint64
+	}{
+		"none left":                {nil, 12, 12, 12},
+		"ours was left":            {[]leftRun{{ID: "b", Settled: 14, Nonce: "x"}}, 20, 20, 14},
+		"in our present state":     {[]leftRun{{ID: "b", Settled: 14, Nonce: "known"}}, 20, 12, 12},
+		"by an earlier version":    {[]leftRun{{ID: "b"}}, 20, 20, 20},
+		"a run of others was left": {[]leftRun{{ID: "y", Settled: 99}}, 12, 12, 12},
+		"our present run was left": {[]leftRun{{ID: "c", Settled: 99}}, 12, 12, 12},
+	} {
+		l := &lostQueue{Below: 50}
+		row := readRow(attr.Item{attrLeft: leftList(tt.left), attrSettled: numberValue(77), attrBoots: bootList(theirs)})
+		l.learnLoss(ours, row, []string{"known"})
+		if l.Fork != tt.fork || l.Parted != tt.parted || l.Settled != tt.settled {
+			t.Errorf("%s: %+v, want %+v", name, l, tt)
+		}
+	}
+	if row := readRow(attr.Item{attrLeft: attr.L(attr.S("b"), attr.S("c:x"))}); !slices.Equal(row.left, []leftRun{{ID: "b"}, {ID: "c"}}) {
+		t.Errorf("runs of an earlier version are read as %v", row.left)
+	}
+}
+
+// What a node reports settled does not hold in its gaps. They are kept over a restored cloud, joined if they overlap, and if there are too
+// many the oldest become one. Rows of earlier versions have no gaps: there they follow from the runs.
+func TestGaps(t *testing.T) {
+	t.Parallel()
+	const second, third = uint64(2) << incarnationShift, uint64(3) << incarnationShift
+	n := &settledNode{}
+	now := time.Unix(1_800_000_000, 0)
+	n.learn(&nodeRow{settled: third, gaps: []span{{After: 12, Below: second + 1}}}, now, time.Minute)
+	n.learn(&nodeRow{settled: 7}, now, time.Minute)
+	for seq, want := range map[uint64]bool{12: true, 13: false, second: false, second + 1: true, third: true, third + 1: false} {
+		if n.latest().has(seq) != want {
+			t.Errorf("%d counts as settled: %v", seq, !want)
+		}
+	}
+	var gaps []span
+	for i := range uint64(3 * maxSpans) {
+		gaps = addGap(gaps, span{After: 10 * i, Below: 10*i + 5})
+	}
+	if len(gaps) != maxSpans || gaps[0].After != 0 || inGap(gaps, 10*(3*maxSpans-1)+7) || !inGap(gaps, 14) {
+		t.Errorf("%d gaps are remembered: %v", len(gaps), gaps)
+	}
+	if gaps = addGap(gaps, span{After: 3, Below: 100 * maxSpans}); len(gaps) != 1 {
+		t.Errorf("overlapping gaps are %v", gaps)
+	}
+	earlier := attr.Item{attrBoots: bootList([]boot{{ID: "a", After: second + 3}, {ID: "b", After: second + 9}, {ID: "c", After: third}})}
+	row := readRow(earlier)
+	if want := []span{{After: 0, Below: second + 1}, {After: second + 9, Below: third + 1}}; !slices.Equal(row.gaps, want) {
+		t.Errorf("a row of an earlier version has the gaps %v, want %v", row.gaps, want)
+	}
+	earlier[attrGaps] = spanList(nil)
+	if row := readRow(earlier); !slices.Equal(row.gaps, []span{{After: second + 9, Below: third + 1}}) {
+		t.Errorf("a row whose gaps are noted has %v", row.gaps)
+	}
+}
+
 func TestSettledNodes(t *testing.T) {
 	const signed, learnEvery = 15 * time.Minute, 5 * time.Minute
 	now := time.Unix(1_800_000_000, 0)
 	var s settledNodes
 	n, fresh := s.node("b", now)
-	if !fresh || n.latest() != 0 || n.past(now, signed) != 0 {
-		t.Fatalf("of an unknown node: %d, %d", n.latest(), n.past(now, signed))
+	if !fresh || n.latest().seq != 0 || n.past(now, signed).seq != 0 {
+		t.Fatalf("of an unknown node: %v, %v", n.latest(), n.past(now, signed))
 	}
 	for i := range 10 {
-		n.learn(uint64(100*i), now.Add(time.Duration(i)*learnEvery), signed)
+		n.learn(&nodeRow{settled: uint64(100 * i)}, now.Add(time.Duration(i)*learnEvery), signed)
 	}
 	now = now.Add(9 * learnEvery)
-	if n.latest() != 900 || n.past(now, signed) != 600 || len(n.seen) > 5 {
-		t.Errorf("latest %d, 15 minutes ago %d, %d kept", n.latest(), n.past(now, signed), len(n.seen))
+	if n.latest().seq != 900 || n.past(now, signed).seq != 600 || len(n.seen) > 5 {
+		t.Errorf("latest %v, 15 minutes ago %v, %d kept", n.latest(), n.past(now, signed), len(n.seen))
 	}
-	n.learn(50, now, signed) // a restored cloud
-	if n.latest() != 900 {
-		t.Errorf("the settled number went back: %d", n.latest())
+	n.learn(&nodeRow{settled: 50}, now, signed) // a restored cloud
+	if n.latest().seq != 900 {
+		t.Errorf("the settled number went back: %v", n.latest())
 	}
 	if due := s.due(now, signed); len(due) != 0 {
 		t.Errorf("due at once: %v", due)

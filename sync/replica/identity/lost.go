@@ -18,6 +18,7 @@ import (
 type lostQueue struct {
 	Below   uint64   `json:"below"`            // entries below this sequence were queued then
 	Fork    uint64   `json:"fork"`             // entries after this sequence are in this history only
+	Parted  uint64   `json:"parted,omitempty"` // and those after this one too, unless a state of it that wrote the row no more has sent them
 	Settled uint64   `json:"settled"`          // what the other history had settled
 	Next    uint64   `json:"next"`             // the next of the new sequences
 	FromRow bool     `json:"told"`             // Fork and Settled come from the node's row
@@ -33,9 +34,11 @@ type lostQueue struct {
 // Two incarnations begin. The first is reserved for the sequences that waiting entries get when they are renumbered: above all
 // earlier marks of this node, and below everything written from now on.
 func (id *Identity) newIncarnation(ctx context.Context, above uint64, row *nodeRow) error {
-	err := id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
+	written := uint64(0)
+	err := id.changeState(ctx, func(tx *store.Tx, s *identityState) (err error) {
 		s.Leaving = true
-		return nil
+		written, err = tx.LastWritten()
+		return err
 	})
 	if err != nil {
 		return err
@@ -52,6 +55,7 @@ func (id *Identity) newIncarnation(ctx context.Context, above uint64, row *nodeR
 	return id.changeState(ctx, func(_ *store.Tx, s *identityState) error {
 		was := s.Lost
 		s.Leaving = false
+		s.noteGap(span{After: written, Below: now<<incarnationShift + 1})
 		s.Lost = &lostQueue{
 			Below: now << incarnationShift, Fork: math.MaxUint64,
 			Next: kept<<incarnationShift | 1<<(incarnationShift-1), // above what was journaled between the two
@@ -129,7 +133,8 @@ func (id *Identity) NewSequence(tx *store.Tx) (seq uint64, digits uint32, err er
 func (id *Identity) Describe(env *intent.Env) {
 	env.Settled, env.Past = id.settledOf, id.pastOf
 	if lost := id.stateNow().Lost; lost != nil {
-		env.Lost, env.Fork, env.FirstRenumbered, env.Twice, env.Never = min(lost.Settled, lost.Fork), lost.Fork, lost.first(), lost.twice, lost.never
+		env.Lost, env.Fork, env.Parted = min(lost.Settled, lost.Fork), lost.Fork, lost.Parted
+		env.FirstRenumbered, env.Twice, env.Never = lost.first(), lost.twice, lost.never
 	}
 }
 

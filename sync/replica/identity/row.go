@@ -23,8 +23,9 @@ const (
 	attrSettled     = "settled"  // the last sequence up to which everything is settled
 	attrNonce       = "nonce"    // drawn at each connect, and with each write of the row after a send
 	attrBoots       = "boots"    // the last runs, oldest first: "<boot id>:<last sequence before it>"
-	attrLeft        = "parted"   // runs of histories this one has left: what waited in each may have been sent
+	attrLeft        = "parted"   // runs of histories this one has left: "<boot id>:<settled then>:<nonce then>"
 	attrTwice       = "twice"    // numbers given twice because histories diverged: "<after>:<below>", and spanOurs
+	attrGaps        = "gaps"     // sequences that another copy may have used, for which settled does not hold: "<after>:<below>"
 	attrCopies      = "copies"   // true: two active copies were seen
 	attrReplayed    = "replayed" // by table: id of the restored table whose lost writes this node has sent again
 	attrSeen        = "seen"     // server time of the last write, epoch milliseconds, for people
@@ -36,8 +37,9 @@ type nodeRow struct {
 	settled     uint64
 	nonce       string
 	boots       []boot
-	left        []string
+	left        []leftRun
 	twice       []span
+	gaps        []span
 	copies      bool
 }
 
@@ -60,14 +62,28 @@ func readRow(it attr.Item) *nodeRow {
 		}
 	}
 	for _, v := range it[attrLeft].List() {
-		row.left = append(row.left, v.Str())
+		var run leftRun
+		_ = run.UnmarshalText([]byte(v.Str())) // never fails
+		row.left = append(row.left, run)
 	}
-	for _, v := range it[attrTwice].List() {
-		if s, ok := parseSpan(v.Str()); ok {
-			row.twice = append(row.twice, s)
-		}
+	row.twice = readSpans(it[attrTwice])
+	row.gaps = gapsOfBoots(row.boots)
+	for _, gap := range append(readSpans(it[attrGaps]), row.twice...) {
+		row.gaps = addGap(row.gaps, gap)
+	}
+	if it[attrGaps].IsZero() {
+		row.gaps = addGap(row.gaps, forgottenGap(row.boots))
 	}
 	return row
+}
+
+func readSpans(v attr.Value) (spans []span) {
+	for _, one := range v.List() {
+		if s, ok := parseSpan(one.Str()); ok {
+			spans = append(spans, s)
+		}
+	}
+	return spans
 }
 
 func number(v attr.Value) uint64 {
@@ -157,7 +173,7 @@ const maxNodePages = 50
 
 // Replayed reads what all nodes have reported by TellReplayed. It returns an error if there is too much to read.
 func (id *Identity) Replayed(ctx context.Context) (all []attr.Item, err error) {
-	q := remote.Reading{Table: id.Table}
+	q := remote.Reading{Table: id.Table, Consistent: true}
 	for range maxNodePages {
 		page, err := id.readPage(ctx, q)
 		if err != nil {

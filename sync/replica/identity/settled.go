@@ -38,35 +38,47 @@ type settledNode struct {
 	read  time.Time // zero: not yet
 }
 
+// settledAt is what a row reported at an instant: everything up to a sequence is settled, except in the gaps.
 type settledAt struct {
-	seq uint64
-	at  time.Time
+	seq  uint64
+	gaps []span
+	at   time.Time
 }
 
-// learn records a read. A sequence only grows: a lower one comes from a restored cloud, and what was settled remains settled.
-func (n *settledNode) learn(seq uint64, now time.Time, signed time.Duration) {
+// has reports whether a write is settled.
+func (s settledAt) has(seq uint64) bool { return seq <= s.seq && !inGap(s.gaps, seq) }
+
+// learn records a read; nil: there is no row. A sequence only grows: a lower one comes from a restored cloud, and what was settled remains
+// settled.
+func (n *settledNode) learn(row *nodeRow, now time.Time, signed time.Duration) {
 	n.read = now
-	if k := len(n.seen); k > 0 {
-		seq = max(seq, n.seen[k-1].seq)
+	seen := settledAt{at: now}
+	if row != nil {
+		seen.seq, seen.gaps = row.settled, row.gaps
 	}
-	n.seen = append(n.seen, settledAt{seq, now})
+	if k := len(n.seen); k > 0 && seen.seq < n.seen[k-1].seq {
+		seen.seq = n.seen[k-1].seq
+		for _, gap := range n.seen[k-1].gaps {
+			seen.gaps = addGap(seen.gaps, gap)
+		}
+	}
+	n.seen = append(n.seen, seen)
 	for len(n.seen) > 1 && !n.seen[1].at.After(now.Add(-signed)) {
 		n.seen = n.seen[1:]
 	}
 }
 
-func (n *settledNode) latest() uint64 {
+func (n *settledNode) latest() (s settledAt) {
 	if len(n.seen) == 0 {
-		return 0
+		return s
 	}
-	return n.seen[len(n.seen)-1].seq
+	return n.seen[len(n.seen)-1]
 }
 
-func (n *settledNode) past(now time.Time, signed time.Duration) uint64 {
-	out := uint64(0)
+func (n *settledNode) past(now time.Time, signed time.Duration) (out settledAt) {
 	for _, s := range n.seen {
 		if !s.at.After(now.Add(-signed)) {
-			out = s.seq
+			out = s
 		}
 	}
 	return out
@@ -110,29 +122,29 @@ func (s *settledNodes) due(now time.Time, signed time.Duration) (out []string) {
 	return out
 }
 
-// settledOf returns the sequence up to which everything of a node is settled, as far as known; 0: unknown. For this node it is what it
-// has reported to the cloud, which a restored state of it would read there.
-func (id *Identity) settledOf(node string) uint64 {
+// settledOf reports whether a write of a node is settled, as far as known. For this node that is what it has reported to the cloud, which a
+// restored state of it would read there.
+func (id *Identity) settledOf(node string, seq uint64) bool {
 	now := id.Clock.Now()
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	if node == id.Store.Node() {
-		return id.reported
+		return settledAt{seq: id.reported, gaps: id.state.Gaps}.has(seq)
 	}
 	n, _ := id.settled.node(node, now)
-	return n.latest()
+	return n.latest().has(seq)
 }
 
 // pastOf is settledOf as known one lifetime of a signed request ago: no copy of what was settled then can still arrive.
-func (id *Identity) pastOf(node string) uint64 {
+func (id *Identity) pastOf(node string, seq uint64) bool {
 	if node == id.Store.Node() {
-		return 0
+		return false
 	}
 	now := id.Clock.Now()
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	n, _ := id.settled.node(node, now)
-	return n.past(now, id.Signed)
+	return n.past(now, id.Signed).has(seq) && n.latest().has(seq)
 }
 
 // Run maintains the node's row in the cloud until ctx ends, then reports a last time how far the node has settled.
@@ -169,6 +181,10 @@ func (id *Identity) tellNext() time.Duration {
 
 // keepRow is one round: report, learn, check the tables. Failures are retried in the next round.
 func (id *Identity) keepRow(ctx context.Context) {
+	id.Jumps.Look()
+	if id.resumed.Load() {
+		return // it connects anew
+	}
 	id.mu.Lock()
 	connected := id.connected && id.stopped == ""
 	names := id.settled.due(id.Clock.Now(), id.Signed)
@@ -176,6 +192,12 @@ func (id *Identity) keepRow(ctx context.Context) {
 	if !connected {
 		return
 	}
+	id.reportAndLearn(ctx, names)
+	id.Beside(ctx)
+}
+
+// reportAndLearn reports how far this node has settled, and reads how far others have.
+func (id *Identity) reportAndLearn(ctx context.Context, names []string) {
 	if err := id.tellSettled(ctx); err != nil {
 		remote.Complain(id.Log, "telling the cloud what is settled", err)
 		return
@@ -186,18 +208,13 @@ func (id *Identity) keepRow(ctx context.Context) {
 			remote.Complain(id.Log, "reading how far another node is", err)
 			return
 		}
-		seq := uint64(0)
-		if row != nil {
-			seq = row.settled
-		}
 		now := id.Clock.Now()
 		id.mu.Lock()
 		if n := id.settled.nodes[name]; n != nil {
-			n.learn(seq, now, id.Signed)
+			n.learn(row, now, id.Signed)
 		}
 		id.mu.Unlock()
 	}
-	id.Beside(ctx)
 }
 
 // tellSettled reports how far this node has settled, under a new nonce if anything was sent since the last one, so that an earlier snapshot
@@ -280,4 +297,4 @@ func (id *Identity) lastWord(ctx context.Context) {
 const lastWordTime = 2 * time.Second
 
 // serverNow returns the cloud's time, as far as it is known.
-func (id *Identity) serverNow() time.Time { return id.Clock.Now().Add(id.Cloud.Skew()) }
+func (id *Identity) serverNow() time.Time { return id.Clock.Wall().Add(id.Cloud.Skew()) }

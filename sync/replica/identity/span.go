@@ -30,13 +30,23 @@ func (l *lostQueue) inherit(was *lostQueue) {
 	l.Twice = was.numbersTwice(0)
 }
 
-// learnLoss takes what the cloud knows of the lost history. Entries from an earlier loss may have been sent in either history.
-func (l *lostQueue) learnLoss(ours []boot, row *nodeRow) {
-	fork := max(forkOf(ours, row.boots), forkOfLeft(ours, row.left))
-	l.Settled = max(l.Settled, min(row.settled, fork))
-	l.Fork, l.FromRow = fork, true
+// learnLoss takes what the cloud knows of the lost history. Entries from an earlier loss may have been sent in either history. What a
+// history has settled says something about the sequences that it shares with ours, and nothing about those after the fork.
+func (l *lostQueue) learnLoss(ours []boot, row *nodeRow, drawn []string) {
+	l.Parted = forkOf(ours, row.boots)
+	l.Settled = max(l.Settled, min(row.settled, l.Parted))
+	l.Fork, l.FromRow = l.Parted, true
+	for _, run := range row.left {
+		left := forkOfLeft(ours, run.ID)
+		l.Fork = max(l.Fork, left)
+		if slices.Contains(drawn, run.Nonce) {
+			continue // as far as that shows, we are the state in which that history was left, and know what it has sent
+		}
+		l.Settled = max(l.Settled, min(run.settledBy(row), left))
+		l.Parted = max(l.Parted, left)
+	}
 	for _, s := range l.Twice {
-		l.Fork = max(l.Fork, s.After)
+		l.Fork, l.Parted = max(l.Fork, s.After), max(l.Parted, s.After)
 	}
 	for _, s := range row.twice {
 		known := slices.ContainsFunc(l.Twice, func(k span) bool { return k.After == s.After && k.Below == s.Below })
@@ -55,37 +65,9 @@ func commonSince(after uint64, ours, theirs []boot) bool {
 
 // learnLoss takes what the cloud knows of the lost history, and keeps its runs in case a node is restored to one of them.
 func (s *identityState) learnLoss(row *nodeRow) {
-	s.Lost.learnLoss(s.Boots, row)
-	left := slices.Clone(row.left)
-	for _, b := range row.boots {
-		left = append(left, b.ID)
-	}
-	for _, id := range left {
-		if indexBoot(s.Boots, id) < 0 && !slices.Contains(s.Left, id) {
-			s.Left = append(s.Left, id)
-		}
-	}
-	s.Left = s.Left[max(0, len(s.Left)-maxBoots):]
-}
-
-// forkOfLeft is forkOf for a history of which only the runs are known: it may have gone on to the end of the last run that is ours too.
-// 0: no shared run. Our last run is left out: it is running, and knows what it has sent.
-func forkOfLeft(ours []boot, left []string) (fork uint64) {
-	for i := range len(ours) - 1 {
-		if slices.Contains(left, ours[i].ID) {
-			fork = ours[i+1].After
-		}
-	}
-	return fork
-}
-
-// leftList encodes runs for the row.
-func leftList(left []string) attr.Value {
-	out := make([]attr.Value, len(left))
-	for i, id := range left {
-		out[i] = attr.S(id)
-	}
-	return attr.L(out...)
+	s.Lost.learnLoss(s.Boots, row, s.Drawn)
+	s.noteGap(span{After: s.Lost.Parted, Below: s.Lost.Below})
+	s.leave(row)
 }
 
 // numbersTwice returns the spans of this loss and of earlier ones that are not settled.

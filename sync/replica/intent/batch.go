@@ -26,6 +26,7 @@ type Env struct {
 	Transactions    bool   // whether the cloud has them
 	Lost            uint64 // the sequence up to which a lost timeline of this node settled everything; at most the fork
 	Fork            uint64 // the last sequence that the lost timeline may share; 0: unknown
+	Parted          uint64 // the last one that it shares as far as the node's row shows; 0: unknown
 	FirstRenumbered uint64 // the first sequence assigned anew since; 0: none
 	// Twice reports whether an earlier history of this node may have given a waiting sequence to another write; nil: never.
 	Twice func(seq uint64) bool
@@ -35,8 +36,8 @@ type Env struct {
 	Replaying bool // the cloud was restored and not all nodes have replayed: absent items are not yet deleted
 
 	Spec    func(table string) *store.TableSpec // nil: no such table any more
-	Settled func(node string) uint64            // the sequence up to which that node reported everything settled; 0: unknown
-	Past    func(node string) uint64            // Settled as known one lifetime of a signed request ago; 0: unknown
+	Settled func(node string, seq uint64) bool  // that node reported this write of its settled; false: or it is unknown
+	Past    func(node string, seq uint64) bool  // Settled as known one lifetime of a signed request ago
 	// Events reports whether every entry of policy other than state that carries this lock and fence, written by the
 	// store's Update group or an earlier one, is settled; conflict and quarantine count.
 	Events func(lock string, fence int64, group uint64) bool
@@ -155,7 +156,7 @@ const (
 	CodeTombstone   Code = "tombstone"        // created, and deleted by another node since
 	CodeExpired     Code = "expired"          // its item would be past its TTL
 	CodeUnfit       Code = "unfit"            // the operation cannot be applied to the current item
-	CodeLost        Code = "lost_timeline"    // settled in a lost timeline of this node
+	CodeLost        Code = "lost_timeline"    // another copy of this node may have sent it
 	CodeRestored    Code = "restored_cloud"   // the restored cloud has something later, or had lost it before
 	CodeHalf        Code = "half_there"       // the restored cloud has part of the transaction
 	CodeInvalid     Code = "invalid"          // the cloud can never accept it

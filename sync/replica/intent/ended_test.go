@@ -71,7 +71,7 @@ func TestFoldedCreateSettledInALostTimeline(t *testing.T) {
 		}
 		w.want("t", "i", "nothing")
 
-		a.lost = w.settled("a")
+		a.lost = w.settledUpTo("a")
 		if a.lost < first.Seq || a.lost >= queued.Seq {
 			t.Fatalf("the test needs a settled number between %d and %d, not %d", first.Seq, queued.Seq, a.lost)
 		}

@@ -46,7 +46,7 @@ const (
 	textMissing     = "it was applied before the instant that the cloud was restored to, and the item it created is not there"
 	textHalf        = "the restored cloud has part of the transaction, and the rest cannot be verified"
 	textNoTrace     = "the restored cloud has nothing of the transaction, and it cannot be applied to the items there"
-	textLost        = "it was settled in a timeline of this node that is lost"
+	textLost        = "another copy of this node may have sent it, and nothing in the cloud shows whether it did"
 	textInvalid     = "the cloud can never accept this write"
 	textTooLarge    = "the item would be too large"
 	textTimeline    = "the mark of another history of this node: a copy or an older file is writing"
@@ -114,6 +114,12 @@ func (l Life) on(item attr.Item, side Sidecar) bool {
 		return false
 	}
 	return item != nil && side.Life == l.ID
+}
+
+// namedAgain reports whether an item with the name of a foreign life is not the one that the base shows: within a life the count of sends
+// never falls, but a late copy of a label gives its name, and a count that begins anew, to what a foreign writer has made since.
+func (l Life) namedAgain(before, there Sidecar) bool {
+	return l.Kind == LifeForeign && before.Life == l.ID && there.Life == l.ID && there.Count < before.Count
 }
 
 // isOlder reports whether the cloud has a later write. A time too far ahead does not count.
@@ -195,6 +201,8 @@ func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v
 	switch {
 	case on && e.Life.Kind == LifeForeign && e.Life.ID == "": // a foreign Put may have replaced what it was applied to
 		return verdictDecided, conflict(CodeUnknown, textUnknown), true
+	case on && e.Life.namedAgain(f.before.Side, side) && !e.replay && !env.Replaying: // a restored cloud puts counts back too
+		return verdictDecided, conflict(CodeOverwritten, textOverwritten), true
 	case on:
 		return 0, decision{}, false
 	case foreign(side.Life):

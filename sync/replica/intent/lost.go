@@ -43,6 +43,8 @@ func (t *taking) lost() {
 	switch {
 	case there.Equal(e.Mark()), row[syncMark].Equal(e.Mark()) && !row[syncClosed].Bool():
 		t.o.Result = OutApplied
+	case e.onlyHere(t.env) && t.leavesNoTrace(there, row) && !(same && e.mustLeave(side, t.env)):
+		t.o.Result = OutRenumber
 	case there.Equal(e.closedMark()), e.settledThere(t.env), row != nil && !same:
 		t.o.Met[0] = image
 		t.settle(conflict(CodeLost, textLost))
@@ -64,6 +66,18 @@ func (t *taking) lost() {
 		e.lost, e.Unsure = false, true
 		e.Sent = max(e.Sent, 1)
 	}
+}
+
+// onlyHere reports whether this history alone has had an entry, as far as the node's row shows: it was written after the row's history had
+// parted from ours, and the row was never written by a later state of ours. Such a state may have sent it within the minute before it
+// ended, so the entry is looked for. Without a trace it was not sent, whatever marks the other history has left.
+func (e *Entry) onlyHere(env Env) bool {
+	return e.lost && e.Sent == 0 && !e.Unsure && env.Parted != 0 && e.Earliest() > env.Parted
+}
+
+// leavesNoTrace reports whether neither the item's mark nor the create's row is of the entry, or of one folded into it.
+func (t *taking) leavesNoTrace(mark attr.Value, row attr.Item) bool {
+	return !mark.Equal(t.e.closedMark()) && !t.e.partly(mark) && !row[syncMark].Equal(t.e.Mark())
 }
 
 // mustLeave reports whether another copy of this node could still apply the entry on its life, under its number there. A repeated
@@ -138,6 +152,28 @@ func (e *Entry) outdone(side Sidecar, env Env) bool {
 // no effect there by then, and can have none since.
 func renumbered(mark attr.Value, env Env) bool {
 	return env.FirstRenumbered != 0 && Whole(mark) >= env.FirstRenumbered
+}
+
+// onlyHere is onlyHere of all entries of a batch.
+func (u *Batch) onlyHere(env Env) bool {
+	return !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return !e.onlyHere(env) })
+}
+
+// onlyHere handles the read for a transaction that this history alone has had, as far as is known. A proof without a mark may be another
+// write's.
+func (t *takingAll) onlyHere(proof attr.Item, images []attr.Item) {
+	if t.marked(images) {
+		t.applied(images)
+		return
+	}
+	for i := range t.u.Entries {
+		t.sees(i, images[i])
+	}
+	if proof != nil {
+		t.settle(conflict(CodeLost, textLost))
+		return
+	}
+	t.o.Result = OutRenumber
 }
 
 // lost handles the read for a transaction whose number an earlier loss gave twice. The row under its number is another write's proof; only its exact

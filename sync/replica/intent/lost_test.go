@@ -288,3 +288,66 @@ func TestDivergedTransactionThatWasSettled(t *testing.T) {
 		}
 	}
 }
+
+// A write that only this history has had, as far as the node's row shows, is looked for. Without a trace of its own it is renumbered, also
+// under a later mark, which another history has left; its own trace decides.
+func TestOnlyHereAsFarAsTheRowShows(t *testing.T) {
+	t.Parallel()
+	const nothing, sent, outdone, foreign = "nothing", "it was sent", "another history's mark", "the mark of its fold"
+	for what, want := range map[string]Result{nothing: OutRenumber, sent: OutApplied, outdone: OutRenumber, foreign: OutConflict} {
+		w := newWorld(t)
+		a := w.node("a")
+		w.made("a", "i")
+		e := a.write(update("t", "i", "ADD n :n", "", ":n", 1))
+		copied := *e
+		if what == foreign {
+			copied.Folds = []uint64{e.Seq}
+			copied.Seq += 7
+		}
+		if what == sent || what == foreign {
+			a.drain()
+		}
+		if what == outdone {
+			a.queue = nil
+			a.seq += 100
+			a.write(update("t", "i", "ADD n :n", "", ":n", 1))
+			a.drain()
+		}
+		copied.lost = true
+		env := a.env()
+		env.Fork, env.Parted = copied.Seq, e.Seq-1
+		if o := a.found(&Batch{Entries: []*Entry{&copied}}, env); o.Result != want {
+			t.Errorf("%s: it became %d %q", what, o.Result, o.Code)
+		}
+	}
+}
+
+// The same of a transaction. Its proof without its marks may be that of another write with its number.
+func TestTransactionOnlyHereAsFarAsTheRowShows(t *testing.T) {
+	t.Parallel()
+	const nothing, sent, outdone, proof = "nothing", "it was sent", "another history's marks", "a proof alone"
+	for what, want := range map[string]Result{nothing: OutRenumber, sent: OutApplied, outdone: OutRenumber, proof: OutConflict} {
+		w := newWorld(t)
+		a := w.node("a")
+		w.made("a", "i")
+		w.made("a", "j")
+		both := []op{update("t", "i", "ADD n :n", "", ":n", 1), update("t", "j", "ADD n :n", "", ":n", 1)}
+		txn := a.mustTransact(both...)
+		one, other := *txn[0], *txn[1]
+		if what == sent || what == proof {
+			a.drain()
+		}
+		if what == outdone || what == proof {
+			a.queue = nil
+			a.seq += 100
+			a.mustTransact(both...)
+			a.drain()
+		}
+		one.lost, other.lost = true, true
+		env := a.env()
+		env.Fork, env.Parted, env.Twice = other.Seq, one.Seq-1, func(uint64) bool { return true }
+		if o := a.found(&Batch{Entries: []*Entry{&one, &other}}, env); o.Result != want {
+			t.Errorf("%s: it became %d %q", what, o.Result, o.Code)
+		}
+	}
+}

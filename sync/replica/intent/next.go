@@ -232,7 +232,7 @@ func (e *Entry) needsDead(env Env) bool {
 		return false
 	}
 	node, seq, ok := maker(e.Life.ID)
-	return ok && (env.Settled == nil || env.Settled(node) < seq || e.replay || env.Replaying)
+	return ok && (env.Settled == nil || !env.Settled(node, seq) || e.replay || env.Replaying)
 }
 
 // restamp replaces a stamp that no server had confirmed by the server's time, once and before sending, and takes back one that

@@ -282,6 +282,10 @@ func (t *takingAll) proof() {
 	}
 	row, images := t.ans.Items[0], t.ans.Items[1:]
 	t.lead.step = stepSend
+	if t.u.onlyHere(t.env) {
+		t.onlyHere(row, images)
+		return
+	}
 	if t.lead.anothers(t.env) {
 		t.lost(images)
 		return

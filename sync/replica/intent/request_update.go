@@ -115,7 +115,7 @@ func prunable(known Known, env Env) []string {
 	}
 	var nodes []string
 	for node, mark := range known.Side.Marks {
-		if seq := Whole(mark); node != env.Node && seq > 0 && seq <= env.Past(node) {
+		if seq := Whole(mark); node != env.Node && seq > 0 && env.Past(node, seq) {
 			nodes = append(nodes, node)
 		}
 	}

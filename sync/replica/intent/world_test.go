@@ -214,11 +214,8 @@ func (n *node) env() Env {
 		Node: n.name, Now: n.w.now, Synced: true, SyncTable: "touchline-sync", LockTable: "locks", Transactions: n.w.transactions,
 		Spec: func(table string) *store.TableSpec { return n.w.specs[table] },
 		Lost: n.lost, Replaying: n.w.replaying,
-		Settled: func(node string) uint64 {
-			if node == n.name && n.unreported {
-				return 0
-			}
-			return n.w.settled(node)
+		Settled: func(node string, seq uint64) bool {
+			return !(node == n.name && n.unreported) && n.w.settled(node, seq)
 		},
 		Past:   n.w.settled,
 		Events: func(string, int64, uint64) bool { return n.events },
@@ -230,7 +227,9 @@ func (n *node) env() Env {
 	}
 }
 
-func (w *world) settled(name string) uint64 {
+func (w *world) settled(name string, seq uint64) bool { return seq <= w.settledUpTo(name) }
+
+func (w *world) settledUpTo(name string) uint64 {
 	n := w.nodes[name]
 	if n == nil {
 		return 0

@@ -243,7 +243,15 @@ func (b *Outbox) WorkerOf(it *Item, ahead bool) uint8 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(it.Spec.Name))
 	_, _ = h.Write(it.Raw)
-	return uint8(h.Sum64() >> 17 % uint64(b.Express()))
+	return uint8(mixed(h.Sum64()) % uint64(b.Express()))
+}
+
+// mixed spreads the bits of a hash. In FNV the last byte of a key hardly changes the upper bits, so that counters numbered from 0 to 9 would
+// share a few workers.
+func mixed(h uint64) uint64 {
+	h ^= h >> 33
+	h *= 0xff51afd7ed558ccd // as in MurmurHash3
+	return h ^ h>>33
 }
 
 // Express returns the worker for batches that go ahead.

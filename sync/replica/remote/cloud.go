@@ -20,7 +20,7 @@ type Cloud interface {
 	Transact(ctx context.Context, calls []intent.Call, token string) error
 	// Get reads an item consistently; nil: no item.
 	Get(ctx context.Context, table string, key attr.Item) (attr.Item, error)
-	// Read returns one page of a consistent Query (KeyCondition set) or Scan.
+	// Read returns one page of a Query (KeyCondition set) or Scan.
 	Read(ctx context.Context, r Reading) (Page, error)
 	Server
 }
@@ -47,6 +47,8 @@ type Reading struct {
 	expr.Params
 	After attr.Item // LastKey of the previous page; nil: from the beginning
 	Limit int       // in items; 0: DynamoDB's pages of 1 MB
+	// Consistent asks for all writes that were answered before. Otherwise a page may show the table as it was some time ago.
+	Consistent bool
 }
 
 // Page is the result of a Reading, sidecars included.

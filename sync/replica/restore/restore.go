@@ -33,6 +33,7 @@ type Tables struct {
 	Store     *store.Store
 	Cloud     remote.Cloud
 	Box       *outbox.Outbox
+	Link      *flow.Link
 	Paces     *flow.Paces
 	Identity  *identity.Identity
 	Clock     clock.Clock
@@ -51,13 +52,14 @@ type Tables struct {
 
 	mu      sync.Mutex
 	books   map[string]*Book
-	checked time.Time // when all tables were last checked
-	missed  []string  // those of them that could not be checked
-	denied  bool      // it was logged that they cannot be checked
+	checked map[string]time.Time // by table: when it was last checked in this run
+	missed  map[string]bool      // tables whose last check failed
+	denied  bool                 // it was logged that they cannot be checked
+	absent  map[string]bool      // tables that were found missing in this run, and not found there again since
 }
 
 // serverNow returns the cloud's time, as far as it is known.
-func (t *Tables) serverNow() time.Time { return t.Clock.Now().Add(t.Cloud.Skew()) }
+func (t *Tables) serverNow() time.Time { return t.Clock.Wall().Add(t.Cloud.Skew()) }
 
 // Epoch implements feed.Tables.
 func (t *Tables) Epoch() uint64 { return t.epoch.Load() }
@@ -107,47 +109,68 @@ func (t *Tables) Replaying() bool {
 	return false
 }
 
-// CheckAll checks that the cloud's tables are still the same ones, then puts back what replaced tables have lost. It is cheap within five
-// minutes of the last check. A table that cannot be checked is no error; a cloud that cannot be reached is.
+// CheckAll checks that the cloud's tables are still the same ones, then puts back what replaced tables have lost. Unless always is set it
+// leaves out tables that were checked within five minutes. A table that cannot be checked is no error; a cloud that cannot be reached
+// is, but what was checked until then remains checked.
 func (t *Tables) CheckAll(ctx context.Context, always bool) error {
 	now := t.Clock.Now()
+	return t.checkDue(ctx, func(table string) bool {
+		at, checked := t.checked[table]
+		return always || !checked || t.missed[table] || now.Sub(at) >= tablesEvery
+	})
+}
+
+// CheckUnchecked is CheckAll for the tables that this run has not checked yet: nothing is sent before, because a restore before the first
+// check is hard to detect. Later checks run beside the sending.
+func (t *Tables) CheckUnchecked(ctx context.Context) error {
+	return t.checkDue(ctx, func(table string) bool {
+		_, checked := t.checked[table]
+		return !checked && !t.missed[table]
+	})
+}
+
+// checkDue checks the tables that are due, then puts back what replaced tables have lost. due is called with the lock held.
+func (t *Tables) checkDue(ctx context.Context, due func(table string) bool) error {
+	tables := t.mirroredTables()
 	t.mu.Lock()
-	tables, all := t.missed, always || now.Sub(t.checked) >= tablesEvery
+	tables = slices.DeleteFunc(tables, func(table string) bool { return !due(table) })
 	t.mu.Unlock()
-	epoch := t.epoch.Load()
-	if all {
-		tables = t.mirroredTables()
-	}
-	missed, err := t.checkEach(ctx, tables)
-	if err == nil {
-		t.mu.Lock()
-		t.missed = missed
-		if all && t.epoch.Load() == epoch { // otherwise a table checked earlier may have been replaced too
-			t.checked = now
-		}
-		t.mu.Unlock()
-	}
+	err := t.checkEach(ctx, tables)
 	if failed := t.putBackAll(ctx); failed != nil { // even if some tables could not be checked
 		return failed
 	}
 	return err
 }
 
-// checkEach checks tables, and returns those that could not be checked.
-func (t *Tables) checkEach(ctx context.Context, tables []string) (missed []string, err error) {
+// checkEach checks tables, and remembers each that was checked.
+func (t *Tables) checkEach(ctx context.Context, tables []string) error {
 	for _, table := range tables {
+		epoch, now := t.epoch.Load(), t.Clock.Now()
 		err := t.Inspect(ctx, table)
 		_, gone := remote.Unreached(err)
 		switch e, ofCloud := errors.AsType[*intent.Error](err); {
 		case err == nil:
 		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
-			return nil, err
-		default: // send to it all the same, and check again soon: a restore before the first check is hard to detect
+			return err
+		default: // send to it all the same, and check again soon
 			remote.Complain(t.Log, "looking at a table", err)
-			missed = append(missed, table)
 		}
+		t.recordCheck(table, epoch, now, err)
 	}
-	return missed, nil
+	return nil
+}
+
+// recordCheck remembers that a table was checked. If a table was found to be replaced meanwhile, this one may have been replaced too.
+func (t *Tables) recordCheck(table string, epoch uint64, now time.Time, failed error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.checked == nil {
+		t.checked, t.missed = map[string]time.Time{}, map[string]bool{}
+	}
+	t.missed[table] = failed != nil
+	if failed == nil && t.epoch.Load() == epoch {
+		t.checked[table] = now
+	}
 }
 
 // putBackAll puts back what tables have lost, after all were checked: the restore point must be known before a table is restored once
@@ -182,7 +205,7 @@ func (t *Tables) putBackAll(ctx context.Context) error {
 func (t *Tables) doubtTables() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.checked = time.Time{}
+	clear(t.checked)
 }
 
 func (t *Tables) mirroredTables() []string {
@@ -213,7 +236,7 @@ func (t *Tables) Check(ctx context.Context, table string) error {
 // Inspect checks one table.
 func (t *Tables) Inspect(ctx context.Context, table string) error {
 	was, known := t.book(table) // read before asking: what is noticed meanwhile is newer than the answer
-	inner, cancel := context.WithTimeout(ctx, t.Deadline)
+	inner, cancel := context.WithTimeout(ctx, min(t.Deadline, t.Link.ProbeLimit()))
 	state, err := t.Cloud.Table(inner, table)
 	cancel()
 	if err != nil {
@@ -240,6 +263,7 @@ func (t *Tables) Inspect(ctx context.Context, table string) error {
 	case was.Recreated && !was.Requeued && was.Run == t.run:
 		t.Paces.Hold(table, classAnother, whyAnew, t.Clock.Now())
 	}
+	t.takeMissing(table) // it is there again, and the same one
 	return nil
 }
 
@@ -276,10 +300,14 @@ func (t *Tables) sentBefore(ctx context.Context, table string, state *remote.Tab
 const whyAnew = "it was created again in the cloud: restart the node to send what it has to the new table, " +
 	"or restore the old one"
 
+// whyPutBack lasts only until what the node has is put back.
+const whyPutBack = "it was created again in the cloud, and what this node has is put back first"
+
 // uncatalogued classifies the errors of checking a table.
 func (t *Tables) uncatalogued(table string, err error) error {
 	switch remote.ClassOf(err) {
 	case intent.NoTable:
+		t.Missing(table)
 		return nil // the workers stop it
 	case intent.Denied:
 		t.mu.Lock()
@@ -294,6 +322,25 @@ func (t *Tables) uncatalogued(table string, err error) error {
 	return fmt.Errorf("checking table %s: %w", table, err)
 }
 
+// Missing records that the cloud does not have a table. Somebody who creates it then does what the node asks for.
+func (t *Tables) Missing(table string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.absent == nil {
+		t.absent = map[string]bool{}
+	}
+	t.absent[table] = true
+}
+
+// takeMissing reports whether a table was missing, and forgets it.
+func (t *Tables) takeMissing(table string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	missing := t.absent[table]
+	delete(t.absent, table)
+	return missing
+}
+
 // becameAnother handles a table that is not the one known under its name.
 func (t *Tables) becameAnother(ctx context.Context, table string, was *Book, state remote.TableState) error {
 	now := t.serverNow()
@@ -302,8 +349,11 @@ func (t *Tables) becameAnother(ctx context.Context, table string, was *Book, sta
 		Recreated: state.RestoredAt.IsZero(), Run: t.run,
 		Requeued: table == t.SyncTable, // outbox entries go there only together with other tables
 	}
-	if b.Recreated {
+	if missing := t.takeMissing(table); b.Recreated {
 		b.Made = state.CreatedAt
+		if missing {
+			b.Run = "" // no person has to restart the node: what it has is put back at once
+		}
 	} else {
 		b.Lost = b.RestoredAt.Add(-restoreSlack)
 	}
@@ -328,6 +378,9 @@ func (t *Tables) tellAnother(table string, b *Book) {
 	switch {
 	case table == t.SyncTable:
 		t.Log.Error("restore: the node's own table in the cloud was replaced", "table", table)
+	case b.Recreated && b.Run == "":
+		t.Log.Warn("restore: a missing table was created again in the cloud; what this node has is sent to it", "table", table)
+		t.Paces.Hold(table, classAnother, whyPutBack, t.Clock.Now())
 	case b.Recreated:
 		t.Log.Error("restore: a table was created again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
 		t.Paces.Hold(table, classAnother, whyAnew, t.Clock.Now())

@@ -101,13 +101,6 @@ func (b *book) acknowledge(a *act) {
 	b.ofItem[item] = append(b.ofItem[item], a)
 }
 
-// actOf finds a write by its number; nil: it was never acknowledged.
-func (b *book) actOf(node string, seq uint64) *act {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.bySeq[fmt.Sprintf("%s %d", node, seq)]
-}
-
 // lostRuns is putBack for a clone.
 func (b *book) lostRuns(node string, run int) {
 	b.mu.Lock()

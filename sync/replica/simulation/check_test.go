@@ -50,6 +50,9 @@ func (b *book) recorded() map[string]*conflict.Record {
 			continue
 		}
 		note := func(e *intent.Entry, c *conflict.Record) {
+			if !answersFor(c) {
+				return
+			}
 			for _, seq := range append([]uint64{e.Seq}, e.Folds...) {
 				out[fmt.Sprintf("%s %d", n.name, seq)] = c
 			}
@@ -65,6 +68,12 @@ func (b *book) recorded() map[string]*conflict.Record {
 		}
 	}
 	return out
+}
+
+// answersFor reports whether a record is an end for a write that was acknowledged: a person is asked or has decided, a merge has, or the
+// table's policy is that another write wins. That another copy of the node may have sent it is none.
+func answersFor(c *conflict.Record) bool {
+	return c.State != conflict.StateDecided || c.Kind == conflict.KindSuperseded || c.Kind == conflict.KindFencedOff
 }
 
 // account finds every acknowledged write: it has had an effect, is in the conflict log, or was folded into a later one.

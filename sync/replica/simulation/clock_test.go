@@ -82,19 +82,24 @@ func (n *simNode) ahead() time.Duration {
 // simClock is the clock of one process. The order of two things that could wake it is never left to chance.
 type simClock struct{ l *simLife }
 
-// Now implements clock.Clock. Times of a process carry Go's monotonic reading, so a step of the wall clock moves none of its waits: the
-// process continues by the clock that it started with, and sees the step only in the times that the store and leases read.
+// Now implements clock.Clock. A step of the wall clock does not move it.
 func (c simClock) Now() time.Time { return c.l.now() }
 
-// writes is the store's clock, which is read when a transaction begins.
+// Wall implements clock.Clock.
+func (c simClock) Wall() time.Time { return c.l.n.now() }
+
+// writes is the store's clock, which is read when a transaction begins. As in a node, it is corrected by the cloud's.
 func (l *simLife) writes() time.Time {
 	l.n.s.writer.Store(l)
-	return l.n.now()
+	return l.n.now().Add(l.link.Skew() + l.n.fast)
 }
+
+// simApart is how far the time of loops is behind true time: code that takes it for the wall clock's fails.
+const simApart = 1000 * time.Hour
 
 func (l *simLife) now() time.Time {
 	passed := time.Since(l.n.s.began)
-	return l.n.s.began.Add(time.Duration(float64(passed)*l.n.rate) + l.shift).UTC()
+	return l.n.s.began.Add(time.Duration(float64(passed)*l.n.rate) - simApart).UTC()
 }
 
 // Wait implements clock.Clock.

@@ -34,7 +34,7 @@ func (s *sim) dwells(what string) bool {
 		return s.seed%8 == 4
 	case "clone running":
 		return s.seed%8 == 5
-	case "snapshot", "snapshot restored":
+	case "snapshot", "snapshot restored", "old disk comes back":
 		return !s.cloudGoesBack() && picked(s.seed, "machines put back", 3)
 	}
 	return false

@@ -17,7 +17,7 @@ func TestHiddenByADriftedClockIsNoDivergence(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newSim(t, 1)
 				n := newSimNode(s, "n0")
-				n.rate = 1.01
+				n.fast = 12 * time.Second
 				s.nodes = append(s.nodes, n)
 				n.start()
 				ends := time.Now().Add(20*time.Minute + 8*time.Second)

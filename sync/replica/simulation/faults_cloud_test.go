@@ -28,6 +28,11 @@ func lockFaults() []mishap {
 				"expiresAt": attr.Int(time.Now().Add(s.span(time.Second, 20*time.Second)).UnixMilli()),
 			})
 		})},
+		{"locks table restored", 300, 2, always(func(s *sim, _ *simNode) {
+			to := time.Now().Add(-s.luck.span(time.Second, time.Hour))
+			s.trace("the locks table is restored to %s", to)
+			s.cloud.Restore(to, simLocks)
+		})},
 	}
 }
 
@@ -165,7 +170,7 @@ func (l *simLife) seen(table string) (seen tableSeen) {
 
 // replaying reports whether this node or another is still sending again what a restored cloud has lost.
 func (l *simLife) replaying() bool {
-	now := l.now().Add(l.link.Skew())
+	now := time.Now() // it is by the cloud's clock
 	return slices.ContainsFunc(append(appTables(), simSync), func(table string) bool { return now.Before(l.seen(table).Until) })
 }
 

@@ -5,7 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // copyFaults restore machines to an earlier state, or run them twice.
@@ -13,6 +17,7 @@ func copyFaults() []mishap {
 	return []mishap{
 		{"snapshot", 100, 0, (*sim).snapshot},
 		{"snapshot restored", 250, 0, (*sim).restoreSnapshot},
+		{"old disk comes back", 250, 0, (*sim).startOldDisk},
 		{"clone running", 700, 0, (*sim).clone},
 	}
 }
@@ -83,6 +88,7 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 	}
 	n.kill()
 	last := n.disk
+	s.keepOldDisk(n)
 	n.disk = sn.dir
 	if s.once(2) && last != "" {
 		s.net.Count("older file beside its identity")
@@ -100,6 +106,57 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 		n.disk = dir
 	}
 	s.trace("%s is put back to its snapshot", n.name)
+	s.startOn(n, sn)
+	return true
+}
+
+// keepOldDisk keeps the disk of a machine that is replaced, with all that it has acknowledged.
+func (s *sim) keepOldDisk(n *simNode) {
+	if s.cloudGoesBack() || n.disk == "" || len(n.olds) > 1 {
+		return
+	}
+	old := &snap{dir: n.disk, disk: s.book.disk(n.name)}
+	old.sent, old.rows = s.book.activity(n.name)
+	n.olds = append(n.olds, old)
+}
+
+// startOldDisk starts a disk again that was replaced earlier. What was acknowledged on it holds again; the present disk is replaced, and may
+// come back too.
+func (s *sim) startOldDisk(n *simNode) bool {
+	if len(n.olds) == 0 || n.up() == nil {
+		return false
+	}
+	i := s.luck.n(len(n.olds))
+	old := n.olds[i]
+	if sent, rows := s.book.activity(n.name); sent > old.sent && rows == old.rows {
+		return false // nothing to notice it by, as in chooses
+	}
+	n.olds = slices.Delete(n.olds, i, i+1)
+	n.kill()
+	s.keepOldDisk(n)
+	n.disk = old.dir
+	s.trace("%s is started on its old disk", n.name)
+	s.startOn(n, old)
+	return true
+}
+
+// forgetUnnoticed drops the snapshots of a machine that is replaced whose later state has sent, and written its row no more under a nonce
+// that the snapshot does not know: only marks would show what was sent (DESIGN, Limits).
+func (s *sim) forgetUnnoticed(n *simNode) {
+	sent, _ := s.book.activity(n.name)
+	nonce := s.cloud.Item(simSync, attr.Item{intent.SyncKey: attr.S(intent.NodeID(n.name))})["nonce"].Str()
+	n.snaps = slices.DeleteFunc(n.snaps, func(sn *snap) bool {
+		file, err := os.ReadFile(filepath.Join(sn.dir, "identity.json"))
+		if err != nil {
+			s.violate("%v", err)
+		}
+		return sent > sn.sent && nonce != "" && strings.Contains(string(file), nonce)
+	})
+}
+
+// startOn starts a machine on a disk of an earlier time, which is its disk already.
+func (s *sim) startOn(n *simNode, sn *snap) {
+	s.forgetUnnoticed(n)
 	s.book.putBack(n.name, sn.disk)
 	n.restored = true
 	if points := []string{"identity-new", "identity-incarnation", "identity-flagged"}; s.luck.n(4) > 0 {
@@ -108,7 +165,6 @@ func (s *sim) restoreSnapshot(n *simNode) bool {
 	clear(n.reads)
 	n.forgets()
 	n.start()
-	return true
 }
 
 // clone runs a copy of a machine beside it for a while, by mistake. Both notice it.

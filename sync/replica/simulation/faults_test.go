@@ -104,7 +104,7 @@ func clockFaults() []mishap {
 	return []mishap{
 		{"pause 25 s", 250, 0, running(func(_ *sim, l *simLife) { l.n.pause(25*time.Second, false) })},
 		{"suspend", 300, 0, running(func(s *sim, l *simLife) { l.n.pause(s.span(time.Second, 10*time.Minute), true) })},
-		{"clock step", 150, 0, always(func(s *sim, n *simNode) { n.setClock(n.ahead() + s.about(2*time.Hour)) })},
+		{"clock step", 150, 0, always(func(s *sim, n *simNode) { n.setClock(n.ahead() + s.about(6*time.Hour)) })},
 		{"clock right", 100, 0, always(func(_ *sim, n *simNode) { n.setClock(0) })},
 		{"1970 at boot", 400, 0, always(func(_ *sim, n *simNode) {
 			n.kill()

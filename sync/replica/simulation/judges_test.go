@@ -165,7 +165,7 @@ func TestJudgesLives(t *testing.T) {
 // A holder is refused its own lock only if its own renewal is: a clone of its node may be refused what the original keeps.
 func TestJudgesRefusedLocks(t *testing.T) {
 	const renewing = "SET expiresAt = :e, rvn = :rvn, ttlMs = :ttl"
-	const taking = "SET holder = :me, expiresAt = :e, rvn = :rvn, ttlMs = :ttl, fence = if_not_exists(fence, :start) + :one"
+	const taking = "SET holder = :me, expiresAt = :e, rvn = :rvn, ttlMs = :ttl, fence = :fence"
 	const ifHeld = "holder = :me AND fence = :f"
 	change := func(holder, update, condition string, values attr.Item) lease.Change {
 		all := attr.Item{":me": attr.S(holder), ":e": attr.Int(1), ":rvn": attr.S("r"), ":ttl": attr.Int(10000)}
@@ -173,7 +173,7 @@ func TestJudgesRefusedLocks(t *testing.T) {
 		return lease.Change{Key: "match:m0", Update: update, Condition: condition, Values: all}
 	}
 	held := func(fence int64) attr.Item { return attr.Item{":f": attr.Int(fence)} }
-	begins := attr.Item{":start": attr.Int(6), ":one": attr.Int(1)}
+	begins := attr.Item{":fence": attr.Int(7)}
 	seen := func(values attr.Item) attr.Item {
 		values = maps.Clone(values)
 		values[":seen"] = attr.S("was")

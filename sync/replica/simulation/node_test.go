@@ -33,6 +33,7 @@ type simNode struct {
 	life *simLife
 
 	mu     sync.Mutex
+	fast   time.Duration // what the cloud does not correct of it
 	offset time.Duration // how far the wall clock is ahead of true time
 	rate   float64       // of all its clocks
 	slept  time.Duration // how long the monotonic clock has stood still
@@ -47,6 +48,7 @@ type simNode struct {
 	pausesRenewed atomic.Bool            // for seconds when the cloud has accepted its renewal of a lock
 	maxSize       int                    // of its file; 0: simDisk
 	snaps         []*snap                // of its disk
+	olds          []*snap                // disks that were replaced, with what they had acknowledged
 	restored      bool                   // to one of them
 
 	stopped atomic.Pointer[string] // table to which its process reports that it sends nothing
@@ -65,11 +67,11 @@ const simDisk = 256 << 20
 type simLife struct {
 	n       *simNode
 	dir     string
-	shift   time.Duration // shift of the wall clock since it began
 	store   *store.Store
 	rep     *replica.Replica
 	link    *simcloud.Link
 	leases  *lease.Manager
+	jumps   *clock.Jumps
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	work    sync.WaitGroup
@@ -126,10 +128,8 @@ func (l *simLife) open() (err error) {
 		return err
 	}
 	l.ctx, l.cancel = context.WithCancelCause(context.Background())
-	n.mu.Lock()
-	l.shift = n.offset
-	n.mu.Unlock()
-	l.link = n.s.net.Link(n.name, l.now, n.gate)
+	l.link = n.s.net.Link(n.name, n.now, n.gate)
+	l.link.SetBoot(func() time.Duration { return n.Now().Boot })
 	l.store, err = store.Open(filepath.Join(l.dir, "store.db"), store.Options{
 		Now: l.writes, Node: n.name, NoSync: true, MapSize: 64 << 20, MaxSize: cmp.Or(n.maxSize, simDisk), WriteStall: time.Hour,
 		ReadDeadline: time.Hour, JournalBytes: 1 << 20,
@@ -149,8 +149,14 @@ func (l *simLife) open() (err error) {
 		return g.Uint64()
 	}
 	transactions := (*bool)(nil)
+	l.jumps = clock.NewJumps(n, n.s.log(l))
+	l.jumps.Subscribe(func(j clock.Jump) {
+		if j.Set != 0 {
+			n.s.net.Count("as if resumed with its memory")
+		}
+	})
 	l.rep, err = replica.New(replica.Config{
-		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Rand: draw, SyncTable: simSync, LockTable: simLocks,
+		Store: l.store, Cloud: l.link, Dir: l.dir, Clock: simClock{l}, Jumps: l.jumps, Rand: draw, SyncTable: simSync, LockTable: simLocks,
 		Poll: simPolls(), Transactions: transactions, Failpoint: l.failpoint, Log: n.s.log(l),
 		Workers: 4, Budget: n.s.budget(), Limits: n.s.limits(),
 	})
@@ -159,8 +165,9 @@ func (l *simLife) open() (err error) {
 	}
 	l.leases, err = lease.New(lease.Config{
 		Table: l.link.Locks(simLocks), Node: n.name, Boot: fmt.Sprintf("b%d", n.runs), Times: n, Fit: l.rep.Usable,
-		Skew: func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // as of the read before each change
-		RVN:  func() string { return fmt.Sprintf("%016x", draw()) },
+		Fences: lease.FencesIn(l.store, simLocks),
+		Skew:   func() time.Duration { return time.Now().Truncate(time.Second).Sub(n.now()) }, // as of the read before each change
+		RVN:    func() string { return fmt.Sprintf("%016x", draw()) },
 	})
 	if err != nil {
 		return err
@@ -193,7 +200,7 @@ func (l *simLife) run() {
 			l.n.s.violate("%s: Run ended with %v", l.n.name, err)
 		}
 	})
-	loops := []func(){func() { _ = l.leases.Run(l.ctx) }, l.housekeep, l.guard}
+	loops := []func(){func() { l.jumps.Run(l.ctx) }, func() { _ = l.leases.Run(l.ctx) }, l.housekeep, l.guard}
 	for match := range simMatches {
 		loops = append(loops, func() { l.follow(fmt.Sprintf("m%d", match)) })
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -205,24 +206,18 @@ func holderAhead(sc *scene) {
 	must(sc, err)
 	next := manager("next", 0)
 	began := time.Now()
-	for {
-		l, err := next.Acquire(context.Background(), "match:m")
-		if err == nil {
-			if l.Fence() <= dead.Fence() {
-				sc.Errorf("fence %d after %d", l.Fence(), dead.Fence())
-			}
-			must(sc, l.Release(context.Background()))
-			break
-		}
-		held, ok := errors.AsType[*lease.HeldError](err)
-		if !ok {
+	var taken *lease.Lease
+	wait.Until(sc, "the lease of the dead holder is taken over", func() bool {
+		taken, err = next.Acquire(context.Background(), "match:m")
+		if _, held := errors.AsType[*lease.HeldError](err); err != nil && !held {
 			sc.Fatal(err)
 		}
-		if time.Since(began) > 3*ttl {
-			sc.Fatalf("no takeover within %v", time.Since(began))
-		}
-		<-time.After(min(held.Retry, ttl/10))
+		return err == nil
+	}, func() any { return err })
+	if taken.Fence() <= dead.Fence() {
+		sc.Errorf("fence %d after %d", taken.Fence(), dead.Fence())
 	}
+	must(sc, taken.Release(context.Background()))
 	if took := time.Since(began); took < ttl {
 		sc.Errorf("taken over after %v", took)
 	}

@@ -158,6 +158,9 @@ func (c *jumpClock) Now() time.Time {
 	return time.Now().Add(c.ahead).UTC()
 }
 
+// Wall implements clock.Clock.
+func (c *jumpClock) Wall() time.Time { return c.Now() }
+
 // Wait implements clock.Clock.
 func (c *jumpClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
 	for {

@@ -35,6 +35,7 @@ func (s *simStage) pass(d time.Duration) {
 type bubbleClock struct{}
 
 func (bubbleClock) Now() time.Time       { return time.Now().UTC() }
+func (bubbleClock) Wall() time.Time      { return time.Now().UTC() }
 func (bubbleClock) Join() (leave func()) { return func() {} }
 func (bubbleClock) Suspend(f func())     { f() }
 func (bubbleClock) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {

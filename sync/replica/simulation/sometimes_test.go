@@ -27,7 +27,7 @@ func sometimes() []string {
 func outcomes() []string {
 	return []string{
 		"mark closed", "a Put asked for its turn", "write refused for room", "write refused by a store that has failed", "others drained beside poison",
-		"a complete pass compared", "a pass was resumed", "a table was stopped", "a recreated table was reported", "two halves were read apart",
+		"a complete pass compared", "a pass was resumed", "a table was stopped", "as if resumed with its memory", "a recreated table was reported", "two halves were read apart",
 		"conflict record: conflict condition_failed",
 	}
 }
