@@ -5,6 +5,7 @@ package cricketapp
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/httpapi/admin"
@@ -20,6 +21,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
@@ -28,6 +30,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/derived"
 )
 
 // name is the application's name in the configuration.
@@ -42,7 +45,8 @@ type Outside struct {
 	Sender   SenderMaker // nil: no pushes
 	Replays  *replaySet  // replays that serve as the feed; nil: the feed is real
 	Phones   func() []sandbox.PhoneView
-	Featured string // the match that the page shows first
+	Featured string   // the match that the page shows first
+	Leagues  []string // to read, besides those of the settings
 }
 
 // New returns the application. Its settings are the defaults until the node's configuration is read into them.
@@ -125,7 +129,7 @@ func (c *Settings) outside(h *app.Host) (o Outside, err error) {
 			return o, err
 		}
 		o.Feed = o.Replays.feed
-		c.Leagues = []string{poll.AllLeagues} // an admin who starts a match wants to see it
+		o.Leagues = []string{poll.AllLeagues} // an admin who starts a match wants to see it
 	}
 	if c.Push.Key != "" {
 		o.Sender = c.Push.sender(h.Log, h.Sync != nil)
@@ -160,14 +164,15 @@ type application struct {
 	wall    clock.Clock
 	began   time.Time
 	cricket *matches.Service
-	poller  *poll.Poller      // nil without a feed
+	poller  *poll.Poller // nil without a feed
+	read    *reference.Readings
 	push    *push.Coordinator // nil without a sender
 	notices *notifier         // nil without a sender
 	api     httpapi.App
 }
 
 func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*application, error) {
-	a := &application{Outside: o, host: h, set: s, wall: clock.Real(), cricket: matches.NewService(h.Store, s.Alerts.options(h.Sync != nil))}
+	a := &application{Outside: o, host: h, set: s, wall: clock.Real(), cricket: matches.NewService(h.Store, s.Alerts.options(h.Sync != nil)), read: reference.NewReadings()}
 	a.began = a.wall.Now()
 	if a.Replays != nil {
 		a.Replays.reads = a.readsReplays
@@ -187,7 +192,7 @@ func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*applicatio
 
 func (a *application) instance() *app.Instance {
 	return &app.Instance{
-		API: a.api, Loops: a.loops(), Consumers: a.consumers(), Close: a.notices.wait,
+		API: a.api, Loops: a.loops(), Consumers: a.consumers(), Derives: a.read.Rules(), Close: a.notices.wait,
 		Started:  []any{"feed", a.Feed != nil, "replay", a.Replays != nil, "push", a.Sender != nil},
 		Commands: []admin.Command{{Path: pathMigrateLAv2, Do: a.migrateLAv2}, {Path: pathPushTest, Do: a.testPush}},
 	}
@@ -201,14 +206,17 @@ func (a *application) openPoller() {
 	if c, ok := a.Feed.(feedClient); ok {
 		h.Metrics.MustRegister(c.Collector())
 	}
-	reference, _ := a.Feed.(poll.Reference)
+	lists, _ := a.Feed.(poll.Reference)
 	budgets, _ := a.Feed.(poll.Budgets)
 	c := poll.Config{
 		Node: h.Node, Feed: a.Feed, Leases: newHeld(h.Leases), Ahead: newHeld(h.Leases), Match: a.cricket, Data: h.Store,
-		Clock: h.Clock, Log: h.Log, Reference: reference, Budgets: budgets, Leagues: a.set.Leagues,
+		Clock: h.Clock, Log: h.Log, Reference: lists, Readings: a.read, Budgets: budgets, Leagues: slices.Concat(a.set.Leagues, a.Leagues),
 	}
 	if h.Sync != nil {
-		c.Cloud = h.Sync
+		c.Cloud, c.Whole = h.Sync, func(sources []derived.Source) (bool, error) {
+			missing, err := app.Missing(h.Sync, sources)
+			return len(missing) == 0, err
+		}
 		if h.Observe {
 			c.Observe = a.cricket
 		}

@@ -23,11 +23,15 @@ func shared() app.Cloud {
 		Reads: []app.Read{
 			{Table: tables.Leagues}, {Table: tables.Teams}, {Table: tables.ActiveMatches},
 			{Table: tables.Fixtures, Partitions: knownMatches},
+			{Table: tables.TeamSeasons, Every: app.Seldom},
 			{Table: tables.Fixtures, Every: app.Seldom}, // there are many, and those that change soon are read separately
 			live(tables.Follows, heldMatches), live(tables.LiveActivities, heldMatches), live(tables.Events, heldMatches),
 			live(tables.Devices, followers),
 		},
-		Merge:  map[string]conflict.MergeFunc{tables.LiveActivities: mergeSession},
+		Merge: map[string]conflict.MergeFunc{
+			tables.LiveActivities: mergeSession,
+			tables.Leagues:        app.Merge(mergeFed), tables.Teams: app.Merge(mergeFed), tables.TeamSeasons: app.Merge(mergeFed),
+		},
 		Before: beforeWork,
 	}
 }

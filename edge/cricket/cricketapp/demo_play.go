@@ -143,7 +143,7 @@ func (d *demo) stuck() error {
 	switch {
 	case d.node.Store().Stats().Refused > 0:
 		return fault.New(fault.Full, "store_full", "the disk under %s is full: the match cannot go on", d.node.Store().Path())
-	case d.clock.Now().After(d.match.End().Add(longAfter)):
+	case d.clock.Wall().After(d.match.End().Add(longAfter)):
 		return fault.New(fault.Unavailable, "match_lost", "the match was over before the node saw its end: try a lower --speed")
 	default:
 		return nil

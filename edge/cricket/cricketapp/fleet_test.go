@@ -24,23 +24,19 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
 // A fleet of whole nodes runs in one process. Matches and intervals are fleetSpeed times as fast as real ones; leases, which use
-// real time, are correspondingly shorter.
+// real time, are correspondingly shorter. How soon something must happen is checked in virtual time, by the tests of edge/cricket/poll.
 const (
 	fleetSpeed = 30
 	fleetTTL   = time.Second // half a minute of match time
 )
-
-// fleetPatience bounds each wait. What happens here takes seconds; how soon it must happen is checked in virtual time, by the
-// tests of edge/cricket/poll.
-var fleetPatience = hang.Limit(time.Minute)
 
 const fleetSilence = 20 * time.Second * fleetSpeed
 
@@ -208,13 +204,7 @@ func (f *fleet) alive() (out []*member) {
 // until waits in real time until ok returns true.
 func (f *fleet) until(what string, ok func() bool) {
 	f.t.Helper()
-	deadline := time.Now().Add(fleetPatience)
-	for !ok() {
-		if time.Now().After(deadline) {
-			f.t.Fatalf("%s: not within %s", what, fleetPatience)
-		}
-		<-time.After(20 * time.Millisecond)
-	}
+	wait.Until(f.t, what, ok)
 }
 
 // play starts a recorded match on the feed, with some balls already bowled.
@@ -254,8 +244,13 @@ func (f *fleet) follow(name, match string) {
 			return nil
 		}
 		f.apps.Go(func() {
-			for f.t.Context().Err() == nil && f.register(f.t.Context(), p, a) != nil {
-				<-time.After(20 * time.Millisecond)
+			var last error
+			registered := func() bool {
+				last = f.register(f.t.Context(), p, a)
+				return last == nil || f.t.Context().Err() != nil
+			}
+			if err := wait.Try(0, p.Name+" registers its activity", registered, func() any { return last }); err != nil {
+				f.t.Error(err)
 			}
 		})
 		return nil

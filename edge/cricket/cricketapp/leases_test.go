@@ -5,20 +5,24 @@ import (
 	"errors"
 	"log/slog"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // A node that can use the locks of its cloud, but cannot write its rows there, releases its locks and takes no others. The error
 // says why.
 func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
+	synctest.Test(t, playNodeThatCannotWriteHoldsNoLocks)
+}
+
+func playNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
 	items, cloud := simulated(t)
-	n, err := openPlayed(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud}, DefaultSettings(), Outside{})
+	n, err := openPlayed(t.Context(), longDir(t), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud}, DefaultSettings(), Outside{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,13 +33,13 @@ func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
 	items.Hide(syncTable, true)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := n.Begin(ctx, cancel)
-	until(t, "the lock is released", func() bool { return !n.host.Leases.Has("feed:livescores") })
+	wait.Until(t, "the lock is released", func() bool { return !n.host.Leases.Has("feed:livescores") })
 	_, err = leases.Hold(t.Context(), tables.MatchLock("7"))
 	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "cloud_unusable" {
 		t.Errorf("the lock of a match: %v", err)
 	}
 	items.Hide(syncTable, false)
-	until(t, "locks are taken again", func() bool {
+	wait.Until(t, "locks are taken again", func() bool {
 		_, err := leases.Hold(t.Context(), tables.MatchLock("7"))
 		return err == nil
 	})
@@ -46,12 +50,3 @@ func TestNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
 }
 
 const syncTable = "touchline-sync"
-
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); !is(); <-time.After(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in time: %s", what)
-		}
-	}
-}

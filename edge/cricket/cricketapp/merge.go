@@ -1,11 +1,15 @@
 package cricketapp
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -31,6 +35,33 @@ func mergeSession(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	return []store.WriteItem{{Update: &store.UpdateItem{Table: u.Table, Key: u.Key, Update: u.Update, Params: expr.Params{
 		Names: used(u.Update, u.Names), Values: used(u.Update, u.Values),
 	}}}}, true
+}
+
+// mergeFed settles a refused row of leagues, teams or seasons: somebody has changed it since it was read. What the feed says is written again
+// after the next reading, if it may be. Changes of admins that were queued behind it are requested again.
+func mergeFed(all, behind []table.Refused, _ func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
+	if slices.ContainsFunc(all, func(r table.Refused) bool { return !derives(&r) }) {
+		return nil, false
+	}
+	for i := range behind {
+		if derives(&behind[i]) {
+			continue
+		}
+		if behind[i].Updates() == "" {
+			return nil, false
+		}
+		writes = append(writes, behind[i].Again...)
+	}
+	return writes, true
+}
+
+// derives reports whether a write makes or changes a row as the feed says.
+func derives(r *table.Refused) bool {
+	if len(r.Again) == 0 {
+		return false
+	}
+	put := r.Again[0].Put
+	return derived.IsUpdate(r.Updates()) || put != nil && !put.Item[derived.By].IsZero()
 }
 
 // used returns the placeholders that a text uses, because DynamoDB refuses unused ones.

@@ -142,7 +142,7 @@ func pushTest(ctx context.Context, c PushTestConfig, tokens apns.TokenStore) (Pu
 	defer client.Close()
 	wall := clock.Real()
 	began := wall.Now()
-	res := client.Send(ctx, testPush(c.Token, began))
+	res := client.Send(ctx, testPush(c.Token, wall.Wall()))
 	out.Millis = wall.Now().Sub(began).Milliseconds()
 	out.explain(&res, c.Token != "")
 	return out, ctx.Err()

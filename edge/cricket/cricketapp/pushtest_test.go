@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // runSandbox runs the sandbox as its command does and returns what it prints.
@@ -126,15 +126,10 @@ func runIn(t *testing.T, dir string) (stop func()) {
 	t.Cleanup(end)
 	done := make(chan error, 1)
 	go func() { done <- n.Run(ctx, ln) }()
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "admin.sock")); err == nil {
-			break
-		}
-		if t.Context().Err() != nil {
-			t.Fatal("no admin socket")
-		}
-		runtime.Gosched()
-	}
+	wait.Until(t, "the node has an admin socket", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "admin.sock"))
+		return err == nil
+	})
 	return func() {
 		end()
 		if err := <-done; err != nil {
@@ -153,9 +148,8 @@ func TestPushTestUsesTheNodesToken(t *testing.T) {
 	}
 	// Provider tokens are dated in whole seconds: another one of the same second would not be newer.
 	newSecond := func() {
-		for at := time.Now().Unix(); time.Now().Unix() == at; {
-			runtime.Gosched()
-		}
+		at := time.Now().Unix()
+		wait.Until(t, "the next second begins", func() bool { return time.Now().Unix() != at })
 	}
 	dir := filepath.Join(t.TempDir(), "data")
 	c := cricketapp.PushTestConfig{Dir: dir, Push: cricketapp.PushConfig{

@@ -2,15 +2,17 @@ package cricketapp
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
@@ -18,10 +20,12 @@ import (
 
 // A node holds a match whose row in the cloud has a higher fence than its lock. The write that is refused for this makes the node
 // raise its lock's fence, so that the next write succeeds.
-func TestRefusedHolderRaisesItsLock(t *testing.T) {
+func TestRefusedHolderRaisesItsLock(t *testing.T) { synctest.Test(t, playRefusedHolderRaisesItsLock) }
+
+func playRefusedHolderRaisesItsLock(t *testing.T) {
 	items, cloud := simulated(t)
 	cloud.Config.LeaseTTL = 5 * time.Minute // nobody renews it here
-	n, err := openPlayed(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud}, DefaultSettings(), Outside{})
+	n, err := openPlayed(t.Context(), longDir(t), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: cloud}, DefaultSettings(), Outside{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,11 +36,10 @@ func TestRefusedHolderRaisesItsLock(t *testing.T) {
 		_ = replicaOf(n).Run(ctx)
 	}()
 	var held *lease.Share
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); held == nil; <-time.After(10 * time.Millisecond) { // Hold fails until the rows that it guards are read
-		if held, err = n.host.Leases.User().Hold(t.Context(), tables.MatchLock("7")); err != nil && time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+	wait.Until(t, "the match's lock, which is not held before the rows that it guards are read", func() bool {
+		held, err = n.host.Leases.User().Hold(t.Context(), tables.MatchLock("7"))
+		return held != nil
+	}, func() any { return err })
 	fence := held.Fence()
 	row := attr.Item{"matchId": attr.S("7"), "_f": attr.Int(fence + 1000)}
 	if err := (simcloud.Foreign{Cloud: items.Cloud, Name: "holder"}).Put(tables.ActiveMatches, row); err != nil {
@@ -49,13 +52,8 @@ func TestRefusedHolderRaisesItsLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); held.Fence() != fence+1001; {
-		if time.Now().After(deadline) {
-			t.Errorf("the fence is %d, that of the row is %d", held.Fence(), fence+1000)
-			break
-		}
-		<-time.After(10 * time.Millisecond)
-	}
+	wait.Until(t, fmt.Sprintf("the fence is above %d, that of the row", fence+1000), func() bool { return held.Fence() == fence+1001 },
+		func() any { return held.Fence() })
 	cancel()
 	<-ended
 	if err := n.Close(); err != nil {

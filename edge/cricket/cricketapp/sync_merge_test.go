@@ -2,10 +2,12 @@ package cricketapp
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/matches"
@@ -14,7 +16,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -38,7 +40,7 @@ func newPair(t *testing.T) *pair {
 		c := *cloud
 		c.Items = items
 		items.down.Store(true)
-		n, err := openPlayed(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: &c}, DefaultSettings(), Outside{})
+		n, err := openPlayed(t.Context(), longDir(t), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Cloud: &c}, DefaultSettings(), Outside{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,18 +74,14 @@ func (p *pair) do(i int, f func(tx *store.Tx) error) (seq uint64) {
 func (p *pair) join(i int) {
 	p.t.Helper()
 	p.items[i].down.Store(false)
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; <-time.After(10 * time.Millisecond) {
-		st, err := replicaOf(p.nodes[i]).Status(p.t.Context())
-		if err != nil {
+	var st replica.Status
+	wait.Until(p.t, fmt.Sprintf("node %d has sent everything", i), func() (sent bool) {
+		var err error
+		if st, err = replicaOf(p.nodes[i]).Status(p.t.Context()); err != nil {
 			p.t.Fatal(err)
 		}
-		if st.Up && st.Waiting == 0 {
-			return
-		}
-		if time.Now().After(deadline) {
-			p.t.Fatalf("node %d: %+v", i, st)
-		}
-	}
+		return st.Up && st.Waiting == 0
+	}, func() any { return st })
 }
 
 // conflicts returns all conflict records of a node.
@@ -103,45 +101,47 @@ func TestAdminsOfTwoNodes(t *testing.T) {
 		"none": {}, "list": attr.L(attr.S("active")), "set": must(attr.SS("active")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newPair(t)
-			key := attr.Item{"leagueId": attr.S("3")}
-			row := attr.Item{"leagueId": attr.S("3"), "name": attr.S("League"), "code": attr.S("L3"), "active": attr.Bool(true)}
-			if !earlier.IsZero() {
-				row["adminFields"] = earlier
-			}
-			p.do(0, func(tx *store.Tx) error {
-				_, err := tx.Put(store.PutItem{Table: tables.Leagues, Item: row})
-				return err
-			})
-			p.join(0)
-			p.join(1)
-			if err := replicaOf(p.nodes[1]).Ensure(t.Context(), tables.Leagues, key); err != nil {
-				t.Fatal(err)
-			}
-			for i, patch := range []reference.LeaguePatch{{Name: new("The Shield")}, {Code: new("SH")}} {
-				p.items[i].down.Store(true)
-				p.do(i, func(tx *store.Tx) error {
-					_, err := reference.Leagues{}.Patch(tx, "3", patch)
+			synctest.Test(t, func(t *testing.T) {
+				p := newPair(t)
+				key := attr.Item{"leagueId": attr.S("3")}
+				row := attr.Item{"leagueId": attr.S("3"), "name": attr.S("League"), "code": attr.S("L3"), "active": attr.Bool(true)}
+				if !earlier.IsZero() {
+					row["adminFields"] = earlier
+				}
+				p.do(0, func(tx *store.Tx) error {
+					_, err := tx.Put(store.PutItem{Table: tables.Leagues, Item: row})
 					return err
 				})
-			}
-			p.join(0)
-			p.join(1)
-			var got reference.LeagueRecord
-			if err := attr.Unmarshal(p.items[0].Item(tables.Leagues, key), &got); err != nil {
-				t.Fatal(err)
-			}
-			want := []string{"code", "name"}
-			if !earlier.IsZero() {
-				want = []string{"active", "code", "name"}
-			}
-			slices.Sort(got.AdminFields)
-			if got.Name != "The Shield" || got.Code != "SH" || !slices.Equal(got.AdminFields, want) {
-				t.Errorf("the cloud has %+v", got)
-			}
-			if c := append(p.conflicts(0), p.conflicts(1)...); len(c) != 0 {
-				t.Errorf("conflicts: %v", c)
-			}
+				p.join(0)
+				p.join(1)
+				if err := replicaOf(p.nodes[1]).Ensure(t.Context(), tables.Leagues, key); err != nil {
+					t.Fatal(err)
+				}
+				for i, patch := range []reference.LeaguePatch{{Name: new("The Shield")}, {Code: new("SH")}} {
+					p.items[i].down.Store(true)
+					p.do(i, func(tx *store.Tx) error {
+						_, err := reference.Leagues{}.Patch(tx, "3", patch)
+						return err
+					})
+				}
+				p.join(0)
+				p.join(1)
+				var got reference.LeagueRecord
+				if err := attr.Unmarshal(p.items[0].Item(tables.Leagues, key), &got); err != nil {
+					t.Fatal(err)
+				}
+				want := []string{"code", "name"}
+				if !earlier.IsZero() {
+					want = []string{"active", "code", "name"}
+				}
+				slices.Sort(got.AdminFields)
+				if got.Name != "The Shield" || got.Code != "SH" || !slices.Equal(got.AdminFields, want) {
+					t.Errorf("the cloud has %+v", got)
+				}
+				if c := append(p.conflicts(0), p.conflicts(1)...); len(c) != 0 {
+					t.Errorf("conflicts: %v", c)
+				}
+			})
 		})
 	}
 }
@@ -158,39 +158,41 @@ func must(v attr.Value, err error) attr.Value {
 func TestFollowOnTwoNodes(t *testing.T) {
 	for name, token := range map[string]string{"no token": "", "token on the second": fakeToken} {
 		t.Run(name, func(t *testing.T) {
-			p := newPair(t)
-			var seq uint64
-			for i := range p.nodes {
-				p.do(i, func(tx *store.Tx) error {
-					f := matches.Fixture{MatchID: "7", StartTime: time.Now(), Phase: "in_play", Type: "ODI", Status: "1st Innings"}
-					if err := putFixture(tx, f); err != nil {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPair(t)
+				var seq uint64
+				for i := range p.nodes {
+					p.do(i, func(tx *store.Tx) error {
+						f := matches.Fixture{MatchID: "7", StartTime: time.Now(), Phase: "in_play", Type: "ODI", Status: "1st Innings"}
+						if err := putFixture(tx, f); err != nil {
+							return err
+						}
+						_, err := phone.Activities{}.Ensure(tx, "7", "asha", "phone", time.Now().Add(time.Hour).Unix())
 						return err
-					}
-					_, err := phone.Activities{}.Ensure(tx, "7", "asha", "phone", time.Now().Add(time.Hour).Unix())
-					return err
-				})
-			}
-			if token != "" {
-				p.do(1, func(tx *store.Tx) error {
-					_, err := phone.Activities{}.Register(tx, "7", "asha", "phone", token, time.Time{})
-					return err
-				})
-			}
-			seq = p.nodes[1].host.Store.Seq()
-			p.join(0)
-			p.join(1)
-			for _, c := range append(p.conflicts(0), p.conflicts(1)...) {
-				if c.Decided[0].Entry.Table == tables.LiveActivities && c.State == conflict.StateOpen {
-					t.Errorf("a person is asked: %s: %s %s; %q met %v tail %d", c, c.Text, c.Note, c.Decided[0].Entry.Condition, c.Decided[0].Met, len(c.Tail))
+					})
 				}
-			}
-			if refused, err := p.nodes[1].Settled(t.Context(), seq); refused != 0 || err != nil {
-				t.Errorf("the request ended in conflict %d, %v", refused, err)
-			}
-			key := attr.Item{"matchId": attr.S("7"), "userId#deviceId": attr.S(tables.SessionKey("asha", "phone"))}
-			if there := p.items[0].Item(tables.LiveActivities, key); there["updateToken"].Str() != token || there["userId"].Str() != "asha" {
-				t.Errorf("the cloud has %v", there)
-			}
+				if token != "" {
+					p.do(1, func(tx *store.Tx) error {
+						_, err := phone.Activities{}.Register(tx, "7", "asha", "phone", token, time.Time{})
+						return err
+					})
+				}
+				seq = p.nodes[1].host.Store.Seq()
+				p.join(0)
+				p.join(1)
+				for _, c := range append(p.conflicts(0), p.conflicts(1)...) {
+					if c.Decided[0].Entry.Table == tables.LiveActivities && c.State == conflict.StateOpen {
+						t.Errorf("a person is asked: %s: %s %s; %q met %v tail %d", c, c.Text, c.Note, c.Decided[0].Entry.Condition, c.Decided[0].Met, len(c.Tail))
+					}
+				}
+				if refused, err := p.nodes[1].Settled(t.Context(), seq); refused != 0 || err != nil {
+					t.Errorf("the request ended in conflict %d, %v", refused, err)
+				}
+				key := attr.Item{"matchId": attr.S("7"), "userId#deviceId": attr.S(tables.SessionKey("asha", "phone"))}
+				if there := p.items[0].Item(tables.LiveActivities, key); there["updateToken"].Str() != token || there["userId"].Str() != "asha" {
+					t.Errorf("the cloud has %v", there)
+				}
+			})
 		})
 	}
 }

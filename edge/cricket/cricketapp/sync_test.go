@@ -6,13 +6,13 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -22,8 +22,9 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/wait"
+	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/lease"
@@ -117,13 +118,13 @@ func simulated(t *testing.T) (*simItems, *node.Cloud) {
 // user sends requests to a node as a user, or as an admin on the routes for admins.
 type user struct {
 	t            *testing.T
-	base         string
+	to           *web.Pipes
 	token, admin string
 }
 
 func (u user) ask(method, path, send, prefer string, want int) (body string, head http.Header) {
 	u.t.Helper()
-	req, err := http.NewRequestWithContext(u.t.Context(), method, u.base+path, strings.NewReader(send))
+	req, err := http.NewRequestWithContext(u.t.Context(), method, "http://localhost"+path, strings.NewReader(send))
 	if err != nil {
 		u.t.Fatal(err)
 	}
@@ -134,7 +135,7 @@ func (u user) ask(method, path, send, prefer string, want int) (body string, hea
 	if prefer != "" {
 		req.Header.Set("Prefer", prefer)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: u.to.Dial}, Timeout: time.Minute}
 	resp, err := client.Do(req)
 	if err != nil {
 		u.t.Fatal(err)
@@ -157,18 +158,10 @@ func (u user) sync() (st operator.SyncStatus) {
 }
 
 // until waits for a state of the synchronization.
-func (u user) until(state string) operator.SyncStatus {
+func (u user) until(state string) (st operator.SyncStatus) {
 	u.t.Helper()
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; {
-		st := u.sync()
-		if st.State == state {
-			return st
-		}
-		if time.Now().After(deadline) {
-			u.t.Fatalf("never %s: %+v", state, st)
-		}
-		<-time.After(10 * time.Millisecond)
-	}
+	wait.Until(u.t, "the synchronization is "+state, func() bool { st = u.sync(); return st.State == state }, func() any { return st })
+	return st
 }
 
 // signedIn configures a node with a development issuer, and returns the tokens of a user and an admin.
@@ -199,22 +192,29 @@ func signedIn(t *testing.T, dir string, p *node.Parts) (token, admin string) {
 	return sign(auth.Grant{Subject: "u1"}), sign(auth.Grant{Subject: "boss", Groups: []string{"admin"}})
 }
 
-// served runs a node with cricket during do.
-func served(t *testing.T, dir string, p node.Parts, do func(base string)) {
+// longDir returns a folder whose name is too long for an admin socket, which would stop virtual time.
+func longDir(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// served runs a node with cricket during do, in a bubble.
+func served(t *testing.T, dir string, p node.Parts, do func(to *web.Pipes)) {
 	t.Helper()
 	p.Clock, p.Log = clock.Real(), slog.New(slog.DiscardHandler)
 	n, err := openPlayed(t.Context(), dir, p, DefaultSettings(), Outside{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	ln := web.NewPipes()
 	ctx, end := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- n.Run(ctx, ln) }()
-	do("http://" + ln.Addr().String())
+	do(ln)
 	end()
 	if err := <-done; err != nil {
 		t.Error(err)
@@ -223,14 +223,16 @@ func served(t *testing.T, dir string, p node.Parts, do func(base string)) {
 
 // A whole node and its cloud. A request can wait for the cloud. A write that the cloud refuses is reported and decided. A write
 // that waits is reported, and sent when possible, even at the node's end.
-func TestNodeAndCloud(t *testing.T) {
+func TestNodeAndCloud(t *testing.T) { synctest.Test(t, playNodeAndCloud) }
+
+func playNodeAndCloud(t *testing.T) {
 	items, cloud := simulated(t)
-	dir, p := t.TempDir(), node.Parts{Cloud: cloud, Log: slog.New(slog.DiscardHandler)}
+	dir, p := longDir(t), node.Parts{Cloud: cloud, Log: slog.New(slog.DiscardHandler)}
 	token, admin := signedIn(t, dir, &p)
 	key := attr.Item{"matchId": attr.S("7"), "userId": attr.S("u1")}
 	held := func() attr.Item { return items.Item(tables.Follows, key) }
-	served(t, dir, p, func(base string) {
-		u := user{t, base, token, admin}
+	served(t, dir, p, func(to *web.Pipes) {
+		u := user{t, to, token, admin}
 		u.until("in_step")
 		body, head := u.ask("POST", "/cricket/user/follow/7", "{}", "wait=30", 201)
 		if head.Get("Preference-Applied") != "wait=30" || head.Get("Touchline-Seq") == "" || !strings.Contains(body, `"userId":"u1"`) {
@@ -285,14 +287,16 @@ func TestNodeAndCloud(t *testing.T) {
 }
 
 // A node that is cut off continues to work, ends in time, and sends its writes when it runs again.
-func TestNodeWithoutItsCloud(t *testing.T) {
+func TestNodeWithoutItsCloud(t *testing.T) { synctest.Test(t, playNodeWithoutItsCloud) }
+
+func playNodeWithoutItsCloud(t *testing.T) {
 	items, cloud := simulated(t)
 	items.down.Store(true)
 	cloud.Config.Budget.Entries = 1
-	dir, p := t.TempDir(), node.Parts{Cloud: cloud, Log: slog.New(slog.DiscardHandler)}
+	dir, p := longDir(t), node.Parts{Cloud: cloud, Log: slog.New(slog.DiscardHandler)}
 	token, admin := signedIn(t, dir, &p)
-	served(t, dir, p, func(base string) {
-		u := user{t, base, token, admin}
+	served(t, dir, p, func(to *web.Pipes) {
+		u := user{t, to, token, admin}
 		if body, _ := u.ask("GET", "/readyz?verbose", "", "", 200); !strings.Contains(body, "[+] cloud backlog ok") {
 			t.Errorf("with room: %s", body)
 		}
@@ -306,8 +310,8 @@ func TestNodeWithoutItsCloud(t *testing.T) {
 		}
 	})
 	items.down.Store(false)
-	served(t, dir, p, func(base string) {
-		user{t, base, token, admin}.until("in_step")
+	served(t, dir, p, func(to *web.Pipes) {
+		user{t, to, token, admin}.until("in_step")
 		if items.Item(tables.Follows, attr.Item{"matchId": attr.S("7"), "userId": attr.S("u1")}) == nil {
 			t.Error("in step, but the cloud does not have what was written before")
 		}
@@ -315,11 +319,13 @@ func TestNodeWithoutItsCloud(t *testing.T) {
 }
 
 // A node without a cloud has nothing to synchronize: a request that waits for the cloud is answered at once.
-func TestNodeWithoutACloud(t *testing.T) {
-	dir, p := t.TempDir(), node.Parts{Log: slog.New(slog.DiscardHandler)}
+func TestNodeWithoutACloud(t *testing.T) { synctest.Test(t, playNodeWithoutACloud) }
+
+func playNodeWithoutACloud(t *testing.T) {
+	dir, p := longDir(t), node.Parts{Log: slog.New(slog.DiscardHandler)}
 	token, admin := signedIn(t, dir, &p)
-	served(t, dir, p, func(base string) {
-		u := user{t, base, token, admin}
+	served(t, dir, p, func(to *web.Pipes) {
+		u := user{t, to, token, admin}
 		if st := u.sync(); st.Configured || st.State != "none" {
 			t.Errorf("%+v", st)
 		}

@@ -27,7 +27,7 @@ func DropAlert(tx *store.Tx, matchID, key, rule string) error {
 func (s *Service) Events(ctx context.Context, id string) ([]cricket.Event, error) {
 	events := []cricket.Event{}
 	err := s.store.View(ctx, func(tx *store.Tx) error {
-		all, err := tables.Decode[cricket.Event](tx.QueryAll(tables.OfMatch(tables.Events, id)))
+		all, err := tables.Decode[cricket.Event](tx, tables.Events, tx.QueryAll(tables.OfMatch(tables.Events, id)))
 		events = append(events, all...)
 		return err
 	})

@@ -90,13 +90,13 @@ type Fixtures struct{}
 
 // Get returns a fixture; NotFound if there is none.
 func (Fixtures) Get(tx *store.Tx, id string) (Fixture, error) {
-	return tables.One[Fixture](tx, tables.Fixtures, tables.MatchKey(id), noMatch(id))
+	return tables.Get[Fixture](tx, tables.Fixtures, tables.MatchKey(id), noMatch(id))
 }
 
 // Batch returns the existing fixtures among ids.
 func (Fixtures) Batch(tx *store.Tx, ids ...string) ([]Fixture, error) {
 	items, err := tables.GetAll(tx, tables.Fixtures, tables.MatchKeys(ids))
-	return tables.Decoded[Fixture](items), err
+	return tables.Decoded[Fixture](tx, tables.Fixtures, items), err
 }
 
 // Missing returns the keys of the ids without a row in this store.
@@ -106,7 +106,7 @@ func (Fixtures) Missing(tx *store.Tx, ids ...string) ([]attr.Item, error) {
 
 // Between returns the fixtures of a league, by its code, that start between from and to, inclusive.
 func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]Fixture, error) {
-	return tables.Decode[Fixture](tx.QueryAll(store.Query{
+	return tables.Decode[Fixture](tx, tables.Fixtures, tx.QueryAll(store.Query{
 		Table: tables.Fixtures, Index: "leagueCode-startTime-index",
 		KeyCondition: "leagueCode = :code AND startTime BETWEEN :from AND :to",
 		Params: expr.Params{Values: attr.Item{
@@ -115,9 +115,27 @@ func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]
 	}))
 }
 
+// OfLeague lists all fixtures of a league, and the ids of those that cannot be read.
+func (Fixtures) OfLeague(tx *store.Tx, leagueCode string) (all []Fixture, unreadable []string, err error) {
+	rows := tx.QueryAll(store.Query{
+		Table: tables.Fixtures, Index: "leagueCode-startTime-index", KeyCondition: "leagueCode = :code",
+		Params: expr.Params{Values: attr.Item{":code": attr.S(leagueCode)}},
+	})
+	for row, err := range rows {
+		if err != nil {
+			return nil, nil, err
+		}
+		one := tables.Decoded[Fixture](tx, tables.Fixtures, []attr.Item{row})
+		if all = append(all, one...); len(one) == 0 {
+			unreadable = append(unreadable, row["matchId"].Str())
+		}
+	}
+	return all, unreadable, nil
+}
+
 // Ahead returns the fixtures of all leagues that start between from and until and have not begun.
 func (Fixtures) Ahead(tx *store.Tx, from, until time.Time) ([]Fixture, error) {
-	return tables.Decode[Fixture](tx.ScanAll(store.Scan{
+	return tables.Decode[Fixture](tx, tables.Fixtures, tx.ScanAll(store.Scan{
 		Table: tables.Fixtures,
 		Filter: "startTime BETWEEN :now AND :until AND attribute_not_exists(liveUpdatedAt) " +
 			"AND attribute_not_exists(archivedAt)",

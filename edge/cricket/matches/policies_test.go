@@ -167,7 +167,8 @@ func TestWritesSuitTheirPolicies(t *testing.T) {
 		if _, _, err := (phone.Follows{}).Add(tx, "7", "u", 0); err != nil {
 			return err
 		}
-		if err := (reference.TeamSeasons{}).Put(tx, reference.TeamSeasonRecord{SeasonID: "1", TeamID: "1", Name: "x"}); err != nil {
+		read := reference.NewReadings()
+		if err := read.TeamRows.SettleIn(tx, read.SetTeams(reference.TeamRecord{TeamID: "1", Name: "x"})); err != nil {
 			return err
 		}
 		f, ok := matches.NewCachedFixture(&cricket.Snapshot{MatchID: "7", Raw: []byte(`{"id":7}`), StartsAt: s.now, Status: "1st Innings"}, tx.Now())
@@ -191,7 +192,7 @@ func TestWritesSuitTheirPolicies(t *testing.T) {
 	}
 	for _, want := range []string{
 		tables.ActiveMatches + " PutItem", tables.Events + " PutItem", tables.Fixtures + " UpdateItem", tables.FixtureCache + " PutItem", tables.Devices + " UpdateItem",
-		tables.TeamSeasons + " PutItem", tables.Follows + " DeleteItem", tables.LiveActivities + " UpdateItem",
+		tables.Teams + " PutItem", tables.Follows + " DeleteItem", tables.LiveActivities + " UpdateItem",
 	} {
 		if s.sentry.seen[want] == 0 {
 			t.Errorf("no %s was seen: %v", want, s.sentry.seen)

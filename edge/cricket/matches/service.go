@@ -46,13 +46,7 @@ func (s *Service) Matches(ctx context.Context, f MatchFilter) (fixtures []Fixtur
 			return err
 		}
 		next = encodeCursor(page.LastKey)
-		for _, item := range page.Items {
-			var fx Fixture
-			if err := attr.Unmarshal(item, &fx); err != nil {
-				return err
-			}
-			fixtures = append(fixtures, fx)
-		}
+		fixtures = append(fixtures, tables.Decoded[Fixture](tx, tables.Fixtures, page.Items)...)
 		return nil
 	})
 	return fixtures, next, err
@@ -204,7 +198,7 @@ func (s *Service) Live(ctx context.Context) ([]Fixture, error) {
 func (s *Service) Active(ctx context.Context) ([]cricket.State, error) {
 	var out []cricket.State
 	err := s.store.View(ctx, func(tx *store.Tx) (err error) {
-		out, err = tables.Decode[cricket.State](tx.ScanAll(activeRows("NOT #s = :ended", "")))
+		out, err = tables.Decode[cricket.State](tx, tables.ActiveMatches, tx.ScanAll(activeRows("NOT #s = :ended", "")))
 		return err
 	})
 	return out, err

@@ -22,10 +22,11 @@ func stateRow(tx *store.Tx, id string) (st cricket.State, row attr.Item, err err
 	if err != nil || row == nil {
 		return cricket.State{}, nil, err
 	}
-	return st, row, attr.Unmarshal(row, &st)
+	return st, row, tables.Unmarshal(tx, tables.ActiveMatches, row, &st)
 }
 
-// writeState writes the state unless only the tick time has changed, and that by less than TouchEvery.
+// writeState writes the state unless only the tick time has changed, and that by less than TouchEvery. It also changes by more if the clock
+// was set back.
 func (s *Service) writeState(tx *store.Tx, row attr.Item, last time.Time, st *cricket.State, by Owner) error {
 	item, err := attr.Marshal(st)
 	if err != nil {
@@ -37,7 +38,7 @@ func (s *Service) writeState(tx *store.Tx, row attr.Item, last time.Time, st *cr
 			return err
 		}
 	}
-	if row != nil && st.LastTickAt.Sub(last) < TouchEvery && sameState(row, item) {
+	if row != nil && st.LastTickAt.Sub(last).Abs() < TouchEvery && sameState(row, item) {
 		return nil
 	}
 	return putState(tx, item, by)

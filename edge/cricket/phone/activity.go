@@ -303,5 +303,5 @@ func (Activities) Get(tx *store.Tx, matchID, key string) (Session, error) {
 
 // OfMatch lists the sessions of a match.
 func (Activities) OfMatch(tx *store.Tx, matchID string) ([]Session, error) {
-	return tables.Decode[Session](tx.QueryAll(tables.OfMatch(tables.LiveActivities, matchID)))
+	return tables.Decode[Session](tx, tables.LiveActivities, tx.QueryAll(tables.OfMatch(tables.LiveActivities, matchID)))
 }

@@ -193,7 +193,7 @@ func (a Activities) endUser(tx *store.Tx, matchID, userID string, why EndReason)
 
 // OfUser lists a user's sessions over all matches, including ended ones.
 func (Activities) OfUser(tx *store.Tx, userID string) ([]Session, error) {
-	return tables.Decode[Session](tx.QueryAll(store.Query{
+	return tables.Decode[Session](tx, tables.LiveActivities, tx.QueryAll(store.Query{
 		Table: tables.LiveActivities, Index: "userId-index", KeyCondition: "userId = :u",
 		Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
 	}))

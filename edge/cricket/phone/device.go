@@ -216,7 +216,7 @@ func (Devices) Delete(tx *store.Tx, userID, deviceToken string) error {
 
 // Of lists the devices of a user.
 func (Devices) Of(tx *store.Tx, userID string) ([]Device, error) {
-	return tables.Decode[Device](tx.QueryAll(store.Query{
+	return tables.Decode[Device](tx, tables.Devices, tx.QueryAll(store.Query{
 		Table: tables.Devices, KeyCondition: "userId = :u", Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
 	}))
 }

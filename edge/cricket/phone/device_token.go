@@ -193,7 +193,7 @@ func (a Activities) loseToken(tx *store.Tx, s *Session) (err error) {
 // FillDeviceTokens creates entries for devices registered before there were any. If rows share a token, the most
 // recently seen device gets it, and the others lose it as usual.
 func FillDeviceTokens(tx *store.Tx) error {
-	all, err := tables.Decode[Device](tx.ScanAll(store.Scan{Table: tables.Devices}))
+	all, err := tables.Decode[Device](tx, tables.Devices, tx.ScanAll(store.Scan{Table: tables.Devices}))
 	if err != nil {
 		return err
 	}

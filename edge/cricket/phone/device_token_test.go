@@ -17,7 +17,7 @@ func (r *userRig) owners() map[string]string {
 	r.t.Helper()
 	out := map[string]string{}
 	r.do(func(tx *store.Tx) error {
-		all, err := tables.Decode[tokenEntry](tx.ScanAll(store.Scan{Table: tables.DeviceTokens}))
+		all, err := tables.Decode[tokenEntry](tx, tables.DeviceTokens, tx.ScanAll(store.Scan{Table: tables.DeviceTokens}))
 		for _, e := range all {
 			out[e.Token] = e.UserID + " " + e.DeviceToken + e.SessionKey
 		}

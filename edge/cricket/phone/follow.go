@@ -127,7 +127,7 @@ func (Follows) Get(tx *store.Tx, matchID, userID string) (Follow, error) {
 
 // Of lists the followers of a match.
 func (Follows) Of(tx *store.Tx, matchID string) ([]Follow, error) {
-	return tables.Decode[Follow](tx.QueryAll(tables.OfMatch(tables.Follows, matchID)))
+	return tables.Decode[Follow](tx, tables.Follows, tx.QueryAll(tables.OfMatch(tables.Follows, matchID)))
 }
 
 func matchOver(matchID string) error {

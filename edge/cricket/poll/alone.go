@@ -40,7 +40,7 @@ func (p *Poller) nextAlone(w *watch) time.Time {
 	case !p.isMine(w):
 		return never()
 	case !p.mayTake(w, now):
-		return w.state.LastTickAt.Add(takeoverAfter) // it belongs to the other node until then
+		return w.tick.since.Add(takeoverAfter) // it belongs to the other node until then
 	}
 	switch {
 	case p.isStandIn(w):

@@ -8,6 +8,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
 
@@ -19,7 +20,7 @@ const (
 )
 
 // overAt returns when a match is over for good: zero for now, never() while it is not.
-func overAt(w *watch) time.Time {
+func (p *Poller) overAt(w *watch) time.Time {
 	switch {
 	case w.state.Status == cricket.ActiveEnded && !w.cleaned:
 		return time.Time{}
@@ -28,11 +29,11 @@ func overAt(w *watch) time.Time {
 	case w.state.Status != cricket.ActiveLive && w.state.Status != cricket.ActiveIdle:
 		return never()
 	case !w.state.FinishedAt.IsZero():
-		return w.state.FinishedAt.Add(endsAfter + silentEnd)
+		return clock.NowAt(p.Clock, w.state.FinishedAt.Add(endsAfter+silentEnd))
 	case !w.gone.IsZero():
 		return w.gone.Add(goneEnd)
 	case w.state.Status == cricket.ActiveIdle && !w.starts.IsZero():
-		return w.starts.Add(idleEnd)
+		return clock.NowAt(p.Clock, w.starts.Add(idleEnd))
 	}
 	return never()
 }
@@ -57,7 +58,7 @@ func (p *Poller) endUnknown(ctx context.Context) error {
 func (p *Poller) missed(w *watch, now time.Time) {
 	if w.gone.IsZero() && !w.listed {
 		w.gone = now
-		p.Log.Warn("the feed no longer has a match", "match", w.id, "ends", now.Add(goneEnd))
+		p.Log.Warn("the feed no longer has a match", "match", w.id, "ends", clock.WallAt(p.Clock, now.Add(goneEnd)))
 	}
 }
 
@@ -68,7 +69,7 @@ func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 	}
 	next := never()
 	for _, w := range p.watched {
-		if at := overAt(w); p.isMine(w) && at.Before(next) {
+		if at := p.overAt(w); p.isMine(w) && at.Before(next) {
 			next = at
 		}
 	}
@@ -82,7 +83,7 @@ func (p *Poller) cleanup(ctx context.Context, now time.Time) error {
 		errs = append(errs, p.sweep(ctx))
 	}
 	for _, w := range p.sorted() {
-		if p.isMine(w) && !now.Before(overAt(w)) {
+		if p.isMine(w) && !now.Before(p.overAt(w)) {
 			errs = append(errs, p.end(ctx, w))
 		}
 	}

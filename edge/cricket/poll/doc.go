@@ -21,7 +21,9 @@
 // budget. A node without a slot stands by. While the locks cannot be reached, nothing is written that other nodes read: the
 // node stops, or observes for its own readers.
 //
-// Everything is driven by one clock, and all state can be restored from the store, so the poller may be stopped
+// Everything is driven by one clock: jobs run by its time of loops, and times of rows and of the feed are compared with its
+// wall clock. The tick of another node's match counts by how long it has stood still here: that node's clock may be wrong.
+// All state can be restored from the store, so the poller may be stopped
 // at any tick. The jobs that tick matches run one at a time in one loop. Reference data has a loop of its own,
 // because it may take long and nothing waits for it.
 package poll

@@ -51,10 +51,11 @@ func (p *Poller) exclusive(f run) run {
 
 // syncFixtures updates the fixtures table from the feed's list, for active leagues.
 func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
-	from, to := now.Add(-syncBack), now.Add(syncAhead)
+	wall := p.Clock.Wall()
+	from, to := wall.Add(-syncBack), wall.Add(syncAhead)
 	wide := p.wideAt.IsZero() || now.Sub(p.wideAt) >= wideEvery
 	if wide {
-		from, to = now.Add(-wideBack), now.Add(wideAhead)
+		from, to = wall.Add(-wideBack), wall.Add(wideAhead)
 	}
 	p.called(sportmonks.Fixtures, now)
 	all, err := p.Feed.Fixtures(ctx, from, to)

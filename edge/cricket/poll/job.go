@@ -62,21 +62,30 @@ func (p *Poller) loop(ctx context.Context, jobs []*job, wake *clock.Signal, paus
 			if behind := now.Sub(at); !at.IsZero() && behind < time.Second {
 				j.last = at // a slightly late timer does not shift the whole series
 			}
-			err := j.run(ctx, now)
-			j.again = time.Time{}
-			if j.rare && err != nil {
-				j.again = now.Add(rareAgain)
-			}
-			if errors.Is(err, errElsewhere) {
-				err = nil
-			}
-			p.finish(ctx, j, now, err)
+			p.finish(ctx, j, now, j.attempt(ctx, now))
 		}
 		pause()
 		if err := p.Clock.Wait(ctx, p.soonest(jobs, may), wake); err != nil {
 			return
 		}
 	}
+}
+
+// attempt runs the job and sets when it is tried again if it did not do its work. It returns what went wrong.
+func (j *job) attempt(ctx context.Context, now time.Time) error {
+	err := j.run(ctx, now)
+	switch {
+	case errors.Is(err, errNotWhole):
+		j.again = now.Add(wholeAgain)
+	case j.rare && err != nil:
+		j.again = now.Add(rareAgain)
+	default:
+		j.again = time.Time{}
+	}
+	if errors.Is(err, errElsewhere) || errors.Is(err, errNotWhole) {
+		return nil
+	}
+	return err
 }
 
 // next returns when a job runs next. A job that is due again at once waits a little: whatever stopped its progress probably still does.
@@ -96,6 +105,9 @@ func next(j *job, may func(*job) bool) (at time.Time, on bool) {
 
 // rareAgain is when a rare job that did not do its work is tried again: each try may cost a call or more of the feed's hourly budget.
 const rareAgain = 5 * time.Minute
+
+// wholeAgain is when a job looks again whether a table has been read from the cloud.
+const wholeAgain = 5 * time.Second
 
 // errElsewhere means that another node does the job. It is not a failure; but that node may end before it is done.
 var errElsewhere = errors.New("another node runs this job")

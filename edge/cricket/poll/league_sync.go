@@ -2,13 +2,11 @@ package poll
 
 import (
 	"context"
-	"slices"
+	"errors"
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket/reference"
-	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 )
 
 // referenceEvery is how often leagues and teams are synced. They change with the season.
@@ -16,6 +14,9 @@ const referenceEvery = 6 * time.Hour
 
 // syncLeagues updates the leagues table from the feed. New leagues are active if they are configured.
 func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
+	if err := p.isWhole(ctx, p.Readings.LeagueRows, ""); err != nil {
+		return err
+	}
 	all, err := p.Reference.Leagues(ctx)
 	if err != nil {
 		return err
@@ -23,29 +24,41 @@ func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
 	for i := range all {
 		all[i].Active, all[i].Marquee = p.wanted(all[i].Code), false
 	}
-	if err := syncRecords(ctx, p, tables.Leagues, all, reference.Leagues{}); err != nil {
+	if err := p.derive(ctx, p.Readings.LeagueRows, p.Readings.SetLeagues(all...)); err != nil {
 		return err
 	}
 	defer p.look()
 	return p.rename(ctx)
 }
 
-// records are the leagues or the teams.
-type records[R any] interface {
-	Missing(tx *store.Tx, all ...R) ([]attr.Item, error)
-	Put(tx *store.Tx, all ...R) error
+// errNotWhole means that rows wait for something to be read whole from the cloud. It is not a failure.
+var errNotWhole = errors.New("rows wait until their table has been read from the cloud")
+
+// isWhole returns errNotWhole if a rule's unit cannot be derived yet. To ask for it costs no call of the feed.
+func (p *Poller) isWhole(ctx context.Context, rule *derived.Rule, unit string) error {
+	if p.Whole == nil {
+		return nil
+	}
+	var sources []derived.Source
+	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
+		sources, err = rule.Sources(tx, unit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	whole, err := p.Whole(sources)
+	if err == nil && !whole {
+		return errNotWhole
+	}
+	return err
 }
 
-// syncRecords writes the feed's records to their table, in parts. Rows that exist only in the cloud are fetched first.
-func syncRecords[R any](ctx context.Context, p *Poller, table string, all []R, to records[R]) error {
-	for some := range slices.Chunk(all, rowsAtOnce) {
-		err := p.ensure(ctx, table, func(tx *store.Tx) ([]attr.Item, error) { return to.Missing(tx, some...) })
-		if err == nil {
-			err = p.Data.Update(ctx, func(tx *store.Tx) error { return to.Put(tx, some...) })
-		}
-		if err != nil {
-			return err
-		}
+// derive writes the rows that a reading tells of. The node does it too, and shows what it leaves as it is; but other jobs need the rows now.
+func (p *Poller) derive(ctx context.Context, rule *derived.Rule, unit string) error {
+	if err := p.isWhole(ctx, rule, unit); err != nil {
+		return err
 	}
-	return nil
+	_, err := rule.Settle(ctx, p.Data, unit)
+	return err
 }

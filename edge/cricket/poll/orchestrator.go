@@ -61,9 +61,11 @@ func (p *Poller) adopt(ctx context.Context) error {
 		case w == nil:
 			w = p.watchOf(st.MatchID)
 			w.state, w.listed = st, st.Status == cricket.ActiveLive // until the list says otherwise
+			w.seeTick(p.Clock.Now())
 			fresh = append(fresh, st.MatchID)
 		case w.lease == nil:
 			w.state = st
+			w.seeTick(p.Clock.Now())
 		}
 	}
 	if err := p.noteEnded(ctx); err != nil {
@@ -77,6 +79,20 @@ func (p *Poller) adopt(ctx context.Context) error {
 		}
 	}
 	return errors.Join(append(errs, p.recall(ctx, fresh))...)
+}
+
+// seeTicks notes which matches of other nodes are being polled. The orchestrator, which reads the same, runs too seldom for that.
+func (p *Poller) seeTicks(ctx context.Context) {
+	active, err := p.Match.Active(ctx)
+	if err != nil {
+		return // the orchestrator meets the error too, and reports it
+	}
+	for i := range active {
+		if w := p.watched[active[i].MatchID]; w != nil && w.lease == nil && w.state.Status != "" {
+			w.state.InstanceID, w.state.LastTickAt = active[i].InstanceID, active[i].LastTickAt
+			w.seeTick(p.Clock.Now())
+		}
+	}
 }
 
 // noteEnded notes which matches other nodes have ended: they may stay in the list for a while.
@@ -112,7 +128,8 @@ func (p *Poller) recall(ctx context.Context, ids []string) error {
 func (p *Poller) register(ctx context.Context, now time.Time) error {
 	var ahead []matches.Fixture
 	err := p.Data.View(ctx, func(tx *store.Tx) (err error) {
-		ahead, err = matches.Fixtures{}.Ahead(tx, now.Add(-lateStart), now.Add(soon))
+		wall := p.Clock.Wall()
+		ahead, err = matches.Fixtures{}.Ahead(tx, wall.Add(-lateStart), wall.Add(soon))
 		return err
 	})
 	if err != nil {
@@ -150,7 +167,7 @@ func (p *Poller) registerOne(ctx context.Context, f *matches.Fixture, now time.T
 	w := p.watchOf(f.MatchID)
 	w.lease, w.league, w.starts, w.touched = lease, f.LeagueID, f.StartTime, now
 	w.state = cricket.State{
-		MatchID: f.MatchID, Status: cricket.ActiveIdle, InstanceID: p.Node, LastTickAt: now, MatchPhase: cricket.PhasePrematch,
+		MatchID: f.MatchID, Status: cricket.ActiveIdle, InstanceID: p.Node, LastTickAt: p.Clock.Wall(), MatchPhase: cricket.PhasePrematch,
 	}
 	return nil
 }

@@ -17,7 +17,9 @@ import (
 func (r *rig) leagueRow(id string, active, marquee bool) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		if err := (reference.Leagues{}).Put(tx, reference.LeagueRecord{LeagueID: id, Name: "League " + id, Code: "L" + id, Active: active}); err != nil {
+		read := reference.NewReadings()
+		all := read.SetLeagues(reference.LeagueRecord{LeagueID: id, Name: "League " + id, Code: "L" + id, Active: active})
+		if err := read.LeagueRows.SettleIn(tx, all); err != nil {
 			return err
 		}
 		_, err := reference.Leagues{}.Patch(tx, id, reference.LeaguePatch{Marquee: &marquee})

@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 )
 
 // Feed is the part of the feed about matches.
@@ -42,9 +43,9 @@ type Reference interface {
 
 // Budgets reports the limits and health of the feed's client.
 type Budgets interface {
-	// Budget returns an endpoint's budget for the running hour, zero for an endpoint that is not read.
+	// Budget returns an endpoint's budget for the running hour, with times of loops; zero for an endpoint that is not read.
 	Budget(endpoint sportmonks.Endpoint) sportmonks.Budget
-	// RestsUntil returns until when an endpoint is resting; zero: it is not.
+	// RestsUntil returns until when an endpoint is resting, by the time of loops; zero: it is not.
 	RestsUntil(endpoint sportmonks.Endpoint) time.Time
 	// Budgets returns the budgets of the running hour by endpoint.
 	Budgets() map[sportmonks.Endpoint]sportmonks.Budget
@@ -108,10 +109,14 @@ type Config struct {
 	Log    *slog.Logger
 
 	Reference Reference // nil: leagues and teams are not synced
-	Budgets   Budgets   // nil: calls are not limited
-	OwnBudget bool      // the feed's token is used by this node only: otherwise calls are divided among the polling nodes
-	Cloud     Cloud     // nil: everything is in the store
-	Ahead     Leases    // for caching matches that are not polled, outside the live loop; nil: they are not cached
+	// Readings is where leagues and teams that were read go, with the rules of their rows. Nil: it is the poller's own.
+	Readings *reference.Readings
+	// Whole reports whether sources of those rows have been read whole from the cloud, and has them read. Nil: they always are.
+	Whole     func(sources []derived.Source) (bool, error)
+	Budgets   Budgets // nil: calls are not limited
+	OwnBudget bool    // the feed's token is used by this node only: otherwise calls are divided among the polling nodes
+	Cloud     Cloud   // nil: everything is in the store
+	Ahead     Leases  // for caching matches that are not polled, outside the live loop; nil: they are not cached
 	// Observe lets the node continue for its own readers while the locks cannot be reached. Nil: it stops.
 	Observe *matches.Service
 	// Leagues are the codes of the leagues that are active when first seen; AllLeagues for every league. For a
@@ -145,11 +150,11 @@ type Poller struct {
 	observing bool // the locks cannot be reached: nothing is written that other nodes read
 
 	// Owned by the reference loop.
-	squads []reference.TeamSeasonRecord // still to be read
-	scored bool                         // the catalogue of scores has been read
-	wideAt time.Time                    // when the fixtures of the next weeks were last read
+	squads []squad   // still to be read
+	scored bool      // the catalogue of scores has been read
+	wideAt time.Time // when the fixtures of the next weeks were last read
 
-	holds sync.Mutex // serializes calls of Leases
+	holds chan struct{} // serializes calls of Leases: full during a call
 
 	mu     sync.Mutex
 	status Status
@@ -160,8 +165,11 @@ type Poller struct {
 
 // New returns a Poller.
 func New(c Config) *Poller {
+	if c.Readings == nil {
+		c.Readings = reference.NewReadings()
+	}
 	p := &Poller{
-		Config: c, again: clock.NewSignal(), anew: clock.NewSignal(),
+		Config: c, holds: make(chan struct{}, 1), again: clock.NewSignal(), anew: clock.NewSignal(),
 		watched: map[string]*watch{}, ended: map[string]bool{}, gens: map[string]int{},
 		jobs: map[string]JobStatus{}, cached: map[string]cacheable{},
 		calls: map[sportmonks.Endpoint]time.Time{},
@@ -216,15 +224,23 @@ func (p *Poller) recover(ctx context.Context) error {
 
 // hold takes a lock; the lease is nil if another node holds it.
 func (p *Poller) hold(ctx context.Context, key string) (Lease, error) {
-	p.holds.Lock()
-	defer p.holds.Unlock()
+	select {
+	case p.holds <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-p.holds }()
 	return p.Leases.Hold(ctx, key)
 }
 
 // holder returns the node that holds a lock.
 func (p *Poller) holder(ctx context.Context, key string) (string, error) {
-	p.holds.Lock()
-	defer p.holds.Unlock()
+	select {
+	case p.holds <- struct{}{}:
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+	defer func() { <-p.holds }()
 	return p.Leases.Holder(ctx, key)
 }
 

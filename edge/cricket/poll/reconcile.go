@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/internal/clock"
 )
 
 // followEvery is how often a match that left the list without a result is requested; less often overnight.
@@ -45,7 +46,7 @@ func (p *Poller) nextFinal(w *watch) time.Time {
 	if w.state.Status == cricket.ActiveEnded {
 		return next
 	}
-	end := w.state.FinishedAt.Add(endsAfter)
+	end := clock.NowAt(p.Clock, w.state.FinishedAt.Add(endsAfter))
 	if !w.asked.Before(end) {
 		end = w.asked.Add(followEvery)
 	}

@@ -101,7 +101,8 @@ func TestAdminNamesAreShown(t *testing.T) {
 	r.leagueRow("3", true, false)
 	name, code := "The Series", "PKN"
 	r.do(func(tx *store.Tx) error {
-		if err := (reference.Teams{}).Put(tx, reference.TeamRecord{TeamID: "1", Name: "Pakistan", Code: "PAK"}); err != nil {
+		read := reference.NewReadings()
+		if err := read.TeamRows.SettleIn(tx, read.SetTeams(reference.TeamRecord{TeamID: "1", Name: "Pakistan", Code: "PAK"})); err != nil {
 			return err
 		}
 		if _, err := (reference.Teams{}).Patch(tx, "1", reference.TeamPatch{Code: &code}); err != nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/machine"
 	"github.com/touchline/touchline/store"
 )
 
@@ -249,7 +251,10 @@ type rig struct {
 	ticks   *ticks
 	config  poll.Config
 
-	meanwhile func() // runs beside the pollers of a run
+	meanwhile func()               // runs beside the pollers of a run
+	began     func([]*poll.Poller) // is called with them before they run; nil: no call
+
+	writer atomic.Pointer[machine.Clock] // whose clock the store reads; nil: the rig's
 }
 
 // ticks is a service that records its ticks.
@@ -287,7 +292,13 @@ func (s *ticks) CleanUp(ctx context.Context, id string, by matches.Owner) error 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	c := clock.NewStepped(midday())
-	s, err := store.OpenMemory(store.Options{Now: c.Now})
+	r := &rig{t: t, clock: c}
+	s, err := store.OpenMemory(store.Options{Now: func() time.Time {
+		if m := r.writer.Load(); m != nil {
+			return m.Wall()
+		}
+		return c.Wall()
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +306,7 @@ func newRig(t *testing.T) *rig {
 	if err := s.Define(t.Context(), tables.All()...); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, clock: c, store: s, service: matches.NewService(s, cricket.Options{}), feed: &script{clock: c}, locks: newFleetLocks(c)}
+	r.store, r.service, r.feed, r.locks = s, matches.NewService(s, cricket.Options{}), &script{clock: c}, newFleetLocks(c)
 	r.ticks = &ticks{Service: r.service, clock: c, at: map[string][]time.Duration{}, by: map[string][]string{}}
 	r.config = poll.Config{
 		Node: "a", Feed: r.feed, Leases: r.locks.of("a"), Match: r.ticks, Data: s, Clock: c,
@@ -317,6 +328,12 @@ func (r *rig) run(until time.Duration, lives ...life) []*poll.Poller {
 	for range lives {
 		leaves = append(leaves, r.clock.Join(), r.clock.Join())
 	}
+	for _, l := range lives {
+		all = append(all, poll.New(l.config))
+	}
+	if r.began != nil {
+		r.began(all)
+	}
 	if r.meanwhile != nil {
 		leave := r.clock.Join()
 		done.Go(func() {
@@ -325,8 +342,7 @@ func (r *rig) run(until time.Duration, lives ...life) []*poll.Poller {
 		})
 	}
 	for i, l := range lives {
-		p := poll.New(l.config)
-		all = append(all, p)
+		p := all[i]
 		ctx, cancel := context.WithCancel(r.t.Context())
 		end := until
 		if l.until != 0 {

@@ -58,6 +58,7 @@ func (p *Poller) sit(ctx context.Context) error {
 	if look {
 		s.looked = now
 		p.lookAround(ctx)
+		p.seeTicks(ctx)
 	}
 	return nil
 }

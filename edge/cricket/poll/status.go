@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/sportmonks"
+	"github.com/touchline/touchline/internal/clock"
 )
 
 // Status is the state of polling, for the operator.
@@ -56,6 +57,7 @@ type Held struct {
 	Status       string              `json:"-"` // idle, live, or ended while final reads are to come
 	Phase        cricket.Phase       `json:"-"`
 	LastTickAt   time.Time           `json:"-"`
+	SilentSince  time.Time           `json:"-"`               // since when nobody has been seen to poll it, by this node's own clock
 	Listed       bool                `json:"listed"`          // it is in the live list
 	Closely      bool                `json:"closely"`         // its balls are requested
 	From         sportmonks.Endpoint `json:"from,omitempty"`  // the endpoint this node reads it from; empty: another node reads it
@@ -86,8 +88,11 @@ func (p *Poller) Status() Status {
 	s := p.status
 	s.Matches, s.Nodes = slices.Clone(s.Matches), slices.Clone(s.Nodes)
 	s.Budgets, s.Health, s.Marquee = budgets, health, p.names.marquee
+	s.LastAt, s.ReadAt = clock.WallAt(p.Clock, s.LastAt), clock.WallAt(p.Clock, s.ReadAt)
 	for _, name := range slices.Sorted(maps.Keys(p.jobs)) {
-		s.Jobs = append(s.Jobs, p.jobs[name])
+		j := p.jobs[name]
+		j.LastRun, j.NextRun = clock.WallAt(p.Clock, j.LastRun), clock.WallAt(p.Clock, j.NextRun)
+		s.Jobs = append(s.Jobs, j)
 	}
 	for i := range s.Matches {
 		m := &s.Matches[i]
@@ -98,6 +103,8 @@ func (p *Poller) Status() Status {
 		default:
 			m.Next = p.jobs["score"].NextRun
 		}
+		m.Next = clock.WallAt(p.Clock, m.Next)
+		m.SilentSince = clock.WallAt(p.Clock, m.SilentSince)
 	}
 	return s
 }
@@ -135,8 +142,9 @@ func (p *Poller) publish() {
 		}
 		h.From, h.Next = p.readFrom(w)
 		h.StandIn = h.From == sportmonks.Fixture && p.isStandIn(w)
-		if w.touched.After(h.LastTickAt) {
-			h.LastTickAt = w.touched
+		h.SilentSince = w.silentSince()
+		if touched := clock.WallAt(p.Clock, w.touched); touched.After(h.LastTickAt) {
+			h.LastTickAt = touched
 		}
 		if w.lease != nil {
 			h.Fence, h.Deadline = w.lease.Fence(), w.lease.Deadline()

@@ -2,15 +2,16 @@ package poll
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/reference"
-	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/derived"
 )
 
 // squadsAtOnce is how many squads are read per run: each is a call of its own, and fixtures wait meanwhile.
@@ -24,21 +25,30 @@ func (p *Poller) teamsDue(last time.Time) (time.Time, bool) {
 	return each(referenceEvery)(last)
 }
 
+// squad is a squad to be read.
+type squad struct {
+	code         string // of the league
+	season, name string // the season's id and name
+	team         string
+}
+
 // syncTeams updates the teams table from the feed, and then, a few per run, the squads and standings of the
 // running seasons of active leagues.
 func (p *Poller) syncTeams(ctx context.Context, now time.Time) error {
+	for _, rule := range []*derived.Rule{p.Readings.TeamRows, p.Readings.SeasonRows} {
+		if err := p.isWhole(ctx, rule, ""); err != nil {
+			return err
+		}
+	}
 	if len(p.squads) == 0 {
 		if err := p.readTeams(ctx); err != nil {
 			return err
 		}
 	}
-	for range min(squadsAtOnce, len(p.squads)) {
-		if err := p.readSquad(ctx, p.squads[0], now); err != nil {
-			return err
-		}
-		p.squads = p.squads[1:]
-	}
-	return nil
+	some := p.squads[:min(squadsAtOnce, len(p.squads))]
+	read, failed := p.readSquads(ctx, some, now)
+	p.squads = p.squads[read:]
+	return errors.Join(failed, p.deriveSeasons(ctx, some[:read]))
 }
 
 func (p *Poller) readTeams(ctx context.Context) error {
@@ -46,7 +56,7 @@ func (p *Poller) readTeams(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := syncRecords(ctx, p, tables.Teams, teams, reference.Teams{}); err != nil {
+	if err := p.derive(ctx, p.Readings.TeamRows, p.Readings.SetTeams(teams...)); err != nil {
 		return err
 	}
 	seasons, err := p.Reference.Seasons(ctx)
@@ -57,16 +67,16 @@ func (p *Poller) readTeams(ctx context.Context) error {
 	for _, s := range seasons {
 		names[s.SeasonID] = s.Name
 	}
-	var due []reference.TeamSeasonRecord
+	var due []squad
 	err = p.Data.View(ctx, func(tx *store.Tx) error {
 		due = nil
 		active, err := reference.Leagues{}.Active(tx)
 		for i := range active {
-			rows, err := standingsOf(tx, &active[i], names)
+			squads, err := squadsOf(tx, &active[i], names)
 			if err != nil {
 				return err
 			}
-			due = append(due, rows...)
+			due = append(due, squads...)
 		}
 		return err
 	})
@@ -74,39 +84,44 @@ func (p *Poller) readTeams(ctx context.Context) error {
 	return err
 }
 
-// standingsOf computes the running season of a league from the known fixtures.
-func standingsOf(tx *store.Tx, l *reference.LeagueRecord, names map[string]string) ([]reference.TeamSeasonRecord, error) {
+// squadsOf returns the squads of the running season of a league: of the teams in its known fixtures.
+func squadsOf(tx *store.Tx, l *reference.LeagueRecord, names map[string]string) (due []squad, err error) {
 	if l.SeasonID == "" || l.Code == "" {
 		return nil, nil
 	}
-	fixtures, err := matches.Fixtures{}.Between(tx, l.Code, time.Unix(0, 0), never())
+	fixtures, _, err := matches.Fixtures{}.OfLeague(tx, l.Code)
 	if err != nil {
 		return nil, err
 	}
-	table := reference.Standings(fixtures, l.SeasonID)
-	var rows []reference.TeamSeasonRecord
-	for _, id := range slices.Sorted(maps.Keys(table)) {
-		table[id].SeasonName = names[l.SeasonID]
-		rows = append(rows, *table[id])
+	for _, team := range slices.Sorted(maps.Keys(reference.Standings(fixtures, l.SeasonID))) {
+		due = append(due, squad{code: l.Code, season: l.SeasonID, name: names[l.SeasonID], team: team})
 	}
-	return rows, nil
+	return due, nil
 }
 
-// readSquad writes a team's row of a season. If the feed has no squad, the known one stays.
-func (p *Poller) readSquad(ctx context.Context, row reference.TeamSeasonRecord, now time.Time) error {
-	squad, err := p.Reference.Squad(ctx, row.TeamID, row.SeasonID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return err
-	}
-	row.Squad, row.UpdatedAt = squad, now
-	return p.Data.Update(ctx, func(tx *store.Tx) error {
-		if len(row.Squad) == 0 {
-			old, err := reference.TeamSeasons{}.Get(tx, row.SeasonID, row.TeamID)
-			if err != nil && !fault.Is(err, fault.NotFound) {
-				return err
-			}
-			row.Squad = old.Squad
+// readSquads reads squads, until one cannot be read. If the feed has none, the known one stays.
+func (p *Poller) readSquads(ctx context.Context, due []squad, now time.Time) (read int, err error) {
+	for i, s := range due {
+		players, err := p.Reference.Squad(ctx, s.team, s.season)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return i, err
 		}
-		return reference.TeamSeasons{}.Put(tx, row)
-	})
+		p.Readings.SetSquad(s.code, s.season, s.name, s.team, players, now)
+	}
+	return len(due), nil
+}
+
+// deriveSeasons writes the rows of the seasons whose squads were read.
+func (p *Poller) deriveSeasons(ctx context.Context, read []squad) error {
+	seasons := map[string]bool{}
+	for _, s := range read {
+		seasons[s.season] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(seasons)) {
+		p.Readings.SeasonRead(id)
+		if err := p.derive(ctx, p.Readings.SeasonRows, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }

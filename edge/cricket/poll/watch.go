@@ -14,8 +14,10 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 )
 
-// takeoverAfter is the silence after which another node's match may be taken over if its lease is free.
-const takeoverAfter = 30 * time.Second
+// takeoverAfter is how long the tick of another node's match must stand still here before it may be taken over if its lease is free. It is
+// measured on this node's own clock, as a lease is: what the other node's clock shows does not matter. A live match has a new tick every
+// matches.TouchEvery, which is here some seconds later, so that the last tick is up to half a minute old then.
+const takeoverAfter = 20 * time.Second
 
 // watch is a match that this node watches.
 type watch struct {
@@ -24,6 +26,7 @@ type watch struct {
 	starts time.Time // zero: unknown
 	state  cricket.State
 	lease  Lease
+	tick   seenTick
 
 	listed bool // it is or was recently in the live list
 	absent int  // consecutive answers of the list without it
@@ -45,6 +48,24 @@ type watch struct {
 	gave     time.Time      // when this node handed it over; zero: never
 	seenHere *cricket.State // what this node observed while it could not write; nil: nothing
 }
+
+// seenTick is the tick in the row of a match, and since when it has stood still here.
+type seenTick struct {
+	owner string
+	at    time.Time // by the owner's clock: only whether it changes counts
+	since time.Time
+}
+
+// seeTick notes whether the tick of a match's row has changed.
+func (w *watch) seeTick(now time.Time) {
+	if w.tick.owner == w.state.InstanceID && w.tick.at.Equal(w.state.LastTickAt) && !w.tick.since.IsZero() {
+		return
+	}
+	w.tick = seenTick{owner: w.state.InstanceID, at: w.state.LastTickAt, since: now}
+}
+
+// silentSince returns since when nobody has been seen to poll a match: neither this node nor its owner.
+func (w *watch) silentSince() time.Time { return latest(w.tick.since, w.touched) }
 
 // source identifies an answer to a request: gen grows with every answer that differs from the previous one.
 type source struct {
@@ -80,6 +101,7 @@ func (p *Poller) watchOf(id string) *watch {
 	w := p.watched[id]
 	if w == nil {
 		w = &watch{id: id, since: p.Clock.Now()}
+		w.seeTick(w.since)
 		p.watched[id] = w
 	}
 	return w
@@ -102,7 +124,7 @@ func (p *Poller) mayTake(w *watch, now time.Time) bool {
 	}
 	owner := w.state.InstanceID
 	return p.isMine(w) && (owner == "" || owner == p.Node || slices.Contains(p.slot.nodes, owner) ||
-		now.Sub(w.state.LastTickAt) >= takeoverAfter)
+		now.Sub(w.tick.since) >= takeoverAfter)
 }
 
 // take applies a match of an answer to its state if this node holds the match's lease.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // timesSent counts how often an alert was sent to a phone.
@@ -76,11 +77,7 @@ func TestLateAnswerIsForItsAlert(t *testing.T) {
 			slow.armed.Store(true)
 			before := count(t, r.coord.metrics.stragglers) // a busy machine may have caused some already
 			r.score("7", 4, "third")
-			for count(t, r.coord.metrics.stragglers) == before {
-				if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
-					t.Fatal(err)
-				}
-			}
+			wait.Until(t, "an answer is late", func() bool { return count(t, r.coord.metrics.stragglers) > before })
 			close(slow.let)
 			if later {
 				r.score("7", 5, "fourth")

@@ -55,7 +55,7 @@ type Config struct {
 type Coordinator struct {
 	cfg     Config
 	store   *store.Store
-	clock   clock.Clock
+	clock   clock.Clock // its Now is the wall clock, see followClock
 	log     *slog.Logger
 	changed *clock.Signal
 	metrics *metrics
@@ -66,9 +66,10 @@ type Coordinator struct {
 	// Owned by the loop: a projection of the store as of cursor.
 	matches  map[string]*match
 	loaded   bool
-	since    time.Time // when the process started
-	cursor   uint64    // sequence of the last record read
-	saved    uint64    // cursor value in the store
+	since    time.Time     // when the process started
+	ahead    time.Duration // of the wall clock, against the time of loops
+	cursor   uint64        // sequence of the last record read
+	saved    uint64        // cursor value in the store
 	pass     time.Time
 	paused   time.Time              // no pushes before then, as the circuit said
 	urgent   map[string][]time.Time // pushes of priority 10 in the last hour, by device
@@ -100,8 +101,8 @@ func New(cfg Config) (*Coordinator, error) {
 		return nil, err
 	}
 	c := &Coordinator{
-		cfg: cfg, store: cfg.Store, clock: cfg.Clock, log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
-		circuit:  circuit{clock: cfg.Clock, log: cfg.Logger, after: tripAfter},
+		cfg: cfg, store: cfg.Store, clock: clock.ByWall(cfg.Clock), log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
+		circuit:  circuit{clock: clock.ByWall(cfg.Clock), log: cfg.Logger, after: tripAfter},
 		patience: patienceUsual,
 		matches:  map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
 		alarms: map[string]Alarm{}, cleaning: map[string]bool{}, manage: cfg.manager(),
@@ -124,6 +125,7 @@ func (cfg *Config) manager() Channels {
 func (c *Coordinator) Run(ctx context.Context) error {
 	stop := c.store.Watch(c.changed)
 	defer stop()
+	c.followClock()
 	c.since = c.clock.Now()
 	for {
 		err := c.turn(ctx)
@@ -188,6 +190,7 @@ func (c *Coordinator) round(ctx context.Context) error {
 	if err := c.read(ctx); err != nil {
 		return err
 	}
+	c.followClock()
 	c.heed()
 	now := c.clock.Now()
 	passing := !c.pass.IsZero() && !now.Before(c.pass)

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/machine"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -242,6 +243,7 @@ func TestTimestampsOnlyRise(t *testing.T) {
 	before := r.out.take()
 	last := before[len(before)-1].Stamp
 	again := &rig{t: t, ctx: r.ctx, clk: clock.NewStepped(dayOne), s: r.s, out: r.out}
+	again.node = machine.New(again.clk)
 	leave := again.clk.Join()
 	defer leave()
 	again.run(again.out)

@@ -11,7 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
-	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 )
 
@@ -69,11 +69,7 @@ func TestStragglers(t *testing.T) {
 	// While an answer is outstanding the stepped clock stands still, but the loop continues.
 	r.follow("7", "cyd")
 	r.activate("7", "cyd", "upd cyd")
-	for r.runsSent("upd cyd") != 2 {
-		if err := clock.Sleep(t.Context(), clock.Real(), 10*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
+	wait.Until(t, "cyd's phone is told of two runs", func() bool { return r.runsSent("upd cyd") == 2 })
 	r.score("7", 3, "")
 	close(slow.let)
 	r.pass(3 * time.Second)

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // load reads the cursor and the matches to care for. Journal records after the cursor are applied on top, so nothing is missed in between.
@@ -187,9 +188,8 @@ func (c *Coordinator) applyEvent(ctx context.Context, r *store.Record) error {
 		}
 	}
 	var e cricket.Event
-	if err := attr.Unmarshal(r.New, &e); err != nil {
-		c.unreadable(r, err)
-		return nil
+	if attr.Unmarshal(r.New, &e) != nil {
+		return c.unreadable(ctx, r, &cricket.Event{})
 	}
 	c.claimed(m, r.Seq, &e, r.At.Add(lifeOf(&e)))
 	return nil
@@ -203,9 +203,18 @@ func lifeOf(e *cricket.Event) time.Duration {
 	return alertLife
 }
 
-// unreadable logs a row in an unexpected format and skips it: it must not stop the other matches.
-func (c *Coordinator) unreadable(r *store.Record, err error) {
-	c.log.Error("row not readable", "table", r.Table, "seq", r.Seq, "err", err)
+// unreadable skips a record whose row has an unexpected format: it must not stop the other matches. It notes the row if it still has.
+func (c *Coordinator) unreadable(ctx context.Context, r *store.Record, into any) error {
+	return c.store.View(ctx, func(tx *store.Tx) error {
+		row, err := tx.Get(r.Table, r.Key)
+		if err != nil || row == nil {
+			return err
+		}
+		if why := table.Unmarshal(row, into); why != nil {
+			tx.NoteUnreadable(r.Table, row, why)
+		}
+		return nil
+	})
 }
 
 func (c *Coordinator) applyFollow(r *store.Record) {
@@ -242,9 +251,8 @@ func (c *Coordinator) applySession(ctx context.Context, r *store.Record) error {
 		return nil
 	}
 	var row phone.Session
-	if err := attr.Unmarshal(r.New, &row); err != nil {
-		c.unreadable(r, err)
-		return nil
+	if attr.Unmarshal(r.New, &row) != nil {
+		return c.unreadable(ctx, r, &phone.Session{})
 	}
 	if m == nil {
 		if row.Status == phone.SessionEnded && row.UpdateToken == "" {

@@ -20,6 +20,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/machine"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/storetest"
@@ -35,6 +36,7 @@ type rig struct {
 	t     *testing.T
 	ctx   context.Context
 	clk   *clock.Stepped
+	node  *machine.Clock // the coordinator's, whose wall clock may be wrong
 	s     *store.Store
 	out   *outbox
 	coord *Coordinator
@@ -54,6 +56,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, ctx: t.Context(), clk: clock.NewStepped(dayOne)}
+	r.node = machine.New(r.clk)
 	r.out = &outbox{now: r.clk.Now}
 	r.open(filepath.Join(t.TempDir(), "store.db"))
 	t.Cleanup(r.clk.Join())
@@ -63,14 +66,14 @@ func newRig(t *testing.T) *rig {
 // open opens the node's store.
 func (r *rig) open(path string) {
 	r.t.Helper()
-	r.s = storetest.OpenWith(r.t, path, store.Options{NoSync: true, Now: r.clk.Now}, tables.All()...)
+	r.s = storetest.OpenWith(r.t, path, store.Options{NoSync: true, Now: r.node.Wall}, tables.All()...)
 	r.t.Cleanup(r.halt) // before the store is closed
 }
 
 // run starts a coordinator with a sender.
 func (r *rig) run(s Sender) {
 	r.t.Helper()
-	c, err := New(Config{Store: r.s, Sender: s, Clock: r.clk, Channels: r.channels, Proofs: r.proofs, Rights: r.rights, Random: func() float64 { return 0.5 }})
+	c, err := New(Config{Store: r.s, Sender: s, Clock: r.node, Channels: r.channels, Proofs: r.proofs, Rights: r.rights, Random: func() float64 { return 0.5 }})
 	if err != nil {
 		r.t.Fatal(err)
 	}

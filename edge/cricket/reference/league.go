@@ -7,11 +7,14 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Leagues holds the feed's leagues. The zero value is ready to use. The sync sets active and marquee only when it creates a row.
+// Leagues holds the feed's leagues. The zero value is ready to use. Active and marquee are set only in a new row.
 type Leagues struct{ synced[LeagueRecord] }
 
 func (r LeagueRecord) row() row {
-	return row{table: tables.Leagues, key: "leagueId", id: r.LeagueID, kind: "league", keep: []string{"active", "marquee"}}
+	return row{
+		table: tables.Leagues, key: "leagueId", id: r.LeagueID, kind: "league",
+		fed: []string{"name", "code", "type", "imagePath", "countryId", "seasonId"}, first: []string{"active", "marquee"},
+	}
 }
 
 // LeaguePatch is an admin's change of a league; nil leaves a field as it is.
@@ -27,7 +30,7 @@ type LeaguePatch struct {
 func (Leagues) Active(tx *store.Tx) ([]LeagueRecord, error) { return leaguesWith(tx, "active") }
 
 func leaguesWith(tx *store.Tx, flag string) ([]LeagueRecord, error) {
-	return tables.Decode[LeagueRecord](tx.ScanAll(store.Scan{
+	return tables.Decode[LeagueRecord](tx, tables.Leagues, tx.ScanAll(store.Scan{
 		Table: tables.Leagues, Filter: "#flag = :true",
 		Params: expr.Params{Names: map[string]string{"#flag": flag}, Values: attr.Item{":true": attr.Bool(true)}},
 	}))

@@ -9,7 +9,10 @@ import (
 type Teams struct{ synced[TeamRecord] }
 
 func (r TeamRecord) row() row {
-	return row{table: tables.Teams, key: "teamId", id: r.TeamID, kind: "team"}
+	return row{
+		table: tables.Teams, key: "teamId", id: r.TeamID, kind: "team",
+		fed: []string{"name", "code", "imagePath", "countryId", "nationalTeam"},
+	}
 }
 
 // TeamPatch is an admin's change of a team; nil leaves a field as it is.
@@ -21,7 +24,7 @@ type TeamPatch struct {
 
 // Named lists the teams that an admin has changed.
 func (Teams) Named(tx *store.Tx) ([]TeamRecord, error) {
-	return tables.Decode[TeamRecord](tx.ScanAll(store.Scan{Table: tables.Teams, Filter: "attribute_exists(adminFields)"}))
+	return tables.Decode[TeamRecord](tx, tables.Teams, tx.ScanAll(store.Scan{Table: tables.Teams, Filter: "attribute_exists(adminFields)"}))
 }
 
 // Patch sets an admin's values for a team, which the sync then keeps. NotFound if there is none.

@@ -15,13 +15,23 @@ import (
 // TeamSeasons holds the teams of seasons. The zero value is ready to use.
 type TeamSeasons struct{}
 
+// results are the attributes that are counted from matches.
+var results = []string{"played", "won", "lost", "undecided"}
+
+func (r *TeamSeasonRecord) row() row {
+	return row{
+		table: tables.TeamSeasons, key: "seasonId", id: r.SeasonID, sort: "teamId", sortID: r.TeamID, kind: "team of a season",
+		fed: append([]string{"leagueId", "seasonName", "name", "code", "squad"}, results...),
+	}
+}
+
 func teamSeasonKey(seasonID, teamID string) attr.Item {
 	return attr.Item{"seasonId": attr.S(seasonID), "teamId": attr.S(teamID)}
 }
 
 // Get returns a team of a season; NotFound if there is none.
 func (TeamSeasons) Get(tx *store.Tx, seasonID, teamID string) (TeamSeasonRecord, error) {
-	return tables.One[TeamSeasonRecord](tx, tables.TeamSeasons, teamSeasonKey(seasonID, teamID),
+	return tables.Get[TeamSeasonRecord](tx, tables.TeamSeasons, teamSeasonKey(seasonID, teamID),
 		fault.New(fault.NotFound, "team_season_not_found", "team %q is not in season %q", teamID, seasonID))
 }
 
@@ -30,39 +40,10 @@ func (TeamSeasons) Of(tx *store.Tx, seasonID string) ([]TeamSeasonRecord, error)
 	if seasonID == "" {
 		return nil, nil // an empty key would be refused
 	}
-	return tables.Decode[TeamSeasonRecord](tx.QueryAll(store.Query{
+	return tables.Decode[TeamSeasonRecord](tx, tables.TeamSeasons, tx.QueryAll(store.Query{
 		Table: tables.TeamSeasons, KeyCondition: "seasonId = :s",
 		Params: expr.Params{Values: attr.Item{":s": attr.S(seasonID)}},
 	}))
-}
-
-// Put writes whole records, twenty-five at a time, except for unchanged ones.
-func (TeamSeasons) Put(tx *store.Tx, records ...TeamSeasonRecord) error {
-	var news []attr.Item
-	seen := map[[2]string]bool{}
-	for i := range records {
-		r := &records[i]
-		id := [2]string{r.SeasonID, r.TeamID}
-		if r.SeasonID == "" || r.TeamID == "" || seen[id] {
-			continue
-		}
-		seen[id] = true
-		next, err := attr.Marshal(r)
-		if err != nil {
-			return err
-		}
-		old, err := tx.Get(tables.TeamSeasons, teamSeasonKey(r.SeasonID, r.TeamID))
-		if err != nil {
-			return err
-		}
-		if old != nil {
-			old["updatedAt"] = next["updatedAt"] // a new time alone is not a change
-		}
-		if old == nil || !attr.EqualItems(old, next) {
-			news = append(news, next)
-		}
-	}
-	return tables.PutAll(tx, tables.TeamSeasons, news)
 }
 
 // standing holds the results of a season's teams in the matches known here.

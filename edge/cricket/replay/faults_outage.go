@@ -33,7 +33,7 @@ func (p *planner) outage(at time.Time) {
 // outages wraps the answers of a feed whose matches have faults.
 func (f *feed) outages(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		now := f.clock.Now()
+		now := f.clock.Wall()
 		for _, s := range f.shows() {
 			if s.faulty == nil {
 				continue

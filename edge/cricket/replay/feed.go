@@ -82,7 +82,7 @@ func newFeed(shows func() []*show, c clock.Clock, token string) http.Handler {
 // admit adds the date to every answer and checks the token.
 func (f *feed) admit(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Date", f.clock.Now().UTC().Format(http.TimeFormat))
+		w.Header().Set("Date", f.clock.Wall().UTC().Format(http.TimeFormat))
 		got := r.URL.Query().Get("api_token")
 		if subtle.ConstantTimeCompare([]byte(got), []byte(f.token)) != 1 {
 			fail(w, http.StatusUnauthorized, "Unauthenticated.")
@@ -110,7 +110,7 @@ func (f *feed) list(w http.ResponseWriter, r *http.Request, kind string, inc inc
 		v *view
 	}
 	var all []one
-	now := f.clock.Now()
+	now := f.clock.Wall()
 	for _, s := range f.shows() {
 		v, tag := s.now(now)
 		listed := wanted(s, v)
@@ -136,7 +136,7 @@ func (f *feed) fixture(w http.ResponseWriter, r *http.Request) {
 		if r.PathValue("id") != s.m.rec.ID {
 			continue
 		}
-		v, tag := s.now(f.clock.Now())
+		v, tag := s.now(f.clock.Wall())
 		inc := parseInclude(r.URL.Query().Get("include"))
 		answerWith(w, r, fmt.Sprintf(`"%s-fixture-%s-%x"`, s.m.rec.ID, tag, uint64(inc)), func() [][]byte {
 			return append(append([][]byte{[]byte(`{"data":`)}, s.render(v, inc)...), []byte(`}`))

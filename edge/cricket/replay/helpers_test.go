@@ -28,6 +28,7 @@ const (
 type hand struct{ now time.Time }
 
 func (h *hand) Now() time.Time                                       { return h.now }
+func (h *hand) Wall() time.Time                                      { return h.now }
 func (h *hand) Wait(context.Context, time.Time, *clock.Signal) error { return nil }
 func (h *hand) Join() (leave func())                                 { return func() {} }
 func (h *hand) Suspend(f func())                                     { f() }

@@ -117,7 +117,7 @@ func (d *Set) Start(r StartReplay) (Playing, error) {
 		return Playing{}, fault.New(fault.Conflict, "no_more_replays", "%d replays were started: a new data directory has room for more", d.started)
 	}
 	d.started++
-	now := d.clock.Now()
+	now := d.clock.Wall()
 	lead := time.Duration(float64(demoBefore) / r.Speed)
 	state := saved{
 		ID: fmt.Sprintf("%s%03d", r.RecordingID, d.started), RecordingID: r.RecordingID,
@@ -144,7 +144,7 @@ func checkSpeed(s float64) error {
 func (d *Set) List() []Playing {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.clock.Now()
+	now := d.clock.Wall()
 	out := make([]Playing, 0, len(d.plays))
 	for _, p := range d.plays {
 		out = append(out, p.playing(now))
@@ -161,7 +161,7 @@ func (d *Set) Control(id string, c Control) (Playing, error) {
 	if err != nil {
 		return Playing{}, err
 	}
-	now := d.clock.Now()
+	now := d.clock.Wall()
 	if err := p.control(c, now); err != nil {
 		return Playing{}, err
 	}

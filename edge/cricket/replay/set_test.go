@@ -26,6 +26,8 @@ type handClock struct {
 	now time.Time
 }
 
+func (c *handClock) Wall() time.Time { return c.Now() }
+
 func (c *handClock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()

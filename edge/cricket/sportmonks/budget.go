@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -98,17 +99,18 @@ func (b *budget) spend(now time.Time, final bool) bool {
 const countSlack = 16
 
 // heard corrects the count from an answer.
-func (b *budget) heard(resp *http.Response, now time.Time) {
-	left := b.counted(resp.Header, now)
+func (b *budget) heard(resp *http.Response, at moment) {
+	now := at.now
+	left := b.counted(resp.Header, at)
 	switch throttled := resp.StatusCode == http.StatusTooManyRequests; {
 	case throttled && left <= 0 && !b.affords(now, false):
 		// A used-up budget is available again when the 429 says so, whatever else the feed reports. If it does not say,
 		// the feed's window may differ from ours.
-		wait, told := retryAfter(resp.Header, now)
+		wait, told := retryAfter(resp.Header, at.wall)
 		if told {
 			b.reset = now.Add(wait)
 		}
-		b.guessed = !told && !resetAt(resp.Header, now).After(now)
+		b.guessed = !told && !resetAt(resp.Header, at).After(now)
 	case !throttled && left < 0 && b.used > b.limit:
 		b.used, b.told, b.reset, b.guessed = 1, 0, now.Add(window), false // it answered beyond the limit: a new window has begun
 	}
@@ -117,7 +119,8 @@ func (b *budget) heard(resp *http.Response, now time.Time) {
 // counted corrects the count from the feed's headers and returns the remaining calls, -1 if they are absent.
 // Another program with the same token, or an earlier run of this node, may have used more than we know; a count
 // that falls means that the feed's window began again before ours.
-func (b *budget) counted(h http.Header, now time.Time) (left int) {
+func (b *budget) counted(h http.Header, at moment) (left int) {
+	now := at.now
 	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	left, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
 	if err1 != nil || err2 != nil || limit < 1 || left < 0 {
@@ -130,8 +133,8 @@ func (b *budget) counted(h http.Header, now time.Time) (left int) {
 		b.used, b.reset, b.guessed = used, now.Add(window), false
 	}
 	b.guessed = b.guessed || used > b.used+countSlack
-	if at := resetAt(h, now); at.After(now) && at.Sub(now) <= window {
-		b.reset, b.guessed = at, false
+	if reset := resetAt(h, at); reset.After(now) && reset.Sub(now) <= window {
+		b.reset, b.guessed = reset, false
 	}
 	b.limit, b.used, b.told, b.known, b.at = limit, max(b.used, used), used, true, now
 	return left
@@ -182,11 +185,11 @@ func (e *endpoint) broke(final bool) *Error {
 	if final {
 		what = "the budget of %d calls an hour is used up"
 	}
-	return &Error{Endpoint: e.name, Until: e.budget.next(e.now()),
+	return &Error{Endpoint: e.name, Until: e.wallAt(e.budget.next(e.now())),
 		Fault: fault.New(fault.Throttled, CodeBudget, what, e.budget.limit)}
 }
 
-// Budget returns the budget of an endpoint, zero for an endpoint that is not read.
+// Budget returns the budget of an endpoint, zero for an endpoint that is not read. Its times are those of loops.
 func (c *Client) Budget(name Endpoint) Budget {
 	e, ok := c.endpoints[name]
 	if !ok {
@@ -197,25 +200,29 @@ func (c *Client) Budget(name Endpoint) Budget {
 	return e.budget.public(c.clock.Now())
 }
 
-// Budgets returns the Budget of every endpoint.
+// Budgets returns the Budget of every endpoint, with times for people.
 func (c *Client) Budgets() map[Endpoint]Budget {
 	out := make(map[Endpoint]Budget, len(c.endpoints))
 	for name := range c.endpoints {
-		out[name] = c.Budget(name)
+		b := c.Budget(name)
+		b.Reset = clock.WallAt(c.clock, b.Reset)
+		b.Next = clock.WallAt(c.clock, b.Next)
+		b.At = clock.WallAt(c.clock, b.At)
+		out[name] = b
 	}
 	return out
 }
 
 // resetAt parses X-RateLimit-Reset, which some servers send as an epoch and others as a number of seconds.
-func resetAt(h http.Header, now time.Time) time.Time {
+func resetAt(h http.Header, at moment) time.Time {
 	n, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
 	switch {
 	case err != nil || n <= 0:
 		return time.Time{}
 	case n > 1e9:
-		return time.Unix(n, 0).UTC()
+		return at.now.Add(time.Unix(n, 0).Sub(at.wall))
 	case n > int64(window/time.Second):
-		return now.Add(window)
+		return at.now.Add(window)
 	}
-	return now.Add(time.Duration(n) * time.Second)
+	return at.now.Add(time.Duration(n) * time.Second)
 }

@@ -55,10 +55,10 @@ type Reading struct {
 	// Unchanged reports that the body equals the last one of the same request, by a 304 or byte by byte. It was not
 	// decoded again: Snapshots are the previous ones, with the ReadAt of their own reading.
 	Unchanged bool
-	// At is when the answer came, by the client's clock.
+	// At is when the answer came, by Now of the client's clock.
 	At time.Time
 	// Skew is the feed's clock minus ours, from the Date header; 0 if they agree within its precision of whole
-	// seconds. The age of anything the feed has stamped is At + Skew - updated_at.
+	// seconds. The age of anything the feed has stamped is ReadAt + Skew - updated_at.
 	Skew time.Duration
 	// Skipped are the errors of matches in a list that could not be decoded.
 	Skipped []error
@@ -103,7 +103,7 @@ func New(cfg Config) (*Client, error) {
 		c.random = rand.Float64
 	}
 	for _, name := range []Endpoint{Livescores, Fixture, Fixtures, Leagues, Seasons, Teams, Squads, Scores} {
-		c.endpoints[name] = newEndpoint(name, cmp.Or(cfg.CallsPerHour, DefaultCallsPerHour), c.clock.Now)
+		c.endpoints[name] = newEndpoint(name, cmp.Or(cfg.CallsPerHour, DefaultCallsPerHour), c.clock)
 	}
 	c.oddities = newOddities(c.log, c.redact)
 	c.http = c.newHTTP(cfg.Timeout, cfg.Transport)

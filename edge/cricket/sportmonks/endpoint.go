@@ -10,6 +10,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -40,7 +41,7 @@ const (
 // endpoint guards one endpoint: whether it may be called, and when again.
 type endpoint struct {
 	name    Endpoint
-	now     func() time.Time
+	clock   clock.Clock
 	breaker *gobreaker.CircuitBreaker[result]
 
 	mu        sync.Mutex
@@ -57,9 +58,9 @@ type endpoint struct {
 }
 
 // newEndpoint returns an endpoint with its breaker. gobreaker knows only the wall clock: its own timeout is
-// minimal, and until holds the rest on the injected clock.
-func newEndpoint(name Endpoint, calls int, now func() time.Time) *endpoint {
-	e := &endpoint{name: name, now: now, budget: budget{limit: calls}}
+// minimal, and until holds the rest by Now of the injected clock.
+func newEndpoint(name Endpoint, calls int, c clock.Clock) *endpoint {
+	e := &endpoint{name: name, clock: c, budget: budget{limit: calls}}
 	e.breaker = gobreaker.NewCircuitBreaker[result](gobreaker.Settings{
 		Name:        string(name),
 		Timeout:     time.Nanosecond,
@@ -68,12 +69,17 @@ func newEndpoint(name Endpoint, calls int, now func() time.Time) *endpoint {
 		IsExcluded:  func(err error) bool { return err != nil && !ill(err) },
 		OnStateChange: func(_ string, _, to gobreaker.State) {
 			if to == gobreaker.StateOpen {
-				e.rest(now().Add(restsFor), e.resting(0))
+				e.rest(e.now().Add(restsFor), e.resting(0))
 			}
 		},
 	})
 	return e
 }
+
+func (e *endpoint) now() time.Time { return e.clock.Now() }
+
+// wallAt returns what people are told of a time of loops.
+func (e *endpoint) wallAt(at time.Time) time.Time { return clock.WallAt(e.clock, at) }
 
 // ill reports whether an error says something about the endpoint's health. A canceled call, a match that does
 // not exist, and a refusal with a rest of its own do not.
@@ -113,7 +119,7 @@ func (e *endpoint) closed() error {
 		return nil
 	}
 	told := *e.why
-	told.Until = e.until
+	told.Until = e.wallAt(e.until)
 	return &told
 }
 
@@ -129,7 +135,7 @@ func (e *endpoint) do(final bool, f func() (result, error)) (result, error) {
 	if errors.Is(err, gobreaker.ErrOpenState) || errors.Is(err, gobreaker.ErrTooManyRequests) {
 		// Another reading is on trial now.
 		refused := e.resting(0)
-		refused.Until = e.now().Add(time.Second)
+		refused.Until = e.wallAt(e.now().Add(time.Second))
 		return r, refused
 	}
 	if err == nil {
@@ -157,7 +163,7 @@ func (e *endpoint) judge(err *Error) error {
 	defer e.mu.Unlock()
 	if e.until.After(e.now()) {
 		told := *err
-		told.Until = e.until
+		told.Until = e.wallAt(e.until)
 		return &told
 	}
 	return err
@@ -170,7 +176,7 @@ func (e *endpoint) heard(resp *http.Response) {
 	if resp.StatusCode != http.StatusTooManyRequests {
 		e.throttled = 0
 	}
-	e.budget.heard(resp, e.now())
+	e.budget.heard(resp, e.moment())
 }
 
 // throttle returns how long to wait after a 429: Retry-After, else the end of the window as the feed reports it.
@@ -180,20 +186,25 @@ func (e *endpoint) throttle(resp *http.Response) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.throttled++
-	now := e.now()
-	wait, told := retryAfter(resp.Header, now)
-	if reset := resetAt(resp.Header, now); !told && reset.After(now) {
-		wait, told = reset.Sub(now), true
+	at := e.moment()
+	wait, told := retryAfter(resp.Header, at.wall)
+	if reset := resetAt(resp.Header, at); !told && reset.After(at.now) {
+		wait, told = reset.Sub(at.now), true
 	}
 	if !told {
-		wait = max(throttledFor<<min(e.throttled-1, 10), e.budget.next(now).Sub(now))
+		wait = max(throttledFor<<min(e.throttled-1, 10), e.budget.next(at.now).Sub(at.now))
 	}
 	return min(wait, longest)
 }
 
-// retryAfter parses both forms of the header. A past date or a negative or absurd number counts as given, but
+// moment is when an answer came: for our waits, and for the times in its headers.
+type moment struct{ now, wall time.Time }
+
+func (e *endpoint) moment() moment { return moment{now: e.clock.Now(), wall: e.clock.Wall()} }
+
+// retryAfter parses both forms of the header; wall is the wall clock. A past date or a negative or absurd number counts as given, but
 // never results in a negative wait.
-func retryAfter(h http.Header, now time.Time) (wait time.Duration, told bool) {
+func retryAfter(h http.Header, wall time.Time) (wait time.Duration, told bool) {
 	text := h.Get("Retry-After")
 	if text == "" {
 		return 0, false
@@ -205,5 +216,5 @@ func retryAfter(h http.Header, now time.Time) (wait time.Duration, told bool) {
 	if err != nil {
 		return 0, false
 	}
-	return min(max(at.Sub(now), 0), longest), true
+	return min(max(at.Sub(wall), 0), longest), true
 }

@@ -31,7 +31,7 @@ type Health struct {
 	LastFail string    `json:"lastError,omitempty"` // the last failure; it is kept
 }
 
-// Health returns the state of every endpoint.
+// Health returns the state of every endpoint, with times for people.
 func (c *Client) Health() map[Endpoint]Health {
 	out := make(map[Endpoint]Health, len(c.endpoints))
 	for name, e := range c.endpoints {
@@ -41,7 +41,7 @@ func (c *Client) Health() map[Endpoint]Health {
 }
 
 // RestsUntil returns until when an endpoint is resting: the feed asked for it, fails or refuses the token, or
-// the hour's calls are used up. Zero: it may be called, or is not read.
+// the hour's calls are used up. Zero: it may be called, or is not read. It is a time of loops.
 func (c *Client) RestsUntil(name Endpoint) time.Time {
 	e, ok := c.endpoints[name]
 	if !ok {
@@ -62,10 +62,12 @@ func (e *endpoint) health() Health {
 	defer e.mu.Unlock()
 	now := e.now()
 	h := Health{
-		Alarm: e.alarm, AlarmAt: e.alarmAt,
-		Calls: e.calls, Failed: e.failed, GoodAt: e.goodAt, LastFail: e.lastFail,
+		Alarm: e.alarm, AlarmAt: e.wallAt(e.alarmAt),
+		Calls: e.calls, Failed: e.failed, GoodAt: e.wallAt(e.goodAt), LastFail: e.lastFail,
 	}
-	if h.Until, h.State = e.rests(now); h.State == "" {
+	until, state := e.rests(now)
+	h.Until, h.State = e.wallAt(until), state
+	if h.State == "" {
 		h.State = StateClosed
 		if trial {
 			h.State = StateHalfOpen

@@ -76,8 +76,8 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memo
 	if err != nil {
 		return result{}, err
 	}
-	now := c.clock.Now()
-	r := result{Reading: Reading{At: now, Skew: skew(header, now)}}
+	now := c.clock.Wall()
+	r := result{Reading: Reading{At: c.clock.Now(), Skew: skew(header, now)}}
 	if status == http.StatusNotModified {
 		if m.body.size == 0 {
 			return result{}, statusError(e.name, status)

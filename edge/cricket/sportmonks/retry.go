@@ -122,7 +122,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 	case http.StatusTooManyRequests:
 		return f.again(told, f.endpoint.throttle(resp)), nil
 	case http.StatusServiceUnavailable:
-		wait, _ := retryAfter(resp.Header, f.client.clock.Now())
+		wait, _ := retryAfter(resp.Header, f.client.clock.Wall())
 		return f.again(told, wait), nil
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		return f.again(told, 0), nil

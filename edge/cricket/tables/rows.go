@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // Limits of one request, in DynamoDB and so here.
@@ -42,58 +43,56 @@ func OfMatch(table, matchID string) store.Query {
 	}
 }
 
-// Decode decodes items. It skips an item in an unexpected format: other programs write these tables too, and one
-// bad row must not stop a match, or all of them.
-func Decode[T any](items iter.Seq2[attr.Item, error]) (all []T, err error) {
+// Decode decodes the rows of a table. It skips and notes one that cannot be decoded: other programs write these tables too, and one bad row must
+// not stop a match, or all of them.
+func Decode[T any](tx *store.Tx, name string, items iter.Seq2[attr.Item, error]) (all []T, err error) {
 	for item, err := range items {
 		if err != nil {
 			return nil, err
 		}
-		var one T
-		if attr.Unmarshal(item, &one) == nil {
-			all = append(all, one)
-		}
+		all = appendDecoded(tx, name, all, item)
 	}
 	return all, nil
 }
 
 // Decoded is Decode for a slice.
-func Decoded[T any](items []attr.Item) (all []T) {
+func Decoded[T any](tx *store.Tx, name string, items []attr.Item) (all []T) {
 	for _, item := range items {
-		var one T
-		if attr.Unmarshal(item, &one) == nil {
-			all = append(all, one)
-		}
+		all = appendDecoded(tx, name, all, item)
 	}
 	return all
 }
 
-// One decodes a row; missing is the error if there is none. A row in an unexpected format counts as missing:
-// other programs write these tables too.
-func One[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T, err error) {
-	item, err := tx.Get(table, key)
-	if err != nil {
-		return row, err
+func appendDecoded[T any](tx *store.Tx, name string, all []T, item attr.Item) []T {
+	var one T
+	if err := table.Unmarshal(item, &one); err != nil {
+		tx.NoteUnreadable(name, item, err)
+		return all
 	}
-	if item == nil || attr.Unmarshal(item, &row) != nil {
-		var none T
-		return none, missing
-	}
-	return row, nil
+	return append(all, one)
 }
 
-// Get decodes a row; missing is the error if there is none, and may be nil. A row that cannot be decoded is an
-// error: a decision must not treat it as missing.
-func Get[T any](tx *store.Tx, table string, key attr.Item, missing error) (row T, err error) {
-	item, err := tx.Get(table, key)
+// Get decodes a row; missing is the error if there is none, and may be nil. A row that cannot be decoded is noted and is an error: a decision
+// must not treat it as missing.
+func Get[T any](tx *store.Tx, name string, key attr.Item, missing error) (row T, err error) {
+	item, err := tx.Get(name, key)
 	switch {
 	case err != nil:
 		return row, err
 	case item == nil:
 		return row, missing
-	default:
-		return row, attr.Unmarshal(item, &row)
 	}
+	return row, Unmarshal(tx, name, item, &row)
+}
+
+// Unmarshal decodes a row that is needed. If it cannot be decoded, it is noted and the error says so.
+func Unmarshal(tx *store.Tx, name string, item attr.Item, into any) error {
+	err := table.Unmarshal(item, into)
+	if err == nil {
+		return nil
+	}
+	tx.NoteUnreadable(name, item, err)
+	return table.Unreadable("row of the table "+name, err)
 }
 
 // GetAll reads items by key, a hundred at a time, and repeats keys that a batch left unprocessed. Missing items are left out.

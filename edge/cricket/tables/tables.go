@@ -50,7 +50,7 @@ func referenceTables() []store.TableSpec {
 		},
 		{
 			Name: TeamSeasons, Key: key2("seasonId", "teamId"),
-			Policy: store.PolicyNewest, Why: "rewritten whole by each sync: the newest reading of the feed is the true one",
+			Policy: store.PolicyIntent, Why: "counted from matches and the feed, on condition that nobody has changed the row meanwhile",
 		},
 		{
 			Name: Leagues, Key: key("leagueId"),

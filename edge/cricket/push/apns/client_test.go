@@ -18,6 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/hang"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -222,7 +223,7 @@ func serve(t *testing.T, handle http.HandlerFunc) server {
 
 // TestNoAnswer covers timeouts and dead hosts: whether the phone may have the push, and that no error or log shows a token.
 func TestNoAnswer(t *testing.T) {
-	r := newRig(t, func(cfg *Config) { cfg.Timeout = time.Second })
+	r := newRig(t, func(cfg *Config) { cfg.Timeout = hang.Limit(time.Second) })
 	r.Send(t.Context(), r.push()) // so that the connection stands
 	r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
 	res := r.Send(t.Context(), r.push())

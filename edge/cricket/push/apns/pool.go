@@ -71,8 +71,8 @@ var errNeverLeft = errors.New("the push was not sent")
 func (l *pool) roundTrip(req *http.Request) (res *http.Response, c *connection, err error) {
 	const tries = 3
 	for range tries {
-		c = l.take(req.URL.Host)
-		answers := c.answers.Load()
+		var answers int64
+		c, answers = l.take(req.URL.Host)
 		sent, body := again(req)
 		if res, err = c.send(sent); err == nil {
 			return res, c, nil
@@ -95,18 +95,18 @@ func (l *pool) roundTrip(req *http.Request) (res *http.Response, c *connection, 
 	return nil, c, err
 }
 
-// take returns the connection to a host, which may have to be dialled yet. The caller must return it.
-func (l *pool) take(host string) *connection {
+// take returns the connection to a host, which may have to be dialled yet, and the number of answers until now. The caller must return it.
+func (l *pool) take(host string) (c *connection, answers int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := l.conns[host]
+	c = l.conns[host]
 	if c == nil || c.failed != nil || c.ClientConn != nil && c.Err() != nil {
 		c = &connection{pool: l, gate: make(chan struct{}, 1), under: 1}
 		l.conns[host] = c
 		time.AfterFunc(time.Until(l.dialed.Add(dialGap)), func() { l.connect(host, c) })
 	}
 	c.under++
-	return c
+	return c, c.answers.Load()
 }
 
 // connect dials. Its goroutine ends with the dialling, which is bounded.

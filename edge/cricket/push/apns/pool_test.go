@@ -12,6 +12,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // patient suffices for many pushes one after the other, however slow the machine is.
@@ -79,7 +80,7 @@ func TestOneRequestBeforeAnAnswer(t *testing.T) {
 			conn.back()
 		})
 	}
-	eventually(t, func() bool {
+	wait.Until(t, "all requests wait for the first answer", func() bool {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		c := l.conns[strings.TrimPrefix(srv.host, "https://")]
@@ -95,14 +96,6 @@ func TestOneRequestBeforeAnAnswer(t *testing.T) {
 	wg.Wait()
 	if n := arrived.Load(); n != 5 {
 		t.Errorf("%d requests", n)
-	}
-}
-
-// eventually waits for a condition.
-func eventually(t *testing.T, met func() bool) {
-	t.Helper()
-	for !met() {
-		pause(t)
 	}
 }
 
@@ -168,6 +161,23 @@ func TestGoAwayInACrowd(t *testing.T) {
 	}
 }
 
+// expiring is a context whose deadline is when its channel is closed.
+type expiring struct {
+	context.Context
+	expired chan struct{}
+}
+
+func (e expiring) Done() <-chan struct{} { return e.expired }
+
+func (e expiring) Err() error {
+	select {
+	case <-e.expired:
+		return context.DeadlineExceeded
+	default:
+		return nil
+	}
+}
+
 // TestNoStream has pushes wait for the only stream of a connection, taken by a push that never gets an answer. One that waits
 // in vain has not left. Its connection is replaced, unless others got an answer on it meanwhile.
 func TestNoStream(t *testing.T) {
@@ -185,7 +195,12 @@ func TestNoStream(t *testing.T) {
 			r.pass()
 			r.box.Script(r.phone.DeviceToken, 1, sandbox.Reply{Hang: true})
 			c := r.pool.conns[strings.TrimPrefix(r.cfg.Host, "https://")]
-			eventually(t, func() bool { return c.InFlight() == 0 })
+			underWay := func(n int) bool {
+				r.pool.mu.Lock()
+				defer r.pool.mu.Unlock()
+				return c.under == n
+			}
+			wait.Until(t, "no push is under way", func() bool { return underWay(0) && c.InFlight() == 0 })
 			ctx, giveUp := context.WithCancel(t.Context())
 			var wg sync.WaitGroup
 			wg.Go(func() {
@@ -193,26 +208,19 @@ func TestNoStream(t *testing.T) {
 					t.Errorf("what hung: %+v", res)
 				}
 			})
-			eventually(t, func() bool { return c.InFlight() == 1 })
-			done := make(chan struct{})
-			wg.Go(func() {
-				for ; busy; c.answers.Add(1) {
-					select {
-					case <-done:
-						return
-					default:
-						pause(t)
-					}
-				}
-			})
+			wait.Until(t, "the push that hangs is under way", func() bool { return c.InFlight() == 1 })
 			p := r.push()
 			p.Token = other.DeviceToken
-			short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-			defer cancel()
-			if res := r.Send(short, p); res.Action != Retry || res.Maybe {
+			short, waited := expiring{t.Context(), make(chan struct{})}, make(chan Result)
+			go func() { waited <- r.Send(short, p) }()
+			wait.Until(t, "another push waits", func() bool { return underWay(2) })
+			if busy {
+				c.answers.Add(1)
+			}
+			close(short.expired)
+			if res := <-waited; res.Action != Retry || res.Maybe {
 				t.Errorf("what waited: %+v", res)
 			}
-			close(done)
 			if busy {
 				giveUp()
 			}
@@ -233,7 +241,7 @@ func TestNoStream(t *testing.T) {
 func TestConnectionOverBeforeAStream(t *testing.T) {
 	for _, before := range []int{0, 1} {
 		r := newRig(t, nil)
-		c := r.pool.take(strings.TrimPrefix(r.cfg.Host, "https://"))
+		c, _ := r.pool.take(strings.TrimPrefix(r.cfg.Host, "https://"))
 		request := func() (left bool, err error) {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.cfg.Host, strings.NewReader("{}"))
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // newChannel makes a channel and returns its id.
@@ -162,7 +162,7 @@ func TestSettings(t *testing.T) {
 		t.Errorf("%d streams after the script's reply", announced)
 	}
 	r.pass(time.Second)
-	web.Eventually(t, "the client acknowledges", func() bool { _, allowed := look(); return allowed == 1 })
+	wait.Until(t, "the client acknowledges", func() bool { _, allowed := look(); return allowed == 1 })
 	r.GoAway()
 	r.accepted(r.newPush(token, updateBody(r.clk.Now(), "update", "")))
 	if n, beyond := r.Connections(), r.Beyond(); n < 2 || beyond != 0 {

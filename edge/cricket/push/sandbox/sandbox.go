@@ -125,6 +125,7 @@ func (cfg *Config) complete() {
 	if cfg.wall == nil {
 		cfg.wall = time.Now
 	}
+	cfg.Clock = clock.ByWall(cfg.Clock) // it judges what is sent to it
 }
 
 // Account is what a provider gets from Apple: ids and the signing key.
