@@ -2,7 +2,6 @@ package threefc
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -11,10 +10,15 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// AccessList lists the roles in a league.
-func (s *Service) AccessList(tx *store.Tx, league string) ([]Access, error) {
+func (a Access) place() place { return place{id: a.UserID} }
+
+// AccessList lists a page of the roles in a league by user.
+func (s *Service) AccessList(tx *store.Tx, league string, page ListPage) (part []Access, next string, err error) {
 	p := s.plan(tx)
-	return list[Access](p, pkLeague+league, skACL), p.Err()
+	all := list[Access](p, pkLeague+league, skACL)
+	slices.SortFunc(all, inOrder)
+	part, next = cut(page, all)
+	return part, next, p.Err()
 }
 
 // Access reads a user's role in a league.
@@ -23,14 +27,15 @@ func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
 	return found[Access](p, aclKey(league, user), "Access"), p.Err()
 }
 
-// Grant gives a user a role. The last admin cannot lose it: the transaction checks another admin's row, also against other nodes. A
+// Grant gives a user a role, or offers it to somebody who has none yet (AcceptRole). The last admin cannot lose it: the transaction checks another admin's row, also against other nodes. A
 // former admin knows the code of the league's reusable invite, so its pointer is removed; the invite may not be on this node.
 func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, error) {
 	p := s.plan(tx)
 	was := optional[Access](p, aclKey(league, user))
-	if was != nil && was.Role == RoleAdmin && role != RoleAdmin {
+	counts := was != nil && was.counts()
+	if counts && was.Role == RoleAdmin && role != RoleAdmin {
 		all := list[Access](p, pkLeague+league, skACL)
-		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin })
+		i := slices.IndexFunc(all, func(a Access) bool { return a.UserID != user && a.Role == RoleAdmin && a.counts() })
 		if i < 0 {
 			return Change{}, cmp.Or(p.Err(), conflict("last_admin", "A league needs an admin: make somebody else one first."))
 		}
@@ -38,10 +43,31 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 		p.Write(p.Drop(shareKey(league)))
 	}
 	now := Access{LeagueID: league, UserID: user, Role: role, GrantedByUserID: by, Stamps: s.stamp(tx)}
+	if !counts && by != user {
+		now.Accepted = new(bool) // an offer: others must not decide who somebody is
+	}
 	replace(p, aclKey(league, user), was, now)
 	if by != user && !p.checks(aclKey(league, by)) {
 		p.stillAdmin(league, by)
 	}
+	return p.change("user", user)
+}
+
+// AcceptRole makes an offered role count. It ends the user's sessions that began with a code: they are from before the user has decided
+// whose codes to accept.
+func (s *Service) AcceptRole(tx *store.Tx, league, user string) (Change, error) {
+	p := s.plan(tx)
+	was := found[Access](p, aclKey(league, user), "Access")
+	if p.Err() != nil || was.counts() {
+		return p.change("user", user)
+	}
+	now := *was
+	now.Accepted, now.UpdatedAt = new(true), s.NowText(tx)
+	replace(p, aclKey(league, user), was, now)
+	p.stillAdmin(league, was.GrantedByUserID)
+	ended, err := s.EndSessions(tx, user, func(in *SignIn) bool { return in.ByCode })
+	p.Fail(err)
+	p.Writes = append(p.Writes, ended.Writes...)
 	return p.change("user", user)
 }
 
@@ -126,7 +152,7 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 		replace(p, InviteKey(code), in, now)
 	}
 	was := optional[Access](p, aclKey(in.LeagueID, user))
-	if was == nil || was.Role != RoleAdmin {
+	if was == nil || !was.counts() || was.Role != RoleAdmin {
 		now := Access{LeagueID: in.LeagueID, UserID: user, Role: in.Role, GrantedByUserID: in.CreatedByUserID, Stamps: s.stamp(tx)}
 		replace(p, aclKey(in.LeagueID, user), was, now)
 		p.under(leagueKey(in.LeagueID), l.Stamps)
@@ -138,16 +164,15 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 	return p.change("invite", code, "league", in.LeagueID)
 }
 
-// InviteMail returns the message that carries an invite link.
-func InviteMail(to, league, link string) Mail {
-	return Mail{To: to, Subject: "An invitation to organise a 3FC league", Text: fmt.Sprintf(
-		"You are invited to organise %s on 3FC. Open this link and sign in with this email address:\n\n%s\n", league, link)}
-}
-
-// Joins returns the game that a join code belongs to.
+// Joins returns the game that a join code belongs to. The game's row shows the code too: a node that is cut off may have that row alone.
 func (s *Service) Joins(tx *store.Tx, code string) (Scope, error) {
 	p := s.plan(tx)
-	return Scope{Kind: "game", ID: found[joinCode](p, JoinKey(code), "Join code").GameID}, p.Err()
+	if by := optional[joinCode](p, JoinKey(code)); by != nil {
+		return Scope{Kind: "game", ID: by.GameID}, p.Err()
+	}
+	game := p.gameOfCode(code)
+	p.Refuse(game == "", notFound("", "Join code was not found."))
+	return Scope{Kind: "game", ID: game}, p.Err()
 }
 
 // Claim records that a player is the given user. Nobody else can claim the player afterwards.
@@ -165,13 +190,15 @@ func (s *Service) Claim(tx *store.Tx, user, player string) (Change, error) {
 	return p.change("player", player)
 }
 
-// PlayerOf reads a player on behalf of a user, who must have a role in a league where the player appears.
-func (s *Service) PlayerOf(tx *store.Tx, user, id string) (*Player, error) {
+// PlayerOf reads a player on behalf of a session, whose user must have a role in the player's league or in one where the player appears.
+func (s *Service) PlayerOf(tx *store.Tx, in *SignIn, id string) (*Player, error) {
 	p := s.plan(tx)
 	player := must(p, s.Player, id)
-	in := scan[gamePlayer](p, pkGame, pkPlayer+id)
-	for i := range in {
-		if g := optional[Game](p, gameKey(in[i].GameID)); g != nil && s.Allow(tx, g.LeagueID, user, RoleViewer) == nil {
+	if player.LeagueID != "" && s.AllowSession(tx, player.LeagueID, in, RoleViewer) == nil {
+		return player, p.Err()
+	}
+	for _, league := range p.leaguesOf(in.Email) {
+		if s.AllowSession(tx, league, in, RoleViewer) == nil && p.playsIn(league, id) {
 			return player, p.Err()
 		}
 	}

@@ -20,7 +20,14 @@ func (r *rig) accept(code, user string) error {
 
 func (r *rig) grant(by, user, role string) {
 	r.t.Helper()
-	r.must(func(tx *store.Tx) (Change, error) { return r.Grant(tx, "l", by, user, role) })
+	r.grantIn("l", by, user, role)
+}
+
+// grantIn gives a user a role that they accept.
+func (r *rig) grantIn(league, by, user, role string) {
+	r.t.Helper()
+	r.must(func(tx *store.Tx) (Change, error) { return r.Grant(tx, league, by, user, role) })
+	r.must(func(tx *store.Tx) (Change, error) { return r.AcceptRole(tx, league, user) })
 }
 
 // A demoted admin cannot regain the role by an invite code: neither by the league's, whoever created it, nor by one they made for another

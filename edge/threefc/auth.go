@@ -2,12 +2,8 @@ package threefc
 
 import (
 	"cmp"
-	"crypto/rand"
 	"crypto/subtle"
-	"encoding/base64"
-	"fmt"
 	"net/mail"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,11 +13,10 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Lifetimes of sign-in tokens, codes and sessions.
+// Lifetimes of sign-in tokens and codes.
 const (
-	magicLife  = 15 * time.Minute
-	codeLife   = 15 * time.Minute
-	SignInLife = 24 * time.Hour
+	magicLife = 15 * time.Minute
+	codeLife  = 15 * time.Minute
 )
 
 // sideSignedIn holds hashes of the addresses that have signed in on this node. It is not replicated.
@@ -39,20 +34,6 @@ func Email(text string) (string, error) {
 		return "", fault.New(fault.Invalid, "invalid_email", "Field `email` must be a valid email address.")
 	}
 	return email, nil
-}
-
-// SignIn is a user's session.
-type SignIn struct {
-	SessionID string `json:"sessionId"`
-	Email     string `json:"email"`
-	CreatedAt string `json:"createdAt"`
-	ExpiresAt string `json:"expiresAt"`
-}
-
-func secret() string {
-	raw := make([]byte, 32)
-	_, _ = rand.Read(raw) // never fails: crypto/rand
-	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // authRow returns a token, code or session row. Its members are plain attributes, without a data member.
@@ -73,7 +54,7 @@ type Magic struct {
 // StartMagic creates a single-use token that signs an address in.
 func (s *Service) StartMagic(tx *store.Tx, email string) (m Magic, err error) {
 	now := s.Now(tx)
-	id, hidden := (&IDs{}).New(now), secret()
+	id, hidden := (&IDs{}).New(now), newSecret()
 	row := authRow(MagicKey(id), email, now, now.Add(magicLife))
 	row["tokenHash"] = attr.S(hashText(hidden))
 	_, err = tx.Put(*s.Create(row).Put)
@@ -84,9 +65,9 @@ func badMagic() error {
 	return fault.New(fault.Unauthorized, "invalid_or_expired_magic_link", "Invalid or expired magic link.")
 }
 
-// CompleteMagic signs in the holder of a token. Bad, used and expired tokens get the same error. Repeated requests with one
-// Idempotency-Key get the same session at every node, because its id is derived from the token's secret.
-func (s *Service) CompleteMagic(tx *store.Tx, token string, ids *IDs) (Change, error) {
+// CompleteMagic signs in the holder of a token, with the secret that the session's cookie will have. Bad, used and expired tokens get the
+// same error.
+func (s *Service) CompleteMagic(tx *store.Tx, token, secret string) (Change, error) {
 	id, hidden, ok := strings.Cut(token, ".")
 	if !ok || !IsID(id) {
 		return Change{}, badMagic()
@@ -96,72 +77,47 @@ func (s *Service) CompleteMagic(tx *store.Tx, token string, ids *IDs) (Change, e
 	if err != nil || subtle.ConstantTimeCompare([]byte(row["tokenHash"].Str()), []byte(hash)) != 1 {
 		return Change{}, cmp.Or(err, badMagic())
 	}
-	session := secret()
-	if ids.Seed != "" {
-		session = hashText(hidden + "\n" + ids.Seed)
-	}
-	return s.signIn(tx, MagicKey(id), row, session, "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
+	return s.signIn(tx, MagicKey(id), row, secret, "tokenHash = :h AND ", attr.Item{":h": attr.S(hash)})
 }
 
 // signIn uses up a token or code by one conditional update, and creates the session in the same transaction.
-func (s *Service) signIn(tx *store.Tx, from, row attr.Item, session, condition string, values attr.Item) (Change, error) {
+func (s *Service) signIn(tx *store.Tx, from, row attr.Item, secret, condition string, values attr.Item) (Change, error) {
 	now, email := s.Now(tx), row["email"].Str()
 	if until, _ := row["expiresAtEpoch"].Int(); row["usedAt"].Str() != "" || until < now.Unix() {
 		return Change{}, badMagic()
 	}
 	values[":now"], values[":at"] = attr.Int(now.Unix()), attr.S(stampOf(now))
 	unused := table.When(condition+"attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", values)
-	made := authRow(SignInKey(session), email, now, now.Add(SignInLife))
+	writes := []store.WriteItem{s.Update(from, "SET usedAt = :at, updatedAt = :at", unused)}
+	writes = append(writes, s.beginSession(secret, email, row["codeFrom"].Str(), now)...)
 	err := tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(stampOf(now)))
-	return Change{IDs: map[string]string{"session": session}, Writes: []store.WriteItem{
-		s.Update(from, "SET usedAt = :at, updatedAt = :at", unused), s.Create(made),
-	}}, err
+	return Change{IDs: map[string]string{"session": SessionID(secret)}, Writes: writes}, err
 }
 
-// SignedIn reads a session. It returns fault.Unauthorized if the session does not exist or has expired.
-func (s *Service) SignedIn(tx *store.Tx, session string) (*SignIn, error) {
-	row, err := tx.Get(s.Table, SignInKey(session))
-	until, _ := row["expiresAtEpoch"].Int()
-	if err == nil && s.Now(tx).Unix() >= until {
-		err = fault.New(fault.Unauthorized, "unauthorized", "Session is missing, invalid, or expired.")
-	}
-	return &SignIn{
-		SessionID: session, Email: row["email"].Str(), CreatedAt: row["createdAt"].Str(), ExpiresAt: stampOf(time.Unix(until, 0)),
-	}, err
-}
-
-// SignOut ends a session. It is no error if the session does not exist.
-func (s *Service) SignOut(tx *store.Tx, session string) error {
-	if !IsID(session) {
-		return nil
-	}
-	_, err := tx.Delete(store.DeleteItem{Table: s.Table, Key: SignInKey(session), NoOld: true})
-	return err
-}
-
-// CodeFor creates a single-use sign-in code for an address that has signed in on this node before, for a ground without mail. The code
-// gives access to all leagues of the address, so the requester must be an admin of each of them.
+// CodeFor creates a single-use sign-in code for an address that has signed in on this node before and has accepted a role in the league,
+// for a ground without mail. Its session counts only in leagues of the admin who asked for it.
 func (s *Service) CodeFor(tx *store.Tx, league, by, email string) (code, expiresAt string, err error) {
 	p := s.plan(tx)
-	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email)))
+	has := optional[Access](p, aclKey(league, email))
+	p.Refuse(has == nil, notFound("", "This email address has no role in this league: grant it access first."))
+	p.Refuse(has != nil && !has.counts(), conflict("role_not_accepted",
+		"The owner of this email address has not accepted their role in this league: they accept it after signing in by mail."))
+	known, err := tx.Side(sideSignedIn).Get([]byte(hashText(email))) // asked last: who signs in here is told to nobody without a role of theirs
 	p.Fail(err)
 	p.Refuse(known == nil, notFound("", "Nobody has signed in on this node with this email address."))
-	leagues := many(p, s.LeaguesOf, email)
-	p.Refuse(!slices.ContainsFunc(leagues, func(l OwnLeague) bool { return l.LeagueID == league }), notFound("", "This email address has no role in this league: grant it access first."))
-	for i := range leagues {
-		p.Fail(s.Allow(tx, leagues[i].LeagueID, by, RoleAdmin))
-	}
 	if p.Err() != nil {
 		return "", "", p.Err()
 	}
 	now := s.Now(tx)
 	code = newCode()
-	_, err = tx.Put(*s.Create(authRow(codeKey(code), email, now, now.Add(codeLife))).Put)
+	row := authRow(codeKey(code), email, now, now.Add(codeLife))
+	row["codeFrom"] = attr.S(by)
+	_, err = tx.Put(*s.Create(row).Put)
 	return code, stampOf(now.Add(codeLife)), err
 }
 
-// CompleteCode signs in the holder of an address's code.
-func (s *Service) CompleteCode(tx *store.Tx, email, text string) (Change, error) {
+// CompleteCode signs in the holder of an address's code, with the secret that the session's cookie will have.
+func (s *Service) CompleteCode(tx *store.Tx, email, text, secret string) (Change, error) {
 	code, ok := CodeOf(text)
 	if !ok {
 		return Change{}, badMagic()
@@ -170,17 +126,5 @@ func (s *Service) CompleteCode(tx *store.Tx, email, text string) (Change, error)
 	if err != nil || row["email"].Str() != email {
 		return Change{}, cmp.Or(err, badMagic())
 	}
-	return s.signIn(tx, codeKey(code), row, secret(), "email = :email AND ", attr.Item{":email": attr.S(email)})
-}
-
-// Mail is an email message.
-type Mail struct {
-	To, Subject, Text string
-	Until             time.Time // not sent afterwards; zero: no limit
-}
-
-// Mail returns the message that carries the link with the token.
-func (m *Magic) Mail(to, link string) Mail {
-	return Mail{To: to, Subject: "Your 3FC sign-in link", Until: parseTime(m.ExpiresAt), Text: fmt.Sprintf(
-		"Open this link to sign in to 3FC. It works once, for %d minutes:\n\n%s\n\nIf you did not ask for it, ignore this message.\n", int(magicLife.Minutes()), link)}
+	return s.signIn(tx, codeKey(code), row, secret, "email = :email AND ", attr.Item{":email": attr.S(email)})
 }

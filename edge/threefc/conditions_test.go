@@ -183,7 +183,7 @@ func TestStandsOrFalls(t *testing.T) {
 		"a league that who is no admin any more deletes": {
 			mine: func(r *rig) plan {
 				r.must(func(tx *store.Tx) (Change, error) { return r.CreateLeague(tx, boss, League{LeagueID: "m"}) })
-				r.must(func(tx *store.Tx) (Change, error) { return r.Grant(tx, "m", boss, "second", RoleAdmin) })
+				r.grantIn("m", boss, "second", RoleAdmin)
 				return func(tx *store.Tx) (Change, error) { return r.DeleteLeague(tx, "second", "m") }
 			},
 			while: func(r *rig) func() {
@@ -259,13 +259,16 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	if r.row(place) == nil {
 		t.Error("a partition that has not arrived yet was emptied")
 	}
+	r.must(func(tx *store.Tx) (Change, error) {
+		return r.PutSeasonTeam(tx, "s", "red", TeamName{Name: "Reds"})
+	})
 	dead, err := encode(deletedKey(pkSeason+"s"), tombstone{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.adopt(deletedKey(pkSeason+"s"), dead)
 	settle(pkSeason + "s")
-	if r.row(sessionKey("s", "d")) == nil {
+	if r.row(sessionKey("s", "d")) == nil || r.row(seasonTeamKey("s", "red")) == nil {
 		t.Error("a season that was created again was emptied")
 	}
 	if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.empty(tx, pkSeason+"s", &tombstone{}) }); !fault.Is(err, fault.Conflict) {

@@ -2,14 +2,17 @@ package threefc
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"strings"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/store/table"
 )
 
@@ -20,6 +23,7 @@ type Stamps struct {
 
 	raw string // data as read
 	sk  string // sort key as read: a goal is updated under its existing key
+	by  string // signature of what was counted into the row, as read
 }
 
 func (s *Stamps) stamps() *Stamps { return s }
@@ -53,6 +57,9 @@ func encode[T any, P stamped[T]](k attr.Item, v T) (attr.Item, error) {
 	it := maps.Clone(k)
 	it["entityType"], it["data"] = attr.S(entityOf(k)), attr.S(data)
 	it["createdAt"], it["updatedAt"] = attr.S(at.CreatedAt), attr.S(at.UpdatedAt)
+	if at.by != "" {
+		it[derived.By] = attr.S(at.by)
+	}
 	return it, nil
 }
 
@@ -78,10 +85,10 @@ func withOthers(data, raw string) (string, error) {
 
 // decode returns the record of a row. It ignores members that this version does not know.
 func decode[T any, P stamped[T]](it attr.Item) (v T, err error) {
-	if err := json.Unmarshal([]byte(it["data"].Str()), &v); err != nil {
-		return v, fmt.Errorf("a row of %s, made at %s: %w", it["entityType"].Str(), it["createdAt"].Str(), err) // no key: it may hold an address or a code
+	if err := table.JSON(it, "data", &v); err != nil {
+		return v, err
 	}
-	*P(&v).stamps() = Stamps{it["createdAt"].Str(), it["updatedAt"].Str(), it["data"].Str(), it["sk"].Str()}
+	*P(&v).stamps() = Stamps{it["createdAt"].Str(), it["updatedAt"].Str(), it["data"].Str(), it["sk"].Str(), it[derived.By].Str()}
 	return v, nil
 }
 
@@ -109,15 +116,39 @@ func many[T any](p *plan, read func(tx *store.Tx, of string) ([]T, error), of st
 	return all
 }
 
-// optional reads a record; nil if there is none or the row holds another entity.
+// optional reads a record; nil if there is none or the row holds another entity. A row that cannot be decoded is an error.
 func optional[T any, P stamped[T]](p *plan, k attr.Item) *T {
 	it := p.Get(k)
 	if it == nil || it["entityType"].Str() != entityOf(k) {
 		return nil
 	}
 	v, err := decode[T, P](it)
-	p.Fail(err)
+	if err != nil {
+		p.Unreadable(nameOf(k), it, err)
+	}
 	return &v
+}
+
+// readable is optional for one of many records: a row that cannot be decoded is skipped.
+func readable[T any, P stamped[T]](p *plan, k attr.Item) *T {
+	it := p.Get(k)
+	if it == nil || it["entityType"].Str() != entityOf(k) {
+		return nil
+	}
+	v, err := decode[T, P](it)
+	if err != nil {
+		p.Skip(it, err)
+		return nil
+	}
+	return &v
+}
+
+// isEmpty reports whether a partition has no rows of a prefix, readable or not.
+func (p *plan) isEmpty(pk, prefix string) bool {
+	for range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
+		return false
+	}
+	return p.Err() == nil
 }
 
 // found reads a record that must exist; format and args name it in the error.
@@ -130,36 +161,42 @@ func found[T any, P stamped[T]](p *plan, k attr.Item, format string, args ...any
 	return v
 }
 
-// scan reads the records with sort key sk in all partitions with a prefix. It skips their other rows, such as a game's goals.
-func scan[T any, P stamped[T]](p *plan, prefix, sk string) (all []T) {
-	q, pk := store.Scan{Table: p.Table, Prefix: prefix, Limit: 1}, ""
-	for more := p.Err() == nil; more; {
-		page, err := p.Tx.Scan(q)
-		p.Fail(err)
-		q.StartKey, more = page.LastKey, page.LastKey != nil
-		for _, first := range page.Items {
-			if first["pk"].Str() == pk { // another program's row sorts after ours
-				continue
-			}
-			pk = first["pk"].Str()
-			q.StartKey = key(pk, "~") // after all our sort keys, which begin with capitals
-			if v := optional[T, P](p, key(pk, sk)); v != nil {
-				all = append(all, *v)
+// scan reads the records with sort key sk in all partitions with a prefix, without those that cannot be decoded. It passes over their other
+// rows, such as a game's goals.
+func scan[T any, P stamped[T]](p *plan, prefix, sk string) iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		q, pk := store.Scan{Table: p.Table, Prefix: prefix, Limit: 1}, ""
+		for more := p.Err() == nil; more; {
+			page, err := p.Tx.Scan(q)
+			p.Fail(err)
+			q.StartKey, more = page.LastKey, page.LastKey != nil
+			for _, first := range page.Items {
+				if first["pk"].Str() == pk { // another program's row sorts after ours
+					continue
+				}
+				pk = first["pk"].Str()
+				q.StartKey = key(pk, "~") // after all our sort keys, which begin with capitals
+				if v := readable[T, P](p, key(pk, sk)); v != nil && !yield(v) {
+					return
+				}
 			}
 		}
 	}
-	return all
 }
 
-// list reads the records of a partition whose sort keys have a prefix, in key order.
+// list reads the records of a partition whose sort keys have a prefix, in key order, without those that cannot be decoded.
 func list[T any, P stamped[T]](p *plan, pk, prefix string) []T {
 	all := []T{}
 	for it := range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
-		if it["entityType"].Str() == entityOf(it) {
-			v, err := decode[T, P](it)
-			p.Fail(err)
-			all = append(all, v)
+		if it["entityType"].Str() != entityOf(it) {
+			continue
 		}
+		v, err := decode[T, P](it)
+		if err != nil {
+			p.Skip(it, err)
+			continue
+		}
+		all = append(all, v)
 	}
 	return all
 }
@@ -187,7 +224,7 @@ func replace[T any, P stamped[T]](p *plan, k attr.Item, was *T, v T) {
 		return
 	}
 	at, old := P(&v).stamps(), P(was).stamps()
-	at.CreatedAt, at.raw = old.CreatedAt, old.raw
+	at.CreatedAt, at.raw, at.by = old.CreatedAt, old.raw, cmp.Or(at.by, old.by)
 	put[T, P](p, k, v, seen(*old))
 }
 

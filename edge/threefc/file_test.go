@@ -1,7 +1,10 @@
 package threefc
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,11 +27,8 @@ func TestSeasonFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	load := func(f *File) (made int, err error) {
-		err = to.store.Update(t.Context(), func(tx *store.Tx) (err error) {
-			made, err = to.ImportSeason(tx, f)
-			return err
-		})
-		return made, err
+		out, err := to.ImportSeason(t.Context(), to.store, f, nil)
+		return out.Made, err
 	}
 	if _, err := load(&read); codeOf(err) != "" || err == nil {
 		t.Errorf("import without the league: %v", err)
@@ -62,6 +62,50 @@ func TestSeasonFile(t *testing.T) {
 		change(&bad.Rows[last])
 		if _, err := load(&bad); codeOf(err) != "bad_file" {
 			t.Errorf("%+v: %v", bad.Rows[last], err)
+		}
+	}
+}
+
+// An import writes a large file in slices, between which others write, whether its rows are large or many. One that ends on its way is
+// continued by the next, which writes the rest and no more; a third does not take the writer.
+func TestImportInSlices(t *testing.T) {
+	for name, file := range map[string]*File{"large rows": largeFile(2<<20, 390_000), "small rows": largeFile(300<<10, 600)} {
+		r := newRig(t)
+		r.must(func(tx *store.Tx) (Change, error) {
+			return r.CreateLeague(tx, boss, League{LeagueID: "l", Name: "League"})
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		slices := 0
+		load := func(ctx context.Context, half bool) (Imported, error) {
+			before, others := int64(0), r.store.Seq()
+			return r.ImportSeason(ctx, r.store, file, func(done, total int64) {
+				rows := r.store.Seq() - others
+				if size := done - before; rows > importRows || size > importBytes && rows > 1 {
+					t.Errorf("%s: one transaction wrote %d rows of %d bytes", name, rows, size)
+				}
+				if err := r.store.Update(t.Context(), func(tx *store.Tx) error { // somebody else
+					_, err := tx.Put(store.PutItem{Table: tableName, Item: key("OTHER#1", fmt.Sprint(done))})
+					return err
+				}); err != nil {
+					t.Error(err)
+				}
+				if slices++; half && done > total/2 {
+					stop()
+				}
+				before, others = done, r.store.Seq()
+			})
+		}
+		first, err := load(ctx, true)
+		if !errors.Is(err, context.Canceled) || first.Made == 0 || first.Made == len(file.Rows) || slices < 3 {
+			t.Errorf("%s: interrupted after %d slices: %+v %v", name, slices, first, err)
+		}
+		if second, err := load(t.Context(), false); err != nil || first.Made+second.Made != len(file.Rows) {
+			t.Errorf("%s: %+v, then %+v %v", name, first, second, err)
+		}
+		before := r.store.Seq()
+		if third, err := r.ImportSeason(t.Context(), r.store, file, nil); err != nil || third.Made != 0 || r.store.Seq() != before {
+			t.Errorf("%s: a third time: %+v %v", name, third, err)
 		}
 	}
 }

@@ -28,14 +28,18 @@ type Board struct {
 func (s *Service) CreateGame(tx *store.Tx, g Game) (Change, error) {
 	p := s.plan(tx)
 	session := must(p, s.Session, g.SessionID)
+	p.tooMany(pkSession+g.SessionID, pkGame, MaxGames, "games")
 	season := must(p, s.Season, session.SeasonID)
 	g.LeagueID, g.SeasonID, g.Stamps = season.LeagueID, season.SeasonID, s.stamp(tx)
 	g.JoinCode, g.Thirds = newCode(), []Third{}
 	g.Status, g.ThirdLengthMinutes = cmp.Or(g.Status, Scheduled), cmp.Or(g.ThirdLengthMinutes, usualLength)
-	create(p, "game", g, gameKey(g.GameID))
+	made := g
+	made.by = sign(gameKey(g.GameID), g)
+	create(p, "game", made, gameKey(g.GameID))
 	add(p, sessionGameKey(g.SessionID, g.GameStartTs, g.GameID), indexOf(&g))
 	add(p, JoinKey(g.JoinCode), joinCode{JoinCode: g.JoinCode, GameID: g.GameID, Stamps: g.Stamps})
 	p.begin(sessionMirror(g.SessionID), session.Stamps, g.CreatedAt)
+	p.begin(seasonMirror(g.SeasonID), season.Stamps, g.CreatedAt) // refuses the season's deletion by a node that does not know of this game
 	return p.change("game", g.GameID)
 }
 
@@ -93,32 +97,71 @@ func (p *plan) gameTeams(g *Game, goals []Goal) []GameTeam {
 	return all
 }
 
-// GamesOf lists the games of a session by start.
-func (s *Service) GamesOf(tx *store.Tx, session string) ([]Board, error) {
-	p, all := s.plan(tx), []Board{}
-	index := list[sessionGame](p, pkSession+session, pkGame)
-	for i := range index {
-		switch b, err := s.Board(tx, index[i].GameID); {
-		case fault.Is(err, fault.NotFound), err == nil && b.GameStartTs != index[i].GameStartTs: // another node will remove this index entry
+// entry is an entry in a session's index of its games.
+type entry struct{ start, game string }
+
+func (e entry) place() place { return place{e.start, e.game} }
+
+// entries returns the entries of a session's games, or of those of all sessions of a season, by start and id. They are read from the keys
+// alone.
+func (p *plan) entries(of Scope) (all []entry) {
+	sessions := []string{of.ID}
+	if of.Kind == "season" {
+		sessions = nil
+		for _, session := range many(p, p.Sessions, of.ID) {
+			sessions = append(sessions, session.SessionID)
+		}
+	}
+	for _, session := range sessions {
+		q := p.Under(pkSession+session, pkGame)
+		q.Projection = "sk"
+		for it := range p.Rows(p.Tx.QueryAll(q)) {
+			start, game, ok := strings.Cut(strings.TrimPrefix(it["sk"].Str(), pkGame), "#")
+			if ok {
+				all = append(all, entry{start, game})
+			}
+		}
+	}
+	slices.SortFunc(all, inOrder)
+	return all
+}
+
+// boards reads the games of entries. It leaves out those that cannot be read.
+func (p *plan) boards(entries []entry) []Board {
+	all := []Board{}
+	for _, e := range entries {
+		switch b, err := p.Board(p.Tx, e.game); {
+		case fault.Is(err, fault.NotFound), err == nil && b.GameStartTs != e.start: // another node will remove this entry
+		case table.IsUnreadable(err): // noted
 		case err != nil:
-			return nil, err
+			p.Fail(err)
+			return all
 		default:
 			all = append(all, *b)
 		}
 	}
-	return all, p.Err()
+	return all
+}
+
+// Games lists a page of the games of a session or a season by start and id.
+func (s *Service) Games(tx *store.Tx, of Scope, page ListPage) (all []Board, next string, err error) {
+	p := s.plan(tx)
+	part, next := cut(page, p.entries(of))
+	return p.boards(part), next, p.Err()
+}
+
+// LatestGames lists the games of a season that start last, by start and id, and whether there are earlier ones.
+func (s *Service) LatestGames(tx *store.Tx, season string, most int) (all []Board, earlier bool, err error) {
+	p := s.plan(tx)
+	entries := p.entries(Scope{"season", season})
+	first := max(0, len(entries)-most)
+	return p.boards(entries[first:]), first > 0, p.Err()
 }
 
 // SeasonGames lists the games of a season by start and id.
 func (s *Service) SeasonGames(tx *store.Tx, season string) ([]Board, error) {
-	p, all := s.plan(tx), []Board{}
-	for _, session := range many(p, s.Sessions, season) {
-		all = append(all, many(p, s.GamesOf, session.SessionID)...)
-	}
-	slices.SortFunc(all, func(a, b Board) int {
-		return cmp.Or(strings.Compare(a.GameStartTs, b.GameStartTs), strings.Compare(a.GameID, b.GameID))
-	})
-	return all, p.Err()
+	p := s.plan(tx)
+	return p.boards(p.entries(Scope{"season", season})), p.Err()
 }
 
 // GamePatch holds changes to a game; nil leaves a field as it is.
@@ -151,42 +194,19 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 	return p.change("game", id)
 }
 
-// DeleteGame deletes a game and everything in it. The session's last game takes the session with it.
+// DeleteGame deletes a game and everything in it: its row and the pointers to it at once, the rest by Take. The session stays, even if it is
+// empty then.
 func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, id)
-	dead := tombstone{GameID: id, SessionID: g.SessionID, GameStartTs: g.GameStartTs, JoinCode: g.JoinCode, MadeAt: g.CreatedAt, Stamps: s.stamp(tx)}
 	p.remove(gameKey(id), g.Stamps)
 	p.Write(p.Drop(sessionGameKey(g.SessionID, g.GameStartTs, id)))
 	if g.JoinCode != "" {
 		p.Write(p.Drop(JoinKey(g.JoinCode)))
 	}
-	p.endSession(&dead, 1)
 	p.stillAdmin(g.LeagueID, user)
-	p.bury(pkGame+id, dead)
+	p.bury(pkGame+id, tombstone{GameID: id, SessionID: g.SessionID, GameStartTs: g.GameStartTs, JoinCode: g.JoinCode, Stamps: s.stamp(tx)})
 	return p.change()
-}
-
-// endSession removes the session of a deleted game if at most few games are left in it. The cloud refuses the removal if any node creates
-// a game in it meanwhile, or if a game remains because its own deletion was refused. A session created after the deletion is a different
-// one and stays. It also stays if this node does not know its newest game, identified by the time that begin recorded.
-func (p *plan) endSession(of *tombstone, few int) {
-	session := optional[Session](p, sessionMirror(of.SessionID))
-	games := list[sessionGame](p, pkSession+of.SessionID, pkGame)
-	if session == nil || len(games) > few || session.CreatedAt > of.CreatedAt {
-		return
-	}
-	dead := scan[tombstone](p, pkGame, skDeleted)
-	dead = slices.DeleteFunc(dead, func(o tombstone) bool { return o.SessionID != of.SessionID || few > 0 && o.GameID == of.GameID })
-	last := func(o tombstone) bool { return o.MadeAt == session.UpdatedAt }
-	if session.UpdatedAt != session.CreatedAt && !last(*of) && !slices.ContainsFunc(dead, last) {
-		return
-	}
-	p.Write(p.Drop(sessionKey(session.SeasonID, of.SessionID)))
-	p.remove(sessionMirror(of.SessionID), session.Stamps)
-	for i := range dead {
-		p.Write(p.Check(gameKey(dead[i].GameID), table.When(absent, nil)))
-	}
 }
 
 // PutGameTeam names a team of a game.
@@ -199,6 +219,11 @@ func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Chan
 	was := optional[GameTeam](p, gameTeamKey(game, team))
 	t := b.Teams[slices.Index(TeamIDs(), team)]
 	t.Stamps, t.Name, t.Color = s.stamp(tx), n.Name, cmp.Or(n.Color, t.Color)
+	if was != nil { // what is counted into it is not this request's
+		t.Scored, t.Conceded = was.Scored, was.Conceded
+	} else {
+		t.by = sign(gameTeamKey(game, team), t)
+	}
 	replace(p, gameTeamKey(game, team), was, t)
 	p.under(gameKey(game), b.Stamps)
 	return p.change("team", team)
@@ -259,6 +284,7 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	at := s.NowText(tx)
 	g.Status, g.FinishedAt, g.UpdatedAt = Finished, &at, at
 	g.Result = ResultOf(b.Teams, newest(at, b.Goals))
+	g.by = sign(gameKey(game), g)
 	replace(p, gameKey(game), &was, g)
 	for _, id := range TeamIDs() {
 		p.Write(p.Check(gameTeamKey(game, id), table.When("attribute_exists(pk)", nil)))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -94,7 +95,7 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	team, ok := in[g.ScorerPlayerID]
 	switch {
 	case !ok:
-		return invalid("scorer_not_rostered", "The scorer is not in a team of this game.")
+		return p.unplaced(game, g.ScorerPlayerID, "scorer_not_rostered", "The scorer is not in a team of this game.")
 	case g.OwnGoal && team.TeamID != g.ConcedingTeamID:
 		return invalid("scorer_not_on_conceding_team", "The scorer of an own goal must play for the conceding team.")
 	case !g.OwnGoal && team.TeamID != *g.ScoringTeamID:
@@ -102,10 +103,16 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	}
 	for _, id := range g.AssistPlayerIDs {
 		if _, ok := in[id]; !ok {
-			return invalid("assist_not_rostered", "A player with an assist is not in a team of this game.")
+			return p.unplaced(game, id, "assist_not_rostered", "A player with an assist is not in a team of this game.")
 		}
 	}
 	return nil
+}
+
+// unplaced returns the refusal of a player who is in no team of a game. It looks for the row that is missing, which may be in the cloud.
+func (p *plan) unplaced(game, player, code, why string) error {
+	p.Look(gamePlayerKey(game, player))
+	return cmp.Or(p.Err(), error(fault.New(fault.Invalid, code, "%s", why).ForLack()))
 }
 
 // NewGoal is a goal to create.
@@ -192,7 +199,10 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	}
 	goals := p.goals(g)
 	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
-	p.Refuse(i < 0 && action == goalUndone, conflict("latest_goal_changed", "The latest goal has changed."))
+	if i < 0 {
+		p.Look(markerKey(game, event)) // it goes with the goal, which may be in the cloud
+	}
+	p.Refuse(i < 0 && action == goalUndone, fault.New(fault.Conflict, "latest_goal_changed", "The latest goal has changed.").ForLack())
 	if p.Refuse(i < 0, notFound("", "This goal is no longer in the game.")); p.Err() != nil {
 		return Change{}, p.Err()
 	}

@@ -26,15 +26,14 @@ func (s *Service) Rest(tx *store.Tx, _ []string) ([]attr.Value, error) {
 }
 
 // interest returns the partitions whose keys have a prefix, and the missing partitions that their rows point to: those of live games
-// if open is set, else all others.
+// if open is set, else all others. A game whose row cannot be decoded counts as not live.
 func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.Value, err error) {
 	var g Game // game of the current rows: its METADATA row sorts before those of its players
 	p := s.plan(tx)
 	for it := range p.Rows(tx.ScanAll(store.Scan{Table: s.Table, Prefix: prefix})) {
 		pk, sk := it["pk"].Str(), it["sk"].Str()
 		if sk == skMeta && strings.HasPrefix(pk, pkGame) {
-			g, err = decode[Game](it)
-			p.Fail(err)
+			g = p.decodedGame(it)
 		}
 		if played := pk == pkGame+g.GameID && g.Status == Live && g.FinishedAt == nil; played != open {
 			continue
@@ -42,14 +41,33 @@ func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.V
 		if sk == skMeta && slices.ContainsFunc([]string{pkLeague, pkSeason, pkSession, pkGame}, func(of string) bool { return strings.HasPrefix(pk, of) }) {
 			all = append(all, it["pk"])
 		}
-		next, err := leads(pk, it)
-		p.Fail(err)
+		next := p.leadsTo(pk, it)
 		wanted := next != "" && (open || !strings.HasPrefix(next, pkPlayer)) && (g.FinishedAt == nil || !strings.HasPrefix(next, pkJoin))
 		if wanted && !p.here(next) {
 			all = append(all, attr.S(next))
 		}
 	}
 	return all, p.Err()
+}
+
+// decodedGame decodes the row of a game; it is empty if that fails.
+func (p *plan) decodedGame(it attr.Item) Game {
+	g, err := decode[Game](it)
+	if err != nil {
+		p.Skip(it, err)
+		return Game{}
+	}
+	return g
+}
+
+// leadsTo is leads for a row that may be unreadable, and then leads nowhere.
+func (p *plan) leadsTo(of string, it attr.Item) (pk string) {
+	pk, err := leads(of, it)
+	if err != nil {
+		p.Skip(it, err)
+		return ""
+	}
+	return pk
 }
 
 // here reports whether this node has the main row of a partition.

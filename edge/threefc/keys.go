@@ -34,6 +34,7 @@ const (
 	pkMagic   = "AUTH_MAGIC#"
 	pkSignIn  = "AUTH_SESSION#"
 	pkCode    = "AUTH_CODE#"
+	pkSlug    = "LEAGUE_SLUG#" // leads to the leagues with a slug
 
 	skTeam   = "TEAM#"
 	skRoster = "ROSTER#"
@@ -42,6 +43,8 @@ const (
 	skAudit  = "AUDIT#GOAL#"
 
 	skOperation = "GOAL_CORRECTION#"
+	skUndone    = "GOAL_UNDONE#"
+	skLeagues   = "LEAGUES"
 	skACL       = "ACL#USER#"
 )
 
@@ -68,6 +71,10 @@ func deletedKey(pk string) attr.Item              { return key(pk, skDeleted) }
 func sessionGameKey(session, start, game string) attr.Item {
 	return key(pkSession+session, pkGame+start+"#"+game)
 }
+
+// gameOfEntry returns the game of an entry in a session, by the entry's sort key.
+func gameOfEntry(sk string) string { return sk[strings.LastIndex(sk, "#")+1:] }
+
 func rosterKey(game, team, player string) attr.Item {
 	return key(pkGame+game, skRoster+team+"#"+player)
 }
@@ -78,6 +85,9 @@ func operationKey(game, operation string) attr.Item {
 	return key(pkGame+game, skOperation+operation)
 }
 func auditKey(game, at, audit string) attr.Item { return key(pkGame+game, skAudit+at+"#"+audit) }
+
+func slugKey(slug string) attr.Item          { return key(pkSlug+slug, skLeagues) }
+func undoneKey(game, event string) attr.Item { return key(pkGame+game, skUndone+event) }
 
 // SignInKey returns the key of a sign-in session.
 func SignInKey(session string) attr.Item { return key(pkSignIn+session, skMeta) }
@@ -90,6 +100,12 @@ func InviteKey(code string) attr.Item { return key(pkInvite+code, skMeta) }
 
 // MagicKey returns the key of a magic-link token, by its id.
 func MagicKey(token string) attr.Item { return key(pkMagic+token, skMeta) }
+
+// userSessionKey returns the key of the row by which a user finds one of their sessions.
+func userSessionKey(email, session string) attr.Item { return key(pkUser+email, pkSession+session) }
+
+// UserKey returns the key of any row in a user's partition.
+func UserKey(email string) attr.Item { return userSessionKey(email, "") }
 
 // OnceKey returns the key of the row that records the first use of an Idempotency-Key.
 func OnceKey(scope, once string) attr.Item { return key(pkOnce+scope+"#"+once, skMeta) }
@@ -105,8 +121,8 @@ var filed = map[string]string{
 // unfiled maps them for the other rows, except for tombstones.
 var unfiled = map[string]string{
 	pkLeague + skMeta: "league", pkLeague + "ACL#": "acl", pkLeague + "INVITE#": "inviteShare", pkInvite + skMeta: "leagueInvite",
-	pkUser + pkPlayer: "playerClaim", pkGame + skState: "goalState", pkGame + "AUDIT#": "goalAudit", pkGame + skOperation: "goalCorrectionOperation",
-	pkMagic + skMeta: "magicToken", pkSignIn + skMeta: "session", pkCode + skMeta: "signInCode", pkOnce + skMeta: "idempotency",
+	pkUser + pkPlayer: "playerClaim", pkUser + pkSession: "userSession", pkGame + skState: "goalState", pkGame + "AUDIT#": "goalAudit", pkGame + skOperation: "goalCorrectionOperation", pkGame + skUndone: "goalUndone",
+	pkMagic + skMeta: "magicToken", pkSignIn + skMeta: "session", pkCode + skMeta: "signInCode", pkOnce + skMeta: "idempotency", pkSlug + skLeagues: "leagueSlug",
 }
 
 // kind returns the first parts of a row's two keys.
@@ -122,6 +138,16 @@ func entityOf(k attr.Item) string {
 	}
 	of := kind(k["pk"].Str(), k["sk"].Str())
 	return cmp.Or(filed[of], unfiled[of])
+}
+
+// nameOf returns the name for people of the kind of row with a key.
+func nameOf(k attr.Item) string {
+	words := map[string]string{
+		"acl": "role in a league", "gameJoinCode": "join code", "gamePlayer": "player of a game", "gameTeam": "team of a game", "goalAudit": "change of a goal",
+		"goalCorrectionOperation": "correction of a goal", "goalEventId": "mark of a goal", "goalState": "summary of a game's goals", "goalUndone": "note of a goal that was taken back", "inviteShare": "invite",
+		"leagueInvite": "invite", "leagueSlug": "address of a league", "playerClaim": "claim of a player", "userSession": "session of a user", "roster": "place in a team", "sessionGame": "entry of a session",
+	}
+	return cmp.Or(words[entityOf(k)], entityOf(k))
 }
 
 // maxID is the maximum length of an id, in bytes.

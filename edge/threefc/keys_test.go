@@ -56,7 +56,10 @@ func TestRowsByHand(t *testing.T) {
 	if l := view(r, func(tx *store.Tx) (*League, error) { return r.League(tx, "l") }); *l.Slug != "lg" || l.CreatedAt != "2026-02-18T10:00:00.000Z" {
 		t.Errorf("%+v", l)
 	}
-	if all := view(r, func(tx *store.Tx) ([]OwnLeague, error) { return r.LeaguesOf(tx, "a@b.c") }); len(all) != 1 || all[0].Access.Role != RoleAdmin {
+	if all := view(r, func(tx *store.Tx) (all []OwnLeague, err error) {
+		all, _, err = r.LeaguesOf(tx, "a@b.c", ListPage{Limit: 10})
+		return all, err
+	}); len(all) != 1 || all[0].Access.Role != RoleAdmin {
 		t.Errorf("%+v", all)
 	}
 	if all := view(r, func(tx *store.Tx) ([]Season, error) { return r.Seasons(tx, "l") }); len(all) != 1 || all[0].SeasonID != "s" {
@@ -113,7 +116,7 @@ func TestRowsOfOurs(t *testing.T) {
 		{"SESSION#d", "METADATA", "session", `{"seasonId":"s","sessionId":"d","sessionDate":"2026-07-04"}`},
 		{"SESSION#d", "GAME#2026-07-04T10:00:00.000Z#g", "sessionGame", `{"sessionId":"d","gameId":"g","gameStartTs":"2026-07-04T10:00:00.000Z","leagueId":"l","seasonId":"s"}`},
 		{"JOIN_CODE#" + code, "METADATA", "gameJoinCode", `{"joinCode":"` + code + `","gameId":"g"}`},
-		{"PLAYER#r1", "PROFILE", "player", `{"playerId":"r1","nickname":"Player r1","claimedByUserId":null}`},
+		{"PLAYER#r1", "PROFILE", "player", `{"playerId":"r1","nickname":"Player r1","claimedByUserId":null,"leagueId":"l"}`}, // leagueId is ours
 		{"GAME#g", "PLAYER#r1", "gamePlayer", `{"gameId":"g","playerId":"r1","teamId":"red"}`},
 		{"GAME#g", "ROSTER#red#r1", "roster", `{"gameId":"g","teamId":"red","playerId":"r1"}`},
 		{"GAME#g", "GOAL#1#0001#" + event, "goal", `{"gameId":"g","eventId":"` + event + `","third":1,"thirdMinute":1,"gameMinute":1,"elapsedSeconds":0,"stoppageMinute":null,` +

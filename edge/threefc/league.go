@@ -1,7 +1,6 @@
 package threefc
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -35,13 +34,25 @@ func create[T any, P stamped[T]](p *plan, what string, v T, keys ...attr.Item) {
 	p.Write(p.Check(deletedKey(keys[len(keys)-1]["pk"].Str()), unused))
 }
 
-// CreateLeague creates a league and makes its creator an admin.
+// CreateLeague creates a league and makes its creator an admin. It refuses a user who has created as many leagues as one may.
 func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, error) {
 	p := s.plan(tx)
+	p.mayCreateLeague(user)
 	l.CreatedByUserID, l.Stamps = user, s.stamp(tx)
 	create(p, "league", l, leagueKey(l.LeagueID))
 	add(p, aclKey(l.LeagueID, user), Access{LeagueID: l.LeagueID, UserID: user, Role: RoleAdmin, GrantedByUserID: user, Stamps: l.Stamps})
+	if l.Slug != nil {
+		p.list(*l.Slug, l.LeagueID, "ADD")
+	}
 	return p.change("league", l.LeagueID)
+}
+
+// list adds a league to the row of its slug (ADD), or removes it (DELETE). By that row a node finds a league that it has not read. It is only a
+// pointer: two leagues may have one slug, and the older one gets the address.
+func (p *plan) list(slug, league, verb string) {
+	ids, err := attr.SS(league)
+	p.Fail(err)
+	p.Write(p.Update(slugKey(slug), verb+" leagueIds :league", table.When("", attr.Item{":league": ids})))
 }
 
 // League reads a league.
@@ -50,46 +61,28 @@ func (s *Service) League(tx *store.Tx, id string) (*League, error) {
 	return found[League](p, leagueKey(id), "League %s", id), p.Err()
 }
 
-// PublicLeagues lists all leagues by name.
-func (s *Service) PublicLeagues(tx *store.Tx) ([]League, error) {
-	p := s.plan(tx)
-	all := scan[League](p, pkLeague, skMeta)
-	slices.SortFunc(all, func(a, b League) int {
-		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.LeagueID, b.LeagueID))
-	})
-	return all, p.Err()
-}
-
 // OwnLeague is a league with the reader's role in it.
 type OwnLeague struct {
 	League
 	Access struct {
-		Role string `json:"role"`
+		Role     string `json:"role"`
+		Accepted *bool  `json:"accepted,omitempty"` // as Access.Accepted
 	} `json:"access"`
 }
 
-// LeaguesOf lists the leagues of a user by name.
-func (s *Service) LeaguesOf(tx *store.Tx, user string) ([]OwnLeague, error) {
-	p, out := s.plan(tx), []OwnLeague{}
-	all, err := s.PublicLeagues(tx)
-	p.Fail(err)
-	for i := range all {
-		if a := optional[Access](p, aclKey(all[i].LeagueID, user)); a != nil {
-			one := OwnLeague{League: all[i]}
-			one.Access.Role = a.Role
-			out = append(out, one)
-		}
-	}
-	return out, p.Err()
-}
+// Offered reports whether a user's role in the league waits to be accepted.
+func (l *OwnLeague) Offered() bool { return l.Access.Accepted != nil && !*l.Access.Accepted }
 
 // DeleteLeague deletes a league without seasons.
 func (s *Service) DeleteLeague(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	l := must(p, s.League, id)
-	p.Refuse(len(many(p, s.Seasons, id)) > 0, conflict("league_has_seasons", "Cannot delete league with existing seasons."))
+	p.Refuse(!p.isEmpty(pkLeague+id, pkSeason), conflict("league_has_seasons", "Cannot delete league with existing seasons."))
 	p.remove(leagueKey(id), l.Stamps)
 	p.stillAdmin(id, user)
+	if l.Slug != nil && p.Get(slugKey(*l.Slug)) != nil {
+		p.list(*l.Slug, id, "DELETE")
+	}
 	p.bury(pkLeague+id, tombstone{Stamps: s.stamp(tx)})
 	return p.change()
 }
@@ -107,6 +100,7 @@ func (p *plan) bury(pk string, of tombstone) {
 func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 	p := s.plan(tx)
 	l := must(p, s.League, se.LeagueID)
+	p.tooMany(pkLeague+se.LeagueID, pkSeason, MaxSeasons, "seasons")
 	se.Stamps = s.stamp(tx)
 	create(p, "season", se, seasonKey(se.LeagueID, se.SeasonID), seasonMirror(se.SeasonID))
 	p.begin(leagueKey(se.LeagueID), l.Stamps, se.CreatedAt)
@@ -125,11 +119,13 @@ func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
 	return list[Season](p, pkLeague+league, pkSeason), p.Err()
 }
 
-// DeleteSeason deletes a season without sessions.
+// DeleteSeason deletes a season without games. Take removes its sessions.
 func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	se := must(p, s.Season, id)
-	p.Refuse(len(many(p, s.Sessions, id)) > 0, conflict("season_has_games", "Cannot delete season with existing games."))
+	games, err := s.HasGames(tx, id)
+	p.Fail(err)
+	p.Refuse(games, conflict("season_has_games", "Cannot delete season with existing games."))
 	p.remove(seasonMirror(id), se.Stamps)
 	p.Write(p.Drop(seasonKey(se.LeagueID, id)))
 	p.stillAdmin(se.LeagueID, user)
@@ -137,10 +133,34 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	return p.change()
 }
 
+// HasGames reports whether any session of a season has a game.
+func (s *Service) HasGames(tx *store.Tx, season string) (bool, error) {
+	p := s.plan(tx)
+	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkSeason+season, pkSession))) {
+		if p.isPlayed(strings.TrimPrefix(it["sk"].Str(), pkSession)) {
+			return true, p.Err()
+		}
+	}
+	return false, p.Err()
+}
+
+// isPlayed reports whether a session has a game. An entry whose game was deleted, and which is still to be removed, does not count; one whose
+// game has not come from another node does.
+func (p *plan) isPlayed(session string) bool {
+	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkSession+session, pkGame))) {
+		game := gameOfEntry(it["sk"].Str())
+		if p.Get(gameKey(game)) != nil || p.Get(deletedKey(pkGame+game)) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // CreateSession creates a session and its mirror.
 func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 	p := s.plan(tx)
 	season := must(p, s.Season, se.SeasonID)
+	p.tooMany(pkSeason+se.SeasonID, pkSession, MaxSessions, "sessions")
 	se.Stamps = s.stamp(tx)
 	create(p, "session", se, sessionKey(se.SeasonID, se.SessionID), sessionMirror(se.SessionID))
 	p.begin(seasonMirror(se.SeasonID), season.Stamps, se.CreatedAt)
@@ -157,8 +177,17 @@ func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
 func (s *Service) Sessions(tx *store.Tx, season string) ([]Session, error) {
 	p := s.plan(tx)
 	all := list[Session](p, pkSeason+season, pkSession)
-	slices.SortStableFunc(all, func(a, b Session) int { return strings.Compare(a.SessionDate, b.SessionDate) })
+	slices.SortFunc(all, inOrder)
 	return all, p.Err()
+}
+
+func (s Session) place() place { return place{s.SessionDate, s.SessionID} }
+
+// SessionsPage lists a page of the sessions of a season by date and id.
+func (s *Service) SessionsPage(tx *store.Tx, season string, page ListPage) (part []Session, next string, err error) {
+	all, err := s.Sessions(tx, season)
+	part, next = cut(page, all)
+	return part, next, err
 }
 
 // SeasonTeams returns the three teams of a season. Teams that no admin has named have their default names.
@@ -201,7 +230,8 @@ func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (
 
 // stillAdmin checks that a user has not lost the admin role in the meantime, at any node.
 func (p *plan) stillAdmin(league, user string) {
-	p.Write(p.Check(aclKey(league, user), table.When("attribute_exists(pk) AND contains(#data, :role)", attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`)})))
+	p.Write(p.Check(aclKey(league, user), table.When("attribute_exists(pk) AND contains(#data, :role) AND NOT contains(#data, :offered)",
+		attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`), ":offered": attr.S(`"accepted":false`)})))
 }
 
 // Allow refuses a user who has neither the required role in a league nor a stronger one.
@@ -211,7 +241,7 @@ func (s *Service) Allow(tx *store.Tx, league, user, role string) error {
 	switch {
 	case p.Err() != nil:
 		return p.Err()
-	case a != nil && a.Role != "" && (a.Role == RoleAdmin || a.Role == role || role == RoleViewer):
+	case a != nil && a.counts() && (a.Role == RoleAdmin || a.Role == role || role == RoleViewer):
 		return nil
 	case role == RoleAdmin:
 		return fault.New(fault.Forbidden, "admin_required", "Admin role is required for league %s.", league)

@@ -83,6 +83,8 @@ type Get = func(key attr.Item) (attr.Item, error)
 //	                                                          again later; if the id is now another game's, a person decides
 //	deletion of what was deleted elsewhere, or of a goal      it has taken effect
 //	that was, whose request another node has answered
+//	a goal that was changed at one node and taken back at    it is taken back, whichever came first, and a note shows the scorers what
+//	another                                                  was changed; if it was taken back at both, there is nothing to do
 //	deletion of a session's last game                         the session stays: another node created a game in it
 //	a game's or a team's row                                  by member: ours if only we changed it; times of thirds set in the cloud stay
 //	a row with the same data in the cloud                     it has taken effect
@@ -92,17 +94,20 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	has := func(is func(r Refused) bool) bool { return slices.ContainsFunc(all, is) }
 	every := func(is func(r Refused) bool) bool { return !has(func(r Refused) bool { return !is(r) }) }
 	of := func(r Refused) bool { return inPK(r, pkGame) && (inSK(r, skMeta) || inSK(r, skTeam)) }
+	c, isCorrection := correctionOf(all, behind)
 	switch i := slices.IndexFunc(all, of); {
 	case has(used) && len(unanswered(get, all, behind)) == 0:
 		return nil, true
-	case has(func(r Refused) bool { return inPK(r, pkMagic) || inPK(r, pkCode) || inPK(r, pkSignIn) }):
+	case has(isSignInProof) || every(isSessionRow):
 		return nil, true
 	case has(accepted):
 		return nil, len(behind) == 0
-	case (every(state) || every(removal)) && !slices.ContainsFunc(behind, func(r Refused) bool { return !exported(r) && !r.Drops() }):
+	case (every(state) || every(removal)) && areRepeatable(behind):
 		return nil, true
 	case has(func(r Refused) bool { return inSK(r, skRoster) }):
 		return nil, !slices.ContainsFunc(behind, func(r Refused) bool { return !placing(r) }) && (has(met) || len(game(get, all)) == 0)
+	case !has(used) && isCorrection && c.isUndone() && len(game(get, all)) > 0:
+		return s.undone(c)
 	case i >= 0 && all[i].View == nil && !has(used):
 		return deletion(get, all[i], all, len(behind) > 0)
 	case i >= 0 && all[i].View != nil:
@@ -110,16 +115,32 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	case has(used):
 		return s.corrected(get, all, behind)
 	case every(func(r Refused) bool { return says(r) || inPK(r, pkOnce) && r.Remote == nil }) && len(behind) == 0:
-		p := s.plan(nil)
-		for i := range all {
-			if inPK(all[i], pkOnce) {
-				p.again(all[i].Again)
-			}
-		}
-		return p.Writes, true
+		return s.keysOf(all), true
 	}
 	return nil, false
 }
+
+// areRepeatable reports whether nothing is lost with later writes: each is an export, which is made again, or deletes its row.
+func areRepeatable(behind []Refused) bool {
+	return !slices.ContainsFunc(behind, func(r Refused) bool { return !exported(r) && !r.Drops() })
+}
+
+// keysOf returns the writes of the rows of Idempotency-Keys.
+func (s *Service) keysOf(all []Refused) []store.WriteItem {
+	p := s.plan(nil)
+	for i := range all {
+		if inPK(all[i], pkOnce) {
+			p.again(all[i].Again)
+		}
+	}
+	return p.Writes
+}
+
+// isSignInProof reports whether a row is a token or code with which somebody signed in.
+func isSignInProof(r Refused) bool { return inPK(r, pkMagic) || inPK(r, pkCode) }
+
+// isSessionRow reports whether a row is a session, or the row by which its owner finds it.
+func isSessionRow(r Refused) bool { return inPK(r, pkSignIn) || inPK(r, pkUser) && inSK(r, pkSession) }
 
 // deletion resolves a refused deletion of a game.
 func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.WriteItem, ok bool) {
@@ -186,8 +207,8 @@ func (s *Service) Secret(_ *store.Tx, k attr.Item) (bool, error) {
 	return strings.HasPrefix(pk, "AUTH_") || strings.HasPrefix(pk, pkInvite), nil
 }
 
-// derived lists the computed members. A merge keeps theirs, except for a result that they lack; the consumer recomputes them.
-var derived = []string{"result", "scored", "conceded"}
+// computedMembers are those that are counted. A merge keeps theirs, except for a result that they lack; the consumer recomputes them.
+var computedMembers = []string{"result", "scored", "conceded"}
 
 // joined applies our changes to the cloud's row; ok is false if a person must decide, as when both sides changed the same member.
 func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool) {
@@ -228,7 +249,7 @@ func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool)
 func member(name, ours, theirs, was string, started bool) (now string, ok bool) {
 	both := theirs != was
 	switch {
-	case ours == theirs, ours == was, slices.Contains(derived, name) && !(name == "result" && theirs == "null"):
+	case ours == theirs, ours == was, slices.Contains(computedMembers, name) && !(name == "result" && theirs == "null"):
 		return theirs, true
 	case started && (name == "thirdLengthMinutes" || name == "status" && ours == `"`+Scheduled+`"`):
 		return "", false // it is locked there
@@ -267,7 +288,7 @@ func (s *Service) said(get Get, r Refused, ours, theirs map[string]json.RawMessa
 // computed reports whether two images of a row differ only in computed members.
 func computed(base, ours map[string]json.RawMessage) bool {
 	for name, v := range ours {
-		if string(v) != string(base[name]) && !slices.Contains(derived, name) {
+		if string(v) != string(base[name]) && !slices.Contains(computedMembers, name) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -261,13 +262,22 @@ func (r *rig) merged(all []Refused, behind ...Refused) {
 	r.must(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil })
 }
 
-// Deleting a session's last game while another node creates a game in it deletes only the game. Deleting a game already deleted at
-// another node takes effect.
+// In earlier versions a session was deleted with its last game, in one transaction, and such transactions may still wait to be sent. If another
+// node has created a game in the session meanwhile, only the game is deleted. Deleting a game already deleted at another node takes effect.
 func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	r := newRig(t)
 	r.league()
 	r.now = r.now.Add(time.Second)
-	remove := func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "g") }
+	withSession := func(tx *store.Tx, game string) (Change, error) {
+		c, err := r.DeleteGame(tx, boss, game)
+		session, sessionErr := r.Session(tx, "d")
+		p := r.plan(tx)
+		p.Write(p.Drop(sessionKey("s", "d")))
+		p.remove(sessionMirror("d"), session.Stamps)
+		c.Writes = append(c.Writes, p.Writes...)
+		return c, errors.Join(err, sessionErr)
+	}
+	remove := func(tx *store.Tx) (Change, error) { return withSession(tx, "g") }
 	asked := func(all []Refused) {
 		t.Helper()
 		if writes, ok := r.Merge(all, []Refused{{Key: gameTeamKey("g", "red")}}, r.get); ok {
@@ -281,7 +291,7 @@ func TestLastGameDeletedWhileAnotherIsMade(t *testing.T) {
 	if len(games) != 1 || games[0].GameID != "h" || r.row(sessionMirror("d")) == nil {
 		t.Errorf("%d games; session %v", len(games), r.row(sessionMirror("d")))
 	}
-	remove = func(tx *store.Tx) (Change, error) { return r.DeleteGame(tx, boss, "h") }
+	remove = func(tx *store.Tx) (Change, error) { return withSession(tx, "h") }
 	all = r.refused(remove, func() { r.must(remove) })
 	asked(all)
 	r.merged(all)
@@ -307,6 +317,8 @@ func TestDeletedWhileSomethingBegins(t *testing.T) {
 		func(tx *store.Tx) (Change, error) { return r.CreateSeason(tx, Season{LeagueID: "l", SeasonID: "s"}) })
 	asked(func(tx *store.Tx) (Change, error) { return r.DeleteSeason(tx, boss, "s") },
 		func(tx *store.Tx) (Change, error) { return r.CreateSession(tx, Session{SeasonID: "s", SessionID: "d"}) })
+	asked(func(tx *store.Tx) (Change, error) { return r.DeleteSeason(tx, boss, "s") },
+		func(tx *store.Tx) (Change, error) { return r.CreateGame(tx, Game{SessionID: "d", GameID: "g"}) })
 }
 
 // For a game changed at two nodes, what holds in the cloud is not undone, and a person decides about contradictions.

@@ -9,7 +9,9 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/store/storetest"
+	"github.com/touchline/touchline/store/table"
 )
 
 const (
@@ -88,6 +90,12 @@ func (r *rig) row(k attr.Item) attr.Item {
 	return view(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, k) })
 }
 
+// GamesOf lists the games of a session.
+func (r *rig) GamesOf(tx *store.Tx, session string) ([]Board, error) {
+	all, _, err := r.Games(tx, Scope{"session", session}, ListPage{Limit: MaxGames})
+	return all, err
+}
+
 func (r *rig) board(game string) *Board {
 	r.t.Helper()
 	return view(r, func(tx *store.Tx) (*Board, error) { return r.Board(tx, game) })
@@ -105,10 +113,41 @@ func (r *rig) export(after uint64) uint64 {
 			return after
 		}
 		after = records[len(records)-1].Seq
-		if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error { return r.Take(tx, records) }); err != nil {
+		more := true
+		for more { // slices
+			err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+				err := r.Take(tx, records)
+				if more = errors.Is(err, table.ErrMore); more {
+					return nil
+				}
+				return err
+			})
+			if err != nil {
+				r.t.Fatal(err)
+			}
+		}
+		r.derive(records)
+	}
+}
+
+// derive derives the rows of the games that records concern, as the node does; for nil, of all games.
+func (r *rig) derive(records []store.Record) (left []derived.Row) {
+	r.t.Helper()
+	var games []string
+	if err := r.store.View(r.t.Context(), func(tx *store.Tx) (err error) {
+		games, err = r.Derived().Units(tx, records)
+		return err
+	}); err != nil {
+		r.t.Fatal(err)
+	}
+	for _, game := range games {
+		out, err := r.Derived().Settle(r.t.Context(), r.store, game)
+		if err != nil {
 			r.t.Fatal(err)
 		}
+		left = append(left, out.Others...)
 	}
+	return left
 }
 
 // league creates a league with a season, a session and a game g, with players r1, r2, b1, b2, y1 and y2 in its teams.

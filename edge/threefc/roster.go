@@ -51,8 +51,8 @@ func (s *Service) Roster(tx *store.Tx, game string) (Roster, error) {
 		}
 	}
 	for _, id := range slices.AppendSeq(slices.Clone(r.Unassigned), maps.Keys(in)) {
-		player := optional[Player](p, playerKey(id))
-		if player == nil { // created at another node, not synced yet
+		player := readable[Player](p, playerKey(id))
+		if player == nil { // created at another node, not synced yet, or cannot be read
 			player = &Player{PlayerID: id, Nickname: id}
 		}
 		r.Players[id] = *player
@@ -87,6 +87,7 @@ func (s *Service) Players(tx *store.Tx, game, search string, limit int) ([]Playe
 func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, game)
+	p.tooMany(pkGame+game, pkPlayer, MaxPlayers, "players")
 	if id != "" {
 		p.free("player", playerKey(id))
 	}
@@ -95,7 +96,7 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 		when = parseTime(g.CreatedAt)
 	}
 	id = cmp.Or(id, ids.New(when))
-	add(p, playerKey(id), Player{PlayerID: id, Nickname: nickname, Stamps: at})
+	add(p, playerKey(id), Player{PlayerID: id, Nickname: nickname, LeagueID: g.LeagueID, Stamps: at})
 	add(p, gamePlayerKey(game, id), gamePlayer{GameID: game, PlayerID: id, Stamps: at})
 	p.under(gameKey(game), g.Stamps)
 	return p.change("player", id)
@@ -112,7 +113,7 @@ func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
 func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (Change, error) {
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
-	must(p, s.Player, player)
+	p.belongs(g, must(p, s.Player, player))
 	at := s.stamp(tx)
 	if in[player].TeamID == team {
 		return p.change("player", player) // already in the team
@@ -144,12 +145,93 @@ func (p *plan) moved(game, player, team string, at Stamps) {
 func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Change, error) {
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
-	p.Refuse(in[player].TeamID == "", notFound("", "This player is not in a team of this game."))
+	if in[player].TeamID == "" {
+		p.Look(gamePlayerKey(game, player)) // it names the team, and may be in the cloud
+		p.Fail(notFound("", "This player is not in a team of this game."))
+	}
+	p.refuseScorer(g, player)
+	p.out(game, player, "")
+	p.moved(game, player, "", s.stamp(tx))
+	p.under(gameKey(game), g.Stamps)
+	return p.change()
+}
+
+// refuseScorer refuses to take a player with goals or assists out of a game.
+func (p *plan) refuseScorer(g *Game, player string) {
 	p.Refuse(slices.ContainsFunc(p.goals(g), func(o Goal) bool {
 		return o.ScorerPlayerID == player || slices.Contains(o.AssistPlayerIDs, player)
 	}), conflict("player_has_goals", "%s has goals or assists in this game: edit or delete those first.", p.nickname(player)))
+}
+
+// belongs refuses a player of another league in the words for one who does not exist: others need not learn whom a league has. A player
+// whose row names no league belongs to those in whose games they are and, in none, to any.
+func (p *plan) belongs(g *Game, player *Player) {
+	id := player.PlayerID
+	if p.Err() != nil || player.LeagueID == g.LeagueID || p.takesPart(g.GameID, id) {
+		return
+	}
+	p.Look(gamePlayerKey(g.GameID, id)) // it may be in the cloud
+	foreign := player.LeagueID != "" || !p.playsElsewhere(g, id) && p.playsAnywhere(id)
+	p.Refuse(foreign, notFound("", "Player %s was not found.", id))
+}
+
+// takesPart reports whether a player is in a game. The first version of the original system had rosters only.
+func (p *plan) takesPart(game, player string) bool {
+	if p.Get(gamePlayerKey(game, player)) != nil {
+		return true
+	}
+	return slices.ContainsFunc(TeamIDs(), func(team string) bool { return p.Get(rosterKey(game, team, player)) != nil })
+}
+
+// playsAnywhere reports whether a player is in a game.
+func (p *plan) playsAnywhere(player string) bool {
+	for range scan[gamePlayer](p, pkGame, pkPlayer+player) {
+		return true
+	}
+	return false
+}
+
+// playsIn reports whether a player is in a game of a league.
+func (p *plan) playsIn(league, player string) bool {
+	return slices.ContainsFunc(p.gamesOfLeague(league), func(game string) bool { return readable[gamePlayer](p, gamePlayerKey(game, player)) != nil })
+}
+
+// playsElsewhere reports whether a player is in another game of a game's league.
+func (p *plan) playsElsewhere(g *Game, player string) bool {
+	for _, season := range many(p, p.Seasons, g.LeagueID) {
+		for _, session := range many(p, p.Sessions, season.SeasonID) {
+			for it := range p.Rows(p.Tx.QueryAll(p.Under(pkSession+session.SessionID, pkGame))) {
+				game := gameOfEntry(it["sk"].Str())
+				if game == g.GameID || !p.takesPart(game, player) {
+					continue
+				}
+				if other := readable[Game](p, gameKey(game)); other != nil && other.LeagueID == g.LeagueID {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// RemovePlayer removes a player from a game, such as somebody who joined by its code under a name that must not stay. It refuses a player
+// with goals or assists in the game. The player's name goes too, unless another game of the league has the player or a user has claimed them.
+func (s *Service) RemovePlayer(tx *store.Tx, game, player string) (Change, error) {
+	p := s.plan(tx)
+	g := must(p, s.game, game)
+	was := optional[gamePlayer](p, gamePlayerKey(game, player))
+	if p.Err() == nil && !p.takesPart(game, player) {
+		p.Look(gamePlayerKey(game, player)) // it may be in the cloud
+		p.Fail(notFound("", "This player is not in this game."))
+	}
+	p.refuseScorer(g, player)
 	p.out(game, player, "")
-	p.moved(game, player, "", s.stamp(tx))
+	if was != nil {
+		p.remove(gamePlayerKey(game, player), was.Stamps)
+	}
+	if named := optional[Player](p, playerKey(player)); named != nil && named.ClaimedByUserID == nil && !p.playsElsewhere(g, player) {
+		p.remove(playerKey(player), named.Stamps)
+	}
 	p.under(gameKey(game), g.Stamps)
 	return p.change()
 }

@@ -106,11 +106,13 @@ type sessionGame struct {
 	Stamps
 }
 
-// Player is a player.
+// Player is a player. LeagueID is our addition: the league in one of whose games the player was created. Rows of the original, and older
+// ones, lack it.
 type Player struct {
 	PlayerID        string  `json:"playerId"`
 	Nickname        string  `json:"nickname"`
 	ClaimedByUserID *string `json:"claimedByUserId"`
+	LeagueID        string  `json:"leagueId,omitempty"`
 	Stamps
 }
 
@@ -219,8 +221,12 @@ type Access struct {
 	UserID          string `json:"userId"`
 	Role            string `json:"role"`
 	GrantedByUserID string `json:"grantedByUserId"`
+	Accepted        *bool  `json:"accepted,omitempty"` // false: offered; nil, as in rows of the original: it counts
 	Stamps
 }
+
+// counts reports whether a role gives rights: an offered one does when its owner has accepted it.
+func (a *Access) counts() bool { return a.Role != "" && (a.Accepted == nil || *a.Accepted) }
 
 // Invite lets its recipient become an admin of a league.
 type Invite struct {
@@ -262,7 +268,6 @@ type tombstone struct {
 	SessionID   string `json:"sessionId,omitempty"`
 	GameStartTs string `json:"gameStartTs,omitempty"` //nolint:staticcheck // as the rows spell it
 	JoinCode    string `json:"joinCode,omitempty"`
-	MadeAt      string `json:"madeAt,omitempty"`
 	Stamps
 }
 

@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -27,9 +28,9 @@ func TestScan(t *testing.T) {
 		}
 	}
 	found := func() (all string) {
-		for _, d := range view(r, func(tx *store.Tx) ([]tombstone, error) {
+		for _, d := range view(r, func(tx *store.Tx) ([]*tombstone, error) {
 			p := r.plan(tx)
-			return scan[tombstone](p, pkGame, skDeleted), p.Err()
+			return slices.Collect(scan[tombstone](p, pkGame, skDeleted)), p.Err()
 		}) {
 			all += d.GameID
 		}

@@ -55,10 +55,10 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 
 // nickname returns the name to show for a player.
 func (p *plan) nickname(id string) string {
-	if player := optional[Player](p, playerKey(id)); player != nil {
+	if player := readable[Player](p, playerKey(id)); player != nil {
 		return player.Nickname
 	}
-	return "?" // created at another node, not synced yet
+	return "?" // created at another node, not synced yet, or cannot be read
 }
 
 // Line is a goal in its public form, which names players only by nickname.
@@ -103,15 +103,6 @@ func named[T any, P stamped[T]](all []T, text, what string, of func(*T) (id stri
 		err = notFound("", "%s %s was not found.", what, text)
 	}
 	return by, err
-}
-
-// LeagueNamed finds a league by its id or slug.
-func (s *Service) LeagueNamed(tx *store.Tx, text string) (*League, error) {
-	all, err := s.PublicLeagues(tx)
-	if err != nil {
-		return nil, err
-	}
-	return named(all, text, "League", func(l *League) (string, *string) { return l.LeagueID, l.Slug })
 }
 
 // SeasonNamed finds a season of a league by its id or slug.

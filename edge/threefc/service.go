@@ -1,9 +1,11 @@
 package threefc
 
 import (
+	"sync"
 	"time"
 
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/store/table"
 )
 
@@ -12,6 +14,12 @@ type Service struct {
 	table.Handle
 	// Skew returns how far the cloud's clock is ahead of this machine's; nil if unknown.
 	Skew func() time.Duration
+
+	once sync.Once
+	rule *derived.Rule
+
+	leagues directory
+	games   gameDirectory
 }
 
 // Now returns the time for stamping facts: the cloud's clock if the skew is known, else this machine's.

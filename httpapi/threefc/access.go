@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
 )
@@ -23,12 +24,15 @@ func (a *api) accessRoutes() []route {
 			p, err := a.player(tx, r.made["player"])
 			return map[string]any{"gameId": r.of.ID, "joinCode": r.given, "player": p}, err
 		})},
-		{"GET", "/v1/leagues/:league/access", admin, lists("access", s.AccessList)},
+		{"GET", "/v1/leagues/:league/access", admin, listsPage("access", s.AccessList)},
 		{"POST", "/v1/leagues/:league/access", admin, writes(http.StatusOK, readGrant, func(tx *store.Tx, r *request, in [2]string) (threefc.Change, error) {
 			return s.Grant(tx, r.league, r.User, in[0], in[1])
 		}, func(tx *store.Tx, r *request) (any, error) { return s.Access(tx, r.league, r.made["user"]) })},
+		{"POST", "/v1/leagues/:league/access/accept", mailed, writes(http.StatusOK, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
+			return s.AcceptRole(tx, r.of.ID, r.User)
+		}, func(tx *store.Tx, r *request) (any, error) { return s.Access(tx, r.of.ID, r.User) })},
 		{"POST", "/v1/leagues/:league/organiser-invites", admin, writes(http.StatusCreated, readInvite, a.invite, a.invited)},
-		{"POST", "/v1/invites/:code/accept", session, writes(http.StatusOK, func(r *request, _ *bind.Body) (any, error) {
+		{"POST", "/v1/invites/:code/accept", mailed, writes(http.StatusOK, func(r *request, _ *bind.Body) (any, error) {
 			return nil, r.invited()
 		}, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.AcceptInvite(tx, r.given, r.User)
@@ -85,7 +89,7 @@ func (a *api) invite(tx *store.Tx, r *request, address string) (c threefc.Change
 	if err != nil {
 		return c, err
 	}
-	return c, a.Queue(tx, threefc.InviteMail(address, l.Name, a.inviteLink(r, c.IDs["invite"])))
+	return c, a.Queue(tx, threefc.InviteMail(address, l, a.inviteLink(r, c.IDs["invite"]), httpapi.Client(r.Context)))
 }
 
 // invited returns an invite with its link, and whether a mail is on its way.

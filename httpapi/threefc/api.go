@@ -41,10 +41,11 @@ type api struct {
 	mount   string // without trailing slash
 	look    *page.Renderer
 	own     *http.CrossOriginProtection
-	starts  *hourly
-	clients *hourly
-	invites *hourly
-	wrong   *hourly
+	starts  *hourly         // sign-in links, by client and address
+	clients *hourly         // sign-in links, by client
+	invites *hourly         // by user
+	wrong   *hourly         // wrong codes, by client
+	guessed *hourly         // wrong codes, by address
 	joins   httpapi.Handler // limits the rate of joins
 }
 
@@ -52,7 +53,7 @@ type api struct {
 func New(c Config) (httpapi.App, error) {
 	a := &api{
 		Config: c, mount: strings.TrimSuffix(c.Mount, "/"), own: http.NewCrossOriginProtection(),
-		starts: newHourly(5), clients: newHourly(30), invites: newHourly(20), wrong: newHourly(5),
+		starts: newHourly(5), clients: newHourly(30), invites: newHourly(20), wrong: newHourly(5), guessed: newHourly(20),
 		joins: httpapi.Limit(joinsAMinute),
 	}
 	origins := c.Origins
@@ -71,12 +72,16 @@ func New(c Config) (httpapi.App, error) {
 	return app, a.addPages(&app)
 }
 
+// keySignIn is where reader leaves the session of a page's reader.
+const keySignIn = "threefc.sign-in"
+
 // level is the access level that a route requires.
 type level uint8
 
 const (
 	public      level = iota
 	session           // any signed-in user
+	mailed            // a user who has signed in by mail: what a session is for that counts in all leagues
 	viewer            // any role in the league
 	scorekeeper       // that role, or admin
 	admin
@@ -110,6 +115,8 @@ func (a *api) on(ro route, access httpapi.Access) httpapi.Route {
 			return nil, fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
 		}
 		r := &request{Call: c, api: a}
+		r.Same = strings.HasPrefix(ro.path, "/v1/public/")
+		r.signIn, _ = c.Value(keySignIn).(*threefc.SignIn)
 		if ro.who > public && access == httpapi.Public {
 			if err := r.signedIn(); err != nil {
 				return nil, err

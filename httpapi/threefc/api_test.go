@@ -2,7 +2,10 @@ package threefc
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,23 +13,72 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )
+
+// Of requests that come at once, each of which alone would be within the limit, one creates a league.
+func TestMostLeaguesAtOnce(t *testing.T) {
+	r := newRig(t)
+	r.in("ann")
+	for i := range threefc.MaxLeagues - 1 {
+		if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
+			c, err := r.service.CreateLeague(tx, "ann@example.org", threefc.League{LeagueID: fmt.Sprint(i), Name: "League"})
+			if err != nil {
+				return err
+			}
+			return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const requests = 6
+	held, let := make(chan struct{}), make(chan struct{})
+	answers := make(chan *httptest.ResponseRecorder, requests)
+	go func() {
+		_ = r.store.Update(t.Context(), func(*store.Tx) error {
+			close(held)
+			<-let
+			return nil
+		})
+	}()
+	<-held
+	for i := range requests {
+		go func() {
+			answers <- web.Ask(r.server.Handler(), "POST", "/3fc/v1/leagues", fmt.Sprintf(`{"leagueId":"at once %d","name":"League"}`, i), "Cookie", cookieName+"="+r.cookies["ann"])
+		}()
+	}
+	wait.Until(t, "all requests wait for the writer", func() bool { return r.store.Stats().Waiting == requests })
+	close(let)
+	made := 0
+	for range requests {
+		switch w := <-answers; {
+		case w.Code == http.StatusCreated:
+			made++
+		case w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), "too_many_leagues"):
+			t.Errorf("%d %s", w.Code, w.Body)
+		}
+	}
+	if made != 1 {
+		t.Errorf("%d leagues were created", made)
+	}
+}
 
 // No route admits users below its level. The session is checked first, then the role, and only then the body.
 func TestLevels(t *testing.T) {
 	r := newRig(t)
 	r.league()
 	a := &api{Config: Config{Service: r.service, Mount: "/3fc"}, mount: "/3fc"}
-	levels := map[string]level{"-": public, "other": session, "watcher": viewer, "keeper": scorekeeper}
-	words := []string{"unauthorized", "league_access_required", "scorekeeper_required", "admin_required"}
+	levels := map[string]level{"-": public, "other": mailed, "watcher": viewer, "keeper": scorekeeper}
+	words := []string{"unauthorized", "mail_sign_in_required", "league_access_required", "scorekeeper_required", "admin_required"}
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := []string{"Public.", "For signed-in users.", "For any role in the league.", "For scorekeepers and admins.", "For admins."}
+	said := []string{"Public.", "For signed-in users.", "For users signed in by mail.", "For any role in the league.", "For scorekeepers and admins.", "For admins."}
 	param := regexp.MustCompile(`:(\w+)`)
 	n := 0
 	for _, ro := range a.table() {
@@ -34,7 +86,7 @@ func TestLevels(t *testing.T) {
 		if op := doc.Paths.Value(param.ReplaceAllString(path, "{$1}")).GetOperation(ro.method); op.Description != said[ro.who] {
 			t.Errorf("%s %s has level %d, but the document says: %s", ro.method, path, ro.who, op.Description)
 		}
-		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "conflict": "1", "code": "AAAAAAAA"} {
+		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "conflict": "1", "id": "x", "code": "AAAAAAAA"} {
 			path = strings.ReplaceAll(path, ":"+name, id)
 		}
 		for who, has := range levels {
@@ -148,16 +200,6 @@ func TestStream(t *testing.T) {
 	}
 }
 
-// A sign-in code gives access to all leagues of its address, so only an admin of each of them can create one.
-func TestNobodyGetsACodeToAnothersLeague(t *testing.T) {
-	r := newRig(t)
-	r.league()
-	r.want(201, "", "other", "POST", "/v1/leagues", `{"leagueId":"m","name":"Mine"}`)
-	r.want(404, "has no role in this league", "other", "POST", "/v1/leagues/m/sign-in-codes", `{"email":"boss@example.org"}`)
-	r.want(200, "", "other", "POST", "/v1/leagues/m/access", `{"userId":"boss@example.org","role":"scorekeeper"}`)
-	r.want(403, "", "other", "POST", "/v1/leagues/m/sign-in-codes", `{"email":"boss@example.org"}`)
-}
-
 // Before a record is created with a given id, the row that another node may have created is fetched. An invalid body fetches nothing.
 func TestWhatIsMadeIsAskedFor(t *testing.T) {
 	asked := ""
@@ -206,19 +248,34 @@ func TestHourly(t *testing.T) {
 	}
 }
 
-// An unreadable row fails the request. Its key, which may contain an address, is not logged.
+// A request for a row that cannot be decoded is answered with an error that says so, and lists go on without it. Neither answer nor log has
+// its key, which may contain an address; the log does not repeat what the store has told it once.
 func TestUnreadableRow(t *testing.T) {
 	r := newRig(t)
 	r.league()
-	row := attr.Item{"pk": attr.S("LEAGUE#l"), "sk": attr.S("ACL#USER#boss@example.org"), "entityType": attr.S("acl"), "data": attr.S("{")}
-	if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
-		_, err := tx.Put(store.PutItem{Table: "3fc-test", Item: row})
-		return err
-	}); err != nil {
-		t.Fatal(err)
+	put := func(pk, sk, entity string) {
+		t.Helper()
+		row := attr.Item{"pk": attr.S(pk), "sk": attr.S(sk), "entityType": attr.S(entity), "data": attr.S("{")}
+		if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Put(store.PutItem{Table: "3fc-test", Item: row})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
 	}
-	r.want(500, `"error":"internal"`, "boss", "GET", "/v1/leagues/l", "")
-	if text := r.log.String(); !strings.Contains(text, "row of acl") || strings.Contains(text, "@") {
+	put("GAME#h", "METADATA", "game")
+	put("SESSION#d", "GAME#2026-07-04T09:00:00.000Z#h", "sessionGame")
+	r.want(500, `"error":"internal","code":"unreadable_row","message":"The stored game cannot be read`, "boss", "GET", "/v1/games/h", "")
+	r.want(200, `"gameId":"g"`, "watcher", "GET", "/v1/sessions/d/games", "")
+	r.want(200, `"gameId":"g"`, "watcher", "GET", "/v1/seasons/s/games", "")
+	put("LEAGUE#l", "ACL#USER#boss@example.org", "acl")
+	for range 2 {
+		body := r.want(500, `"message":"The stored role in a league cannot be read`, "boss", "GET", "/v1/leagues/l", "")
+		if strings.Contains(body, "@") {
+			t.Errorf("body: %s", body)
+		}
+	}
+	if text := r.log.String(); strings.Contains(text, "cannot be read") || strings.Contains(text, "@") || strings.Contains(text, "level=ERROR") {
 		t.Errorf("log: %s", text)
 	}
 }
@@ -253,5 +310,42 @@ func TestNoID(t *testing.T) {
 	}
 	if asked == 0 {
 		t.Error("nothing was fetched")
+	}
+}
+
+// Lists of leagues come by pages, for clients that ask for them, and whole for those that do not, up to a limit.
+func TestLeaguesByPages(t *testing.T) {
+	r := newRig(t)
+	r.in("boss")
+	for _, id := range []string{"c", "a", "b"} {
+		r.want(201, "", "boss", "POST", "/v1/leagues", `{"leagueId":"`+id+`","name":"League <`+id+`>"}`)
+	}
+	for _, path := range []string{"/v1/public/leagues", "/v1/leagues"} {
+		if whole := r.ask("boss", "GET", path, ""); strings.Contains(whole.Body.String(), "cursor") {
+			t.Errorf("%s: %s", path, whole.Body)
+		}
+		var names []string
+		for cursor := "?limit=1"; cursor != ""; {
+			var page struct {
+				Leagues []struct{ LeagueID string }
+				Cursor  string
+			}
+			w := r.ask("boss", "GET", path+cursor, "")
+			if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil || w.Code != 200 || len(page.Leagues) != 1 {
+				t.Fatalf("%s%s: %d %s", path, cursor, w.Code, w.Body)
+			}
+			names = append(names, page.Leagues[0].LeagueID)
+			if cursor = ""; page.Cursor != "" {
+				cursor = "?limit=1&cursor=" + page.Cursor
+			}
+		}
+		if got := strings.Join(names, ""); got != "abc" {
+			t.Errorf("%s: %s", path, got)
+		}
+		for _, bad := range []string{"?limit=0", "?limit=101", "?cursor=%21"} {
+			if w := r.ask("boss", "GET", path+bad, ""); w.Code != 400 {
+				t.Errorf("%s%s: %d %s", path, bad, w.Code, w.Body)
+			}
+		}
 	}
 }

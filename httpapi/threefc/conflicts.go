@@ -82,7 +82,7 @@ func (r *request) mayDismiss(entity string, p *origin) bool {
 				return err
 			}
 		}
-		return r.api.Service.Allow(tx, league, r.User, threefc.RoleAdmin)
+		return r.api.Service.AllowSession(tx, league, r.signIn, threefc.RoleAdmin)
 	}) == nil
 }
 
@@ -138,6 +138,11 @@ func (g *shownGame) goalIn(row attr.Item, in *threefc.Roster) []string {
 	if row["entityType"].Str() != "goal" || dataOf(&f, row) != nil {
 		return nil
 	}
+	return []string{g.factsSaid(&f, in)}
+}
+
+// factsSaid describes a goal in words.
+func (g *shownGame) factsSaid(f *threefc.GoalFacts, in *threefc.Roster) string {
 	l := threefc.Line{Moment: f.Moment, ScoringTeamID: f.ScoringTeamID, ConcedingTeamID: f.ConcedingTeamID, OwnGoal: f.OwnGoal, Scorer: in.Players[f.ScorerPlayerID].Nickname}
-	return []string{g.Said(&l)}
+	return g.Said(&l)
 }

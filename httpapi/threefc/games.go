@@ -16,7 +16,7 @@ func (a *api) gameRoutes() []route {
 	s := a.Service
 	return []route{
 		{"POST", "/v1/sessions/:session/games", admin, writes(http.StatusCreated, readNewGame, plain(s.CreateGame), made("game", a.game))},
-		{"GET", "/v1/sessions/:session/games", viewer, lists("games", gameViews(s.GamesOf))},
+		{"GET", "/v1/sessions/:session/games", viewer, listsPage("games", a.games("session"))},
 		{"GET", "/v1/games/:game", viewer, one(a.game)},
 		{"PATCH", "/v1/games/:game", admin, changes(readPatch, func(tx *store.Tx, r *request, c threefc.GamePatch) (threefc.Change, error) {
 			return s.PatchGame(tx, r.of.ID, c)
@@ -47,14 +47,14 @@ type gameView struct {
 
 func viewOf(b *threefc.Board) any { return gameView{b.Game, b.Timer()} }
 
-// gameViews wraps a read of games to add their timers.
-func gameViews(read func(tx *store.Tx, of string) ([]threefc.Board, error)) func(tx *store.Tx, of string) ([]any, error) {
-	return func(tx *store.Tx, of string) (out []any, err error) {
-		all, err := read(tx, of)
+// games reads a page of the games of a session or a season, with their timers.
+func (a *api) games(kind string) func(tx *store.Tx, id string, page threefc.ListPage) ([]any, string, error) {
+	return func(tx *store.Tx, id string, page threefc.ListPage) (out []any, next string, err error) {
+		all, next, err := a.Service.Games(tx, threefc.Scope{Kind: kind, ID: id}, page)
 		for i := range all {
 			out = append(out, viewOf(&all[i]))
 		}
-		return out, err
+		return out, next, err
 	}
 }
 

@@ -24,7 +24,8 @@ func newHourly(most int) *hourly { return &hourly{most: most, of: map[[32]byte][
 
 // recent returns a name's actions within the last hour.
 func (h *hourly) recent(name [32]byte, now time.Time) []time.Time {
-	return slices.DeleteFunc(h.of[name], func(t time.Time) bool { return now.Sub(t) >= time.Hour })
+	// Those in the future are from before the clock was set back.
+	return slices.DeleteFunc(h.of[name], func(t time.Time) bool { return now.Sub(t).Abs() >= time.Hour })
 }
 
 // full returns fault.Throttled if a name has used up its hour's allowance.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"embed"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
@@ -31,7 +33,7 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		return err
 	}
 	app.Look, app.Scenes, app.View, app.Offline, app.Open = a.look, a.scenes, a.view, true, true
-	app.SignIn = httpapi.SignIn{Own: a.reader, Page: signInPath}
+	app.SignIn = httpapi.SignIn{Own: a.reader, Session: a.sessionOf, Page: signInPath}
 	app.Nav = func(auth.Identity) []page.Link { return []page.Link{{Href: a.look.At("/"), Text: "Leagues"}} }
 	app.Live, app.Ensure = a.live, a.ensureTopic
 	for _, p := range []struct {
@@ -50,6 +52,7 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		}, a.leaguePage)},
 		{"/seasons/:season", public, shows(topicSeason, "")},
 		{"/seasons/:season/london", public, shows(topicLondon, "")},
+		{"/seasons/:season/games", public, a.seasonGamesPage},
 		{"/seasons/:season/admin", admin, makes("seasonadmin", "Season", func(r *request, entity string, p *origin) bool {
 			return p.SeasonID == r.of.ID && (entity == "session" || entity == "game")
 		}, a.seasonAdminPage)},
@@ -78,7 +81,27 @@ func (a *api) reader(c *gin.Context) (string, error) {
 	if err := r.signedIn(); err != nil && !fault.Is(err, fault.Unauthorized) {
 		return "", err
 	}
+	c.Set(keySignIn, r.signIn)
 	return r.User, nil
+}
+
+// sessionOf returns whose session a request's cookie is, for the rate limit. A session by an admin's code counts apart from the user's own:
+// that admin could else use up the user's rate.
+func (a *api) sessionOf(tx *store.Tx, r *http.Request) (subject string, err error) {
+	cookie, err := r.Cookie(cookieName)
+	if err != nil || !threefc.IsID(cookie.Value) {
+		return "", nil //nolint:nilerr // no cookie: nobody
+	}
+	in, err := a.Service.SignedIn(tx, cookie.Value)
+	switch {
+	case fault.Is(err, fault.Unauthorized):
+		return "", nil
+	case err != nil:
+		return "", err
+	case in.ByCode:
+		return in.Email + " by code", nil
+	}
+	return in.Email, nil
 }
 
 // The topics of pages, besides that of a game.
@@ -89,21 +112,18 @@ const (
 
 // ensureTopic fetches the rows that a page shows.
 func (a *api) ensureTopic(ctx context.Context, topic string) error {
-	if a.Ensure == nil {
-		return nil
-	}
 	of := threefc.Scope{Kind: "season"}
 	kind, id, _ := strings.Cut(topic, "/")
 	if of.ID = id; kind+"/" == topicGame {
 		of.Kind = "game"
 	}
-	return a.Ensure(ctx, a.Service.Table, threefc.Partition(of))
+	return a.Ensure.Rows(ctx, a.Service.Table, threefc.Partition(of))
 }
 
 // view renders the public pages. They name people only by nickname.
 func (a *api) view(ctx context.Context, _ *operator.NodeStatus, topic string, last page.View) (v page.View, err error) {
 	kind, id, _ := strings.Cut(topic, "/")
-	err = a.Read(ctx, func(tx *store.Tx) error {
+	err = ask.View(ctx, a.Read, func(tx *store.Tx) error {
 		if kind+"/" == topicGame {
 			g, err := a.shown(tx, id)
 			if err == nil {

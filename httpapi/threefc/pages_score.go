@@ -17,9 +17,16 @@ type ownPage struct {
 	Roster  threefc.Roster
 	Admin   bool
 	Refused []refusal
+	Undone  []undone
 	Join    string            // address of the join page
 	Goal    *threefc.Goal     // on the page that edits a goal
 	Waiting *page.WaitingLine // only in gallery scenes
+}
+
+// undone is a goal that was changed at one node and taken back at another at the same time.
+type undone struct {
+	EventID string
+	Said    string // the goal as it was changed
 }
 
 // Locked reports whether the game is over, and the reader is not an admin.
@@ -50,12 +57,24 @@ func own(kind string) func(r *request) (work, error) {
 			for _, c := range refused {
 				p.Refused = append(p.Refused, g.refusal(c, &p.Roster))
 			}
+			if err == nil {
+				err = p.addUndone(r.api.Service, tx)
+			}
 			if event := r.Param("event"); err == nil && event != "" {
 				p.Goal, err = g.goal(event)
 			}
 			return p, err
 		}, err
 	}
+}
+
+// addUndone adds the goals that were changed and taken back at the same time.
+func (p *ownPage) addUndone(s *threefc.Service, tx *store.Tx) error {
+	notes, err := s.Undone(tx, p.GameID)
+	for i := range notes {
+		p.Undone = append(p.Undone, undone{notes[i].Lost.EventID, p.factsSaid(&notes[i].Lost, &p.Roster)})
+	}
+	return err
 }
 
 // goal returns a goal of the game.
@@ -93,7 +112,18 @@ func (a *api) getSignInPage(r *request) (work, error) {
 	if !strings.HasPrefix(to, home) {
 		to = home
 	}
-	return nil, httpapi.Own(r.Context, "signin", "Sign in", map[string]any{"SignedIn": r.User != "", "Token": r.Context.Query("token"), "To": to})
+	page := map[string]any{"SignedIn": r.User != "", "Token": r.Context.Query("token"), "To": to}
+	if r.signIn != nil && !r.signIn.ByCode {
+		if err := r.need(threefc.UserKey(r.User)); err != nil {
+			return nil, err
+		}
+		all, err := httpapi.Read(r.Context, r.ownSessions)
+		if err != nil {
+			return nil, err
+		}
+		page["Sessions"] = all
+	}
+	return nil, httpapi.Own(r.Context, "signin", "Sign in", page)
 }
 
 // getInvitePage asks a signed-in user whether to accept an invite.

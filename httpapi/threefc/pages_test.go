@@ -67,7 +67,7 @@ func TestPages(t *testing.T) {
 	r.page("-", "/", 200, "League", "!Create league")
 	r.page("other", "/", 200, "Create league", `name="leagueId" value="0`)
 	r.page("-", "/leagues/l", 200, "Season", "!Grant access")
-	r.page("boss", "/leagues/l", 200, "Grant access", `action="/3fc/v1/leagues/l/sign-in-codes"`)
+	r.page("boss", "/leagues/l", 200, "Offer the role", `action="/3fc/v1/leagues/l/sign-in-codes"`)
 
 	for _, path := range []string{"/games/g", "/lg/sn/g", "/l/s/g"} {
 		r.page("-", path, 200, "Not started", "No goals yet.", `data-stream="/3fc/-/stream?`, "page=game%2Fg")
@@ -150,12 +150,12 @@ func TestAccessAndDeletionOnPages(t *testing.T) {
 	game, season, league := deletes("/games/g", "/seasons/s/admin"), deletes("/seasons/s", "/leagues/l"), deletes("/leagues/l", "/")
 	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
 	r.goal(ownGoal)
-	r.page("boss", "/games/g/results", 200, game, "data-confirm", "Tap again: its goals (1), teams and join code are deleted with it, and its match day if that has no other game.")
+	r.page("boss", "/games/g/results", 200, game, "data-confirm", "Tap again: its goals (1), teams and join code are deleted with it.")
 	r.page("keeper", "/games/g/results", 200, "!Delete the game")
-	r.page("boss", "/seasons/s/admin", 200, "The season can be deleted when it has no match days.", "!Delete the season")
+	r.page("boss", "/seasons/s/admin", 200, "The season can be deleted when it has no games.", "!Delete the season")
 	r.page("boss", "/leagues/l", 200, `action="/3fc/v1/leagues/l/access" data-now data-method="GET" data-show="access"`, "The league can be deleted when it has no seasons.", "!Delete the league")
 	r.want(204, "", "boss", "DELETE", "/v1/games/g", "{}")
-	r.page("boss", "/seasons/s/admin", 200, season, "data-confirm", "Tap again: the names and colours of its teams are deleted with it.", "!can be deleted when")
+	r.page("boss", "/seasons/s/admin", 200, season, "data-confirm", "Tap again: its match days, and the names and colours of its teams, are deleted with it.", "!can be deleted when")
 	r.want(204, "", "boss", "DELETE", "/v1/seasons/s", "{}")
 	r.page("boss", "/leagues/l", 200, league, "data-confirm", "Tap again: its access list is deleted with it, and invitations to it no longer work.", "!can be deleted when")
 	for _, who := range []string{"-", "watcher", "keeper"} {

@@ -19,10 +19,7 @@ import (
 func (a *api) publicRoutes() []route {
 	s := a.Service
 	return []route{
-		{"GET", "/v1/public/leagues", public, reads(func(tx *store.Tx, _ *request) (any, error) {
-			all, err := s.PublicLeagues(tx)
-			return listed("leagues", each(all, publicLeague)), err
-		})},
+		{"GET", "/v1/public/leagues", public, a.publicLeagues},
 		{"GET", "/v1/public/leagues/:league/seasons", public, reads(a.publicSeasons)},
 		{"GET", "/v1/public/games/:game", public, reads(ofBoard(publicGameOf))},
 		{"GET", "/v1/public/games/:game/timeline", public, reads(func(tx *store.Tx, r *request) (any, error) {
@@ -37,6 +34,26 @@ func (a *api) publicRoutes() []route {
 		{"GET", "/v1/public/seasons/:season/standings", public, ofSeason("standings", "table", "blissett", s.Standings)},
 		{"GET", "/v1/public/seasons/:season/leaderboards/players", public, ofSeason("players", "sort", "perGame", s.Leaders, "goals")},
 	}
+}
+
+// publicLeagues lists a page of all leagues.
+func (a *api) publicLeagues(r *request) (work, error) {
+	page := r.listPage(wholeList)
+	return func(tx *store.Tx) (any, error) {
+		all, next, err := a.Service.PublicLeagues(tx, page)
+		out := make([]leagueName, 0, len(all))
+		for i := range all {
+			out = append(out, leagueName{all[i].LeagueID, all[i].Name, all[i].Slug})
+		}
+		return paged(listed("leagues", out), next), err
+	}, nil
+}
+
+// leagueName is the public part of a league.
+type leagueName struct {
+	LeagueID string  `json:"leagueId"`
+	Name     string  `json:"name"`
+	Slug     *string `json:"slug"`
 }
 
 // only returns the public part of a record: the named members.

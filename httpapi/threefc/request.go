@@ -21,11 +21,13 @@ type work = httpapi.Work
 type request struct {
 	*httpapi.Call
 	api    *api
-	signIn *threefc.SignIn // nil if nobody is signed in, and for pages
-	of     threefc.Scope   // subject of the route
-	league string          // league of the subject, for routes that need a role
-	given  string          // code in the path
-	wants  []attr.Item     // rows to fetch before a write, which another node may have created
+	signIn *threefc.SignIn // nil if nobody is signed in
+	secret string          // of the session that a sign-in begins
+	proof  func(tx *store.Tx) (string, error)
+	of     threefc.Scope // subject of the route
+	league string        // league of the subject, for routes that need a role
+	given  string        // code in the path
+	wants  []attr.Item   // rows to fetch before a write, which another node may have created
 
 	ids  *threefc.IDs      // for the records that a write creates
 	made map[string]string // ids of the created records
@@ -61,7 +63,7 @@ func (r *request) signedIn() error {
 	if err != nil || !threefc.IsID(cookie.Value) {
 		return fault.New(fault.Unauthorized, "unauthorized", "Valid session cookie required.")
 	}
-	if err := r.need(threefc.SignInKey(cookie.Value)); err != nil {
+	if err := r.need(threefc.SessionKeys(cookie.Value)...); err != nil {
 		return err
 	}
 	r.signIn, err = httpapi.Read(r.Context, func(tx *store.Tx) (*threefc.SignIn, error) { return r.api.Service.SignedIn(tx, cookie.Value) })
@@ -71,10 +73,23 @@ func (r *request) signedIn() error {
 	return err
 }
 
+// beginSession returns the secret for the cookie of the session that the request begins. A repeated request gets the same one.
+func (r *request) beginSession(tx *store.Tx) (string, error) {
+	if r.secret != "" {
+		return r.secret, nil
+	}
+	proof, err := r.proof(tx)
+	r.secret = threefc.SessionSecret(proof, r.ids.Seed)
+	return r.secret, err
+}
+
 // allowed fetches the route's subject up to its league, and refuses users without the required role there.
 func (r *request) allowed(who level) error {
 	if err := r.fetch(); err != nil {
 		return err
+	}
+	if who == mailed && r.signIn.ByCode {
+		return threefc.NeedsMail()
 	}
 	role := roles[who]
 	if role == "" {
@@ -84,7 +99,7 @@ func (r *request) allowed(who level) error {
 		if r.league, err = r.api.Service.LeagueOf(tx, r.of); err != nil {
 			return err
 		}
-		return r.api.Service.Allow(tx, r.league, r.User, role)
+		return r.api.Service.AllowSession(tx, r.league, r.signIn, role)
 	})
 }
 
@@ -110,7 +125,7 @@ func (r *request) fetch() error {
 
 // isAdmin reports whether the user is an admin of the league.
 func (r *request) isAdmin(tx *store.Tx) bool {
-	return r.api.Service.Allow(tx, r.league, r.User, threefc.RoleAdmin) == nil
+	return r.signIn != nil && r.api.Service.AllowSession(tx, r.league, r.signIn, threefc.RoleAdmin) == nil
 }
 
 // reads handles a read and answers with its result.
@@ -131,6 +146,17 @@ func lists[T any](name string, read func(tx *store.Tx, id string) ([]T, error)) 
 		all, err := read(tx, r.of.ID)
 		return listed(name, all), err
 	})
+}
+
+// listsPage answers with a page of a list that belongs to the route's subject, under name.
+func listsPage[T any](name string, read func(tx *store.Tx, id string, page threefc.ListPage) ([]T, string, error)) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		page := r.listPage(wholeList)
+		return func(tx *store.Tx) (any, error) {
+			all, next, err := read(tx, r.of.ID, page)
+			return paged(listed(name, all), next), err
+		}, nil
+	}
 }
 
 // listed wraps a list under its name; nil becomes empty.
@@ -158,7 +184,7 @@ func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), p
 			return nil, err
 		}
 		seed := *r.ids
-		return nil, r.api.Ensure.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+		return nil, httpapi.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
 			ids := seed
 			r.ids = &ids
 			c, err := plan(tx, r, in)

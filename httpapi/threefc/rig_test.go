@@ -1,6 +1,7 @@
 package threefc
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -88,11 +89,12 @@ func (r *rig) in(who string) {
 		if err != nil {
 			return err
 		}
-		c, err := r.service.CompleteMagic(tx, m.Token, &threefc.IDs{})
+		secret := threefc.SessionSecret("", "")
+		c, err := r.service.CompleteMagic(tx, m.Token, secret)
 		if err != nil {
 			return err
 		}
-		r.cookies[who] = c.IDs["session"]
+		r.cookies[who] = secret
 		return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
 	}); err != nil {
 		r.t.Fatal(err)
@@ -147,9 +149,32 @@ func (r *rig) export() {
 			return
 		}
 		r.seq = records[len(records)-1].Seq
-		if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error { return r.service.Take(tx, records) }); err != nil {
+		if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+			if err := r.service.Take(tx, records); err != nil {
+				return err
+			}
+			games, err := r.service.Derived().Units(tx, records)
+			for _, game := range games {
+				err = errors.Join(err, r.service.Export(tx, game))
+			}
+			return err
+		}); err != nil {
 			r.t.Fatal(err)
 		}
+	}
+}
+
+// change commits what a plan writes.
+func (r *rig) change(plan func(tx *store.Tx) (threefc.Change, error)) {
+	r.t.Helper()
+	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
+		c, err := plan(tx)
+		if err != nil {
+			return err
+		}
+		return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
+	}); err != nil {
+		r.t.Fatal(err)
 	}
 }
 
@@ -162,14 +187,11 @@ func (r *rig) league() {
 	}
 	r.want(201, `"leagueId":"l"`, "boss", "POST", "/v1/leagues", `{"leagueId":"l","name":"League","slug":"lg"}`)
 	r.want(200, `"role":"scorekeeper"`, "boss", "POST", "/v1/leagues/l/access", `{"userId":"Keeper@example.org","role":"scorekeeper"}`)
-	if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
-		c, err := r.service.Grant(tx, "l", "boss@example.org", "watcher@example.org", threefc.RoleViewer)
-		if err != nil {
-			return err
-		}
-		return tx.TransactWrite(store.TransactWrite{Items: c.Writes})
-	}); err != nil {
-		r.t.Fatal(err)
+	r.change(func(tx *store.Tx) (threefc.Change, error) {
+		return r.service.Grant(tx, "l", "boss@example.org", "watcher@example.org", threefc.RoleViewer)
+	})
+	for _, who := range []string{"keeper", "watcher"} {
+		r.want(200, `"accepted":true`, who, "POST", "/v1/leagues/l/access/accept", "")
 	}
 	r.want(201, `"seasonId":"s"`, "boss", "POST", "/v1/leagues/l/seasons", `{"seasonId":"s","name":"Season","slug":"sn","startsOn":null}`)
 	r.want(201, `"sessionId":"d"`, "boss", "POST", "/v1/seasons/s/sessions", `{"sessionId":"d","sessionDate":"2026-07-04"}`)

@@ -16,6 +16,9 @@ func (a *api) playerRoutes() []route {
 		{"POST", "/v1/games/:game/players", scorekeeper, writes(http.StatusCreated, readPlayer, func(tx *store.Tx, r *request, p threefc.Player) (threefc.Change, error) {
 			return s.AddPlayer(tx, r.of.ID, p.PlayerID, p.Nickname, r.ids)
 		}, made("player", a.player))},
+		{"DELETE", "/v1/games/:game/players/:player", admin, writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
+			return s.RemovePlayer(tx, r.of.ID, r.Param("player"))
+		}, nil)},
 		{"GET", "/v1/games/:game/roster", viewer, reads(a.roster)},
 		{"PUT", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusOK, readPlace, func(tx *store.Tx, r *request, team string) (threefc.Change, error) {
 			return s.Assign(tx, r.of.ID, r.Param("player"), team, r.isAdmin(tx))
@@ -23,14 +26,14 @@ func (a *api) playerRoutes() []route {
 		{"DELETE", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.Unassign(tx, r.of.ID, r.Param("player"), r.isAdmin(tx))
 		}, nil)},
-		{"POST", "/v1/players/:player/claim", session, writes(http.StatusOK, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
+		{"POST", "/v1/players/:player/claim", mailed, writes(http.StatusOK, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.Claim(tx, r.User, r.of.ID)
 		}, func(tx *store.Tx, r *request) (any, error) {
 			p, err := a.player(tx, r.of.ID)
 			return map[string]any{"player": p, "claim": map[string]bool{"claimedByCurrentUser": true}}, err
 		})},
 		{"GET", "/v1/players/:player", session, reads(func(tx *store.Tx, r *request) (any, error) {
-			p, err := s.PlayerOf(tx, r.User, r.of.ID)
+			p, err := s.PlayerOf(tx, r.signIn, r.of.ID)
 			return playerOf(said(p)), err
 		})},
 	}

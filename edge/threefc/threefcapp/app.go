@@ -13,6 +13,7 @@ import (
 	httpthreefc "github.com/touchline/touchline/httpapi/threefc"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -58,19 +59,26 @@ func New() *app.App {
 func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	service := &threefc.Service{Handle: threefc.Rows(s.Table)}
 	c := httpthreefc.Config{
-		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(), Read: h.Store.View,
+		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(), Read: h.Store.ViewShared,
 	}
 	if h.Sync != nil {
-		c.Ensure, service.Skew = h.Sync.Ensure, h.Sync.Skew
+		c.Ensure = h.Sync.Ensure
 	}
 	if h.Mail != nil {
 		c.Queue = func(tx *store.Tx, m threefc.Mail) error {
-			return h.Mail.Queue(tx, mail.Message{To: m.To, Subject: m.Subject, Text: m.Text, Until: m.Until})
+			cause := mail.ByUser
+			if m.SignIn {
+				cause = mail.SignIn
+			}
+			return h.Mail.Queue(tx, mail.Message{
+				To: m.To, Subject: m.Subject, Text: m.Text, Until: m.Until, Cause: cause, Client: m.Client, Group: m.League,
+			})
 		}
 	}
 	api, err := httpthreefc.New(c)
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table}, Commands: adminCommands(service, h.Store),
+		Derives:   []*derived.Rule{service.Derived()},
 		Consumers: []app.Consumer{{Name: "export", Tables: []string{s.Table}, Take: service.Take, Anew: service.Anew}},
 	}, err
 }

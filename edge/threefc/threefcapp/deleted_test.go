@@ -1,6 +1,7 @@
 package threefcapp
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,8 +41,8 @@ func (w *world) goOn(n *peer, game string) {
 	}})
 }
 
-// A deleted game leaves no pointers to it, even if the deleting node did not know of them: its join code, its entry in its session, or the
-// session itself, which is deleted with its last game at any node. A session created again meanwhile stays.
+// A deleted game leaves no pointers to it, even if the deleting node did not know of them: its join code and its entry in its session. The
+// session stays, and takes new games.
 func TestNothingLeadsToADeletedGame(t *testing.T) {
 	for name, tt := range map[string]struct {
 		play func(w *world, a, b *peer)
@@ -53,13 +54,13 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 			w.Pass(2 * time.Second)
 			w.drop(b, "i")
 		}},
-		"its session has not come": {left: "d e", play: func(w *world, a, b *peer) {
+		"its session has not come": {left: "d e f", play: func(w *world, a, b *peer) {
 			w.make(a, "f", "")
 			w.make(a, "f", "i")
 			w.Pass(2 * time.Second)
 			w.drop(b, "i")
 		}},
-		"each of the last two elsewhere": {left: "e", play: func(w *world, a, b *peer) {
+		"each of the last two elsewhere": {left: "d e", play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
 			w.Pass(time.Minute)
 			a.Link.SetMode(simcloud.NoDNS)
@@ -86,7 +87,7 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 			w.drop(a, "i")
 			w.Pass(time.Second)
 		}},
-		"one by both, the last by one": {left: "e", play: func(w *world, a, b *peer) {
+		"one by both, the last by one": {left: "d e", play: func(w *world, a, b *peer) {
 			w.make(a, "d", "i")
 			w.Pass(time.Minute)
 			b.Link.SetMode(simcloud.NoDNS)
@@ -103,10 +104,10 @@ func TestNothingLeadsToADeletedGame(t *testing.T) {
 			w.make(a, "d", "i")
 			w.Pass(time.Second)
 		}},
-		"a session of the same name": {left: "d e", play: func(w *world, a, b *peer) {
+		"the last, and another made later": {left: "d e", play: func(w *world, a, b *peer) {
 			w.drop(a, "g")
 			w.Pass(time.Minute)
-			w.make(b, "d", "")
+			w.make(b, "d", "i")
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,6 +156,40 @@ func TestTeamOfAGameMadeTwice(t *testing.T) {
 		look(t, w)
 		if w.count["refused"] > 0 || w.count["asked"] != 2 {
 			t.Errorf("%v\n%s", w.count, strings.Join(w.log, "\n"))
+		}
+	})
+}
+
+// More games of one day than fit in a transaction are deleted at one node. The other node's consumer follows, the day stays, and a new game can be
+// created in it at either node.
+func TestManyDeletedGamesAtTwoNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{pair: newPair(t), count: map[string]int{}}
+		w.begin()
+		a, b := w.nodes[0], w.nodes[1]
+		const games = 105
+		for n := range games {
+			w.make(a, "d", fmt.Sprint("many-", n))
+		}
+		w.Pass(2 * time.Minute)
+		w.drop(a, "g")
+		for n := range games {
+			w.drop(a, fmt.Sprint("many-", n))
+			w.Pass(time.Second)
+		}
+		w.Meet()
+		w.make(b, "d", "next")
+		w.Meet()
+		look(t, w)
+		if w.count["refused"] > 0 || w.count["asked"] > 0 {
+			t.Errorf("%v", w.count)
+		}
+		for _, n := range w.nodes {
+			for k := range w.Rows(n.Half) {
+				if strings.HasPrefix(k, "GAME#many-") && !strings.HasSuffix(k, " DELETED") || strings.Contains(k, "#many-") && strings.HasPrefix(k, "SESSION#") {
+					t.Errorf("%s has %s", n.Name, k)
+				}
+			}
 		}
 	})
 }

@@ -174,13 +174,13 @@ func (d *demo) goal(game string, at time.Time) {
 // live plays the last game with two scorers in turn. The second is offline for the first six minutes: their goals are kept and then
 // sent together, with the times of their taps.
 func (d *demo) live(ctx context.Context, h *app.Host) error {
-	begin := h.Clock.Now()
+	begin := h.Clock.Wall()
 	var kept []time.Time
 	for n := 1; ; n++ {
 		if err := h.Clock.Wait(ctx, h.Clock.Now().Add(demoPace), nil); err != nil {
 			return nil //nolint:nilerr // the node ends
 		}
-		now := h.Clock.Now()
+		now := h.Clock.Wall()
 		taps := []time.Time{now}
 		if n%2 == 0 {
 			kept = append(kept, now)

@@ -12,7 +12,7 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -58,7 +58,7 @@ func TestDemo(t *testing.T) {
 	host := &app.Host{Store: s, Clock: c, Log: slog.New(slog.NewTextHandler(&log, nil))}
 	done := make(chan error, 1)
 	go func() { done <- d.live(ctx, host) }()
-	web.Eventually(t, "goals that arrive late", func() bool {
+	wait.Until(t, "goals that arrive late", func() bool {
 		late := 0
 		for _, g := range goals() {
 			made, err := time.Parse(time.RFC3339, g.CreatedAt)

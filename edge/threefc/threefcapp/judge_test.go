@@ -266,7 +266,7 @@ func clash(a, b *act) bool {
 	case "goal":
 		return game && b.kind == "finish"
 	case "correct":
-		return sub && b.kind == "correct" || game && b.kind == "finish"
+		return sub && b.kind == "correct" && a.value != "" && b.value != "" || game && b.kind == "finish"
 	case "third":
 		return game && b.kind == "patch" && b.sub != "start"
 	case "patch":
@@ -297,7 +297,7 @@ func (w *world) judgeAct(rows map[string]attr.Item, told map[int]bool, a *act) {
 	switch a.kind {
 	case "goal", "correct":
 		here := rows["GAME#"+a.game+" AUDIT#GOAL#"+a.ids["audit"]] != nil
-		if !here && !gone && !w.twice(a) && !(rows["GAME#"+a.game+" GOAL_EVENT#"+a.sub] == nil && w.sentAgain(i)) {
+		if !here && !gone && !w.twice(a) && !w.undone(rows, i) && !(rows["GAME#"+a.game+" GOAL_EVENT#"+a.sub] == nil && w.sentAgain(i)) {
 			w.fail("lost: %v", *a)
 		}
 	case "roster":
@@ -358,6 +358,18 @@ func (w *world) judgeAct(rows map[string]attr.Item, told map[int]bool, a *act) {
 // twice reports whether the other node has answered the same request.
 func (w *world) twice(a *act) bool {
 	return a.key != "" && slices.ContainsFunc(w.acts, func(o act) bool { return o.at != a.at && o.key == a.key })
+}
+
+// undone reports whether an act changes a goal that the other node has taken back, or takes it back too: then there is a note of the change,
+// unless it was taken back here as well.
+func (w *world) undone(rows map[string]attr.Item, i int) bool {
+	a := &w.acts[i]
+	removal := func(o act) bool { return o.kind == "correct" && o.sub == a.sub && o.value == "" }
+	if a.kind != "correct" || rows["GAME#"+a.game+" GOAL_EVENT#"+a.sub] != nil || !slices.ContainsFunc(w.acts, removal) {
+		return false
+	}
+	own := slices.ContainsFunc(w.acts[i:], func(o act) bool { return o.at == a.at && removal(o) })
+	return own || rows["GAME#"+a.game+" GOAL_UNDONE#"+a.sub] != nil
 }
 
 // sentAgain reports whether an act deletes a goal that both nodes created for one request. If the other node's goal is already deleted, the

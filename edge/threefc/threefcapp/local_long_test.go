@@ -33,7 +33,7 @@ func newLocal(t *testing.T) *local {
 func (f *local) rows() map[string]attr.Item {
 	f.T.Helper()
 	all := map[string]attr.Item{}
-	r := remote.Reading{Table: table, KeyCondition: "pk = :game", Params: expr.Params{Values: attr.Item{":game": attr.S("GAME#g")}}}
+	r := remote.Reading{Table: table, Consistent: true, KeyCondition: "pk = :game", Params: expr.Params{Values: attr.Item{":game": attr.S("GAME#g")}}}
 	for {
 		page, err := f.client.Read(f.T.Context(), r)
 		if err != nil {

@@ -3,6 +3,7 @@ package threefcapp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -36,7 +37,16 @@ func newPair(t *testing.T) *pair {
 	p.Pair = nodes.NewPair(t, New(), 1, p.must)
 	for _, n := range p.Nodes {
 		service := &threefc.Service{Handle: threefc.Rows(p.Table), Skew: n.Sync.Skew}
-		n.Consumer = service.Take
+		n.Consumer = func(tx *store.Tx, records []store.Record) error {
+			if err := service.Take(tx, records); err != nil {
+				return err
+			}
+			games, err := service.Derived().Units(tx, records)
+			for _, game := range games {
+				err = errors.Join(err, service.Export(tx, game))
+			}
+			return err
+		}
 		p.nodes = append(p.nodes, &peer{service, n})
 	}
 	return p

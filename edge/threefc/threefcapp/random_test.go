@@ -415,6 +415,9 @@ func (w *world) begin() {
 	do(func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
 		return n.Grant(tx, "l", randomBoss, randomSecond, threefc.RoleAdmin)
 	})
+	do(func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {
+		return n.AcceptRole(tx, "l", randomSecond)
+	})
 	for i, day := range []string{"d", "e"} {
 		game := []string{"g", "h"}[i]
 		do(func(n *peer, tx *store.Tx, _ *threefc.IDs) (threefc.Change, error) {

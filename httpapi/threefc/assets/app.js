@@ -1,8 +1,10 @@
 // Script of the 3FC pages: the game clock, which runs here; entering a goal; second taps that confirm; forms that send a request at once
 // and show its answer. A scorer's actions go into the queue, with the time of the tap.
 import "./refresh.js";
+import { forgetPages } from "./forget.js";
 import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./queue.js";
+import { request } from "./request.js";
 
 const two = (n) => String(n).padStart(2, "0");
 const all = (what, of = document) => [...of.querySelectorAll(what)];
@@ -61,12 +63,13 @@ document.addEventListener("submit", async (e) => {
   const { method = "POST" } = form.dataset;
   const body = JSON.stringify(Object.fromEntries([...new FormData(form)].filter(([, v]) => v !== "")));
   form.dataset.nonce ??= ulid(); // sent again after a lost answer, it is the same request
-  const answer = await fetch(form.getAttribute("action"), {
+  const answer = await request(form.getAttribute("action"), {
     method, body: method === "GET" ? null : body, headers: { "Content-Type": "application/json", "Idempotency-Key": form.dataset.nonce },
   }).catch(() => null);
   if (answer) delete form.dataset.nonce;
   const said = await answer?.json().catch(() => ({}));
   if (!answer?.ok) return set(out, said?.message ?? "The node does not answer. Try again.");
+  if ("forget" in form.dataset) await forgetPages().catch(() => {});
   if (form.dataset.from) localStorage.threefcTo = form.dataset.from; // the link is opened in another tab
   if (form.dataset.to) {
     const to = ("came" in form.dataset && localStorage.threefcTo) || form.dataset.to;
@@ -74,7 +77,7 @@ document.addEventListener("submit", async (e) => {
     return location.assign(to.startsWith(document.documentElement.dataset.scope) ? to : form.dataset.to);
   }
   const shown = form.dataset.done ?? said[form.dataset.show] ?? "";
-  set(out, Array.isArray(shown) ? shown.map((a) => `${a.userId}: ${a.role}`).join("\n") : shown);
+  set(out, Array.isArray(shown) ? shown.map((a) => `${a.userId}: ${a.role}${a.accepted === false ? " (offered)" : ""}`).join("\n") : shown);
 });
 
 // The shown list of who has access is read again after a grant.
