@@ -1,6 +1,7 @@
 package hacktracker
 
 import (
+	"cmp"
 	"crypto/rand"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ func (b *Book) AtBat(game, id string) AtBat {
 	if i := slices.IndexFunc(all, func(a AtBat) bool { return a.ID == id || a.sk == prefixAtBat+id }); i >= 0 {
 		return all[i]
 	}
+	b.Look(atBatKey(game, id)) // the row that is missing: it may be in the cloud
 	b.Fail(notFound("At-bat"))
 	return AtBat{}
 }
@@ -65,7 +67,7 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 	b.Refuse(g.Status != InProgress, Invalid("Game must be IN_PROGRESS to record at-bats"))
 	b.Refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before at-bats can be recorded"))
 	b.Refuse(len(g.Lineup) > 0 && !slices.ContainsFunc(g.Lineup, func(s Slot) bool { return s.PlayerID == player }), Invalid("Player is not in the lineup"))
-	b.Refuse(len(g.Lineup) == 0 && b.Get(playerKey(t.ID, player)) == nil, Invalid("Player %s is not on the team", player))
+	b.Refuse(len(g.Lineup) == 0 && b.Get(playerKey(t.ID, player)) == nil, notOnTeam(player))
 	b.Refuse(len(b.AtBats(game)) >= MaxAtBats, Invalid("A game has at most %d at-bats", MaxAtBats))
 	b.Commit(b.Create(row), b.onAt(gameKey(game), row["createdAt"]))
 	return atBatOf(row)
@@ -95,8 +97,29 @@ func (b *Book) ChangeAtBat(game, id string, in Input) AtBat {
 // DeleteAtBat takes a plate appearance back. It leaves a marker, because the phone may send the same at-bat to another node, or have done so.
 func (b *Book) DeleteAtBat(game, id string) {
 	b.allowGame(game, manageGames)
-	sk := b.AtBat(game, id).sk
-	undone := b.Stamp(undoneKey(game, strings.TrimPrefix(sk, prefixAtBat)), nil)
+	was := b.AtBat(game, id)
+	sk := was.sk
+	undone := b.Stamp(undoneKey(game, strings.TrimPrefix(sk, prefixAtBat)), attr.Item{
+		"playerId": attr.S(was.PlayerID), "result": attr.S(was.Result), "inning": attr.Int(int64(was.Inning)), "correctedAt": attr.S(was.UpdatedAt),
+	})
 	b.Commit(b.Put(undone, table.If{})) // alone, at half the price: any node that has the at-bat removes it because of this row
 	b.Commit(b.Drop(key(prefixGame+game, sk)))
+}
+
+// asCorrected has the marker of an at-bat that was taken back show the at-bat, unless it already shows a later correction of it.
+func (s *Service) asCorrected(last AtBat) store.WriteItem {
+	said := attr.Item{":at": attr.S(last.UpdatedAt), ":player": attr.S(last.PlayerID), ":result": attr.S(last.Result), ":inning": attr.Int(int64(last.Inning))}
+	update := "SET createdAt = if_not_exists(createdAt, :at), updatedAt = :at, correctedAt = :at, playerId = :player, #result = :result, inning = :inning"
+	return s.Update(undoneKey(last.GameID, strings.TrimPrefix(last.sk, prefixAtBat)), update, table.When("attribute_not_exists(correctedAt) OR correctedAt < :at", said))
+}
+
+// shownUndone is how many plays that were taken back a page lists.
+const shownUndone = 5
+
+// Undone lists the plays of a game that were taken back last, for a member of the team: somebody may have corrected one at another node meanwhile.
+func (b *Book) Undone(game string) []AtBat {
+	b.Game(game)
+	out := slices.DeleteFunc(collect(b, "", prefixGame+game, prefixUndone, atBatOf), func(a AtBat) bool { return a.Result == "" })
+	slices.SortStableFunc(out, func(a, b AtBat) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })
+	return out[max(0, len(out)-shownUndone):]
 }

@@ -2,6 +2,7 @@ package hacktracker
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -304,6 +305,7 @@ func TestTakenBack(t *testing.T) {
 	}
 	l.do(t, func(b *Book) {
 		b.DeleteGame(l.game)
+		b.Fail(l.Emptied(b.Tx, []store.Record{{Key: deletedKey(l.game), New: deletedKey(l.game)}}))
 		if left := collect(b, "", prefixGame+l.game, prefixUndone, rowOf); len(left) != 0 {
 			t.Errorf("rows left of a deleted game: %v", left)
 		}
@@ -318,7 +320,9 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	at := time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC)
 	left := func(l *ledger) (n int) {
 		t.Helper()
-		l.do(t, func(b *Book) { n = len(collect(b, "", prefixGame+l.game, prefixAtBat, atBatOf)) })
+		l.do(t, func(b *Book) {
+			n = len(table.Read(&b.Plan, b.Tx.QueryAll(b.Under(prefixGame+l.game, prefixAtBat)), rowOf))
+		})
 		return n
 	}
 	consumed := st.Seq()
@@ -329,25 +333,36 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 			t.Fatal(err)
 		}
 		consumed = st.Seq()
-		gone.do(t, func(b *Book) { b.Fail(gone.Emptied(b.Tx, records)) })
+		for more := true; more; { // slices
+			gone.do(t, func(b *Book) {
+				before := b.Tx.Seq()
+				err := gone.Emptied(b.Tx, records)
+				if n := b.Tx.Seq() - before; n > table.Slice {
+					t.Errorf("a slice of %d writes", n)
+				}
+				if more = errors.Is(err, table.ErrMore); !more {
+					b.Fail(err)
+				}
+			})
+		}
 	}
 	for _, l := range []*ledger{gone, there} {
 		l.do(t, func(b *Book) {
-			for i := range 60 { // more than fit in one transaction
+			for i := range 130 { // more than fit in one transaction
 				l.score(b, &entry{player: l.players[0], result: "1B", at: at.Add(time.Duration(i) * time.Second)})
 			}
 		})
 	}
 	consume()
-	if a, b := left(gone), left(there); a != 60 || b != 60 {
+	if a, b := left(gone), left(there); a != 130 || b != 130 {
 		t.Fatalf("%d and %d at-bats before the deletion", a, b)
 	}
 	gone.do(t, func(b *Book) { // as rows of another node arrive
 		b.Commit(b.Delete(gameKey(gone.game), table.When(exists, nil)))
-		b.Commit(b.Create(deletedKey(gone.game)))
+		b.Commit(b.Create(b.Stamp(deletedKey(gone.game), attr.Item{"gameId": attr.S(gone.game)})))
 	})
 	consume()
-	if a, b := left(gone), left(there); a != 0 || b != 60 {
+	if a, b := left(gone), left(there); a != 0 || b != 130 {
 		t.Errorf("%d and %d at-bats after the deletion", a, b)
 	}
 	gone.do(t, func(b *Book) { b.Commit(b.Create(atBatKey(gone.game, "late"))) })
@@ -355,9 +370,11 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	if a := left(gone); a != 0 {
 		t.Errorf("%d late at-bats of the deleted game", a)
 	}
-	there.do(t, func(b *Book) { b.Commit(b.Create(deletedKey(there.game))) }) // a game that was created again keeps its at-bats
+	there.do(t, func(b *Book) {
+		b.Commit(b.Create(b.Stamp(deletedKey(there.game), attr.Item{"gameId": attr.S(there.game)})))
+	}) // a game that was created again keeps its at-bats
 	consume()
-	if b := left(there); b != 60 {
+	if b := left(there); b != 130 {
 		t.Errorf("%d at-bats of the existing game", b)
 	}
 }
@@ -382,4 +399,67 @@ func TestTheMarkerIsLeft(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An owner has at most so many teams, and a team so many players and games, which bounds its lists and pages.
+func TestMostOfATeam(t *testing.T) {
+	_, update := openBook(t)
+	l := &ledger{Service: &Service{Rows("book")}, update: update}
+	l.do(t, func(b *Book) {
+		b.Enrol("", "Ana")
+		l.team = b.Make(b.NewTeam("", body(`{"name":"Bad News","teamType":"MANAGED"}`)))
+	})
+	for what, part := range map[string]struct {
+		most  int
+		there func(b *Book, n int) attr.Item // as another node may have written it
+		make  func(b *Book) (string, []store.WriteItem)
+	}{
+		"games": {MaxGames, func(_ *Book, n int) attr.Item {
+			row := gameKey(fmt.Sprint(n))
+			indexed(row, indexGames, prefixTeam+l.team, prefixGame+fmt.Sprint(n))
+			return row
+		}, func(b *Book) (string, []store.WriteItem) { return b.NewGame("", body(`{"teamId":%q}`, l.team)) }},
+		"players": {
+			MaxPlayers - 1, func(_ *Book, n int) attr.Item { return playerKey(l.team, fmt.Sprint(n)) }, // its owner is one
+			func(b *Book) (string, []store.WriteItem) { return b.NewPlayer(l.team, "", body(`{"firstName":"Bob"}`)) },
+		},
+	} {
+		l.do(t, func(b *Book) {
+			for n := range part.most - 1 {
+				b.Commit(b.Put(part.there(b, n), table.If{}))
+			}
+			b.Make(part.make(b))
+		})
+		if err := update(func(tx *store.Tx) error {
+			b := l.Open(tx, "ana")
+			b.Make(part.make(b))
+			return b.Err()
+		}); !fault.Is(err, fault.Conflict) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// A game starts and ends in the writer's turn, which looks at the status alone of its team's other games.
+func TestCostOfAStartAmongManyGames(t *testing.T) {
+	_, update := openBook(t)
+	l := newLedger(t, update)
+	l.do(t, func(b *Book) {
+		for n := range MaxGames {
+			row := gameKey(fmt.Sprint(n))
+			row["status"], row["scheduledStart"] = attr.S(Final), b.now()
+			indexed(row, indexGames, prefixTeam+l.team, prefixGame+fmt.Sprint(n))
+			b.Commit(b.Put(row, table.If{}))
+		}
+	})
+	l.do(t, func(b *Book) {
+		counted := testing.AllocsPerRun(1, func() { b.Count(b.entriesOf(l.team), MaxGames+1) })
+		for game, want := range map[string]string{l.game: "", "0": l.game} {
+			got := ""
+			allocated := testing.AllocsPerRun(1, func() { got = b.beside(&Game{ID: game, TeamID: l.team}) })
+			if got != want || allocated > 2*counted {
+				t.Errorf("beside %s there is %q, want %q; %v allocations, and %v to count the games", game, got, want, allocated, counted)
+			}
+		}
+	})
 }

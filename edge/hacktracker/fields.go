@@ -18,9 +18,14 @@ const (
 	MaxAtBats = 500 // in a game
 	MaxRuns   = 20  // per tap
 
+	// Many times what anybody has, so that pages and lists of a team have a bounded size. Another node may let a few more pass.
+	MaxTeams   = 200  // of an owner
+	MaxPlayers = 200  // on a team
+	MaxGames   = 2000 // of a team
+
 	runKey     = 8   // characters of a tap's key that a game stores: 40 random bits of a ULID
 	maxRunKeys = 500 // of them
-	emptied    = 50  // at-bats of a deleted game that one transaction removes
+	emptied    = 48  // at-bats of a deleted game that one transaction removes
 )
 
 // Input holds the members of a request's body.
@@ -29,6 +34,16 @@ type Input = patch.Input
 // Invalid returns the error for an invalid request.
 func Invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "invalid", format, args...)
+}
+
+// tooMany refuses to create one more than the most.
+func (b *Book) tooMany(has, most int, what string) {
+	b.Refuse(has >= most, fault.New(fault.Conflict, "too_many", "There are %d %s, the most allowed: delete some first.", has, what))
+}
+
+// notOnTeam refuses a player whose row was looked for and is missing.
+func notOnTeam(player string) error {
+	return fault.New(fault.Invalid, "invalid", "Player %s is not on the team", player).ForLack()
 }
 
 func positions(raw json.RawMessage) (attr.Value, string) {

@@ -27,16 +27,13 @@ func (b *Book) Game(game string) Game {
 // gamesOf returns a team's games, latest first, those without a date last.
 func (b *Book) gamesOf(team string) []Game {
 	out := collect(b, indexGames, prefixTeam+team, prefixGame, gameOf)
-	slices.SortStableFunc(out, func(x, y Game) int {
-		return cmp.Or(strings.Compare(y.ScheduledStart, x.ScheduledStart), strings.Compare(y.CreatedAt, x.CreatedAt))
-	})
+	slices.SortFunc(out, compareGames)
 	return out
 }
 
-// GamesOf lists a team's games to one of its members.
-func (b *Book) GamesOf(team string) []Game {
-	b.allow(team, anyMember)
-	return b.gamesOf(team)
+// entriesOf returns the query of a team's games.
+func (b *Book) entriesOf(team string) store.Query {
+	return b.By(indexGames, indexGames+"PK", indexGames+"SK").Under(prefixTeam+team, prefixGame)
 }
 
 // Games lists the games of all teams, a page of them.
@@ -51,6 +48,7 @@ func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteIt
 	}
 	t := b.allow(team, manageGames)
 	id = b.newID("game", once)
+	b.tooMany(b.Count(b.entriesOf(team), MaxGames), MaxGames, "games of the team")
 	row := gameKey(id)
 	row["gameId"], row["status"], row["teamScore"], row["opponentScore"], row["lineup"] = attr.S(id), attr.S(Scheduled), attr.Int(0), attr.Int(0), attr.L()
 	b.Stamp(row, p.Set)
@@ -83,7 +81,8 @@ func (b *Book) ownDefault() (team string) {
 func (b *Book) checkLineup(team string, lineup attr.Value) {
 	all := b.roster(team)
 	for _, slot := range lineupOf(lineup) {
-		b.Refuse(!slices.ContainsFunc(all, func(p Player) bool { return p.ID == slot.PlayerID }), Invalid("Player %s is not on the team", slot.PlayerID))
+		there := slices.ContainsFunc(all, func(p Player) bool { return p.ID == slot.PlayerID })
+		b.Refuse(!there && b.Get(playerKey(team, slot.PlayerID)) == nil, notOnTeam(slot.PlayerID))
 	}
 }
 
@@ -96,16 +95,25 @@ func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 	}), b.there(t.ID))
 }
 
-// beside returns another game of the team that is in progress, or "".
+// beside returns the latest other game of the team that is in progress, or "". It is called in the writer's turn, so it decodes those games
+// alone.
 func (b *Book) beside(g *Game) string {
-	all := slices.DeleteFunc(b.gamesOf(g.TeamID), func(o Game) bool { return o.ID == g.ID || o.Status != InProgress })
-	return append(all, Game{})[0].ID
+	q := b.entriesOf(g.TeamID)
+	q.Filter, q.Names, q.Values[":live"] = "#status = :live", map[string]string{"#status": "status"}, attr.S(InProgress)
+	on := table.Decode(&b.Plan, b.Tx.QueryAll(q), decoder(gameOf))
+	on = slices.DeleteFunc(on, func(o Game) bool { return o.ID == g.ID })
+	slices.SortFunc(on, compareGames)
+	return append(on, Game{})[0].ID
 }
 
 // leave returns the writes by which a game gives up its team's marker: to another game in progress if there is one.
 func (b *Book) leave(g *Game) []store.WriteItem {
-	writes, other := b.letGo(liveKey(g.TeamID), "gameId", g.ID), b.beside(g)
-	if writes == nil || other == "" {
+	writes := b.letGo(liveKey(g.TeamID), "gameId", g.ID)
+	if writes == nil {
+		return nil
+	}
+	other := b.beside(g)
+	if other == "" {
 		return writes
 	}
 	return b.take(liveKey(g.TeamID), "gameId", other, func(string) store.WriteItem {
@@ -175,41 +183,62 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 	return b.Game(game)
 }
 
-// DeleteGame removes a game and its at-bats. Because of the row DELETED, at-bats that another node brings later are removed too.
+// DeleteGame removes a game. Because of the row DELETED, Emptied removes its at-bats, also those that another node brings later.
 func (b *Book) DeleteGame(game string) {
 	g, _ := b.allowGame(game, manageGames)
 	gone := b.Stamp(deletedKey(game), attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(b.user)})
 	b.Commit(append(b.leave(&g), b.Create(gone), b.Delete(gameKey(game), table.When(exists, nil)))...)
-	b.empty(game)
 }
 
-// empty removes the at-bats of a deleted game, and checks that the game does not exist.
+// empty removes at-bats of a deleted game, a slice in each call, and checks that the game does not exist. If there are others it fails with
+// table.ErrMore.
 func (b *Book) empty(game string) {
-	writes := append(collect(b, "", prefixGame+game, prefixAtBat, b.Drop), collect(b, "", prefixGame+game, prefixUndone, b.Drop)...)
+	writes := []store.WriteItem{}
+	for _, prefix := range []string{prefixAtBat, prefixUndone} { // misshapen ones too
+		writes = append(writes, table.Read(&b.Plan, b.Tx.QueryAll(b.Under(prefixGame+game, prefix)), b.Drop)...)
+	}
+	if len(writes) == 0 {
+		return
+	}
 	gone := b.Check(gameKey(game), table.When("attribute_not_exists(PK)", nil))
-	for part := range slices.Chunk(writes, emptied) {
-		b.Commit(append([]store.WriteItem{gone}, part...)...)
+	b.Commit(append([]store.WriteItem{gone}, writes[:min(len(writes), emptied)]...)...)
+	if len(writes) > emptied {
+		b.Fail(table.ErrMore)
 	}
 }
 
 // Emptied removes at-bats that were taken back and those of deleted games, whichever of marker and at-bat arrives first.
 func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 	b := s.Open(tx, "")
+	begun := tx.Seq()
 	for i := range records {
+		if tx.Seq()-begun >= table.Slice/2 {
+			return table.ErrMore
+		}
 		if r := &records[i]; r.New != nil {
 			b.gone(r.Key)
+		} else if id, ok := strings.CutPrefix(r.Key["SK"].Str(), prefixAtBat); ok {
+			b.showLast(b.Get(undoneKey(GameOf(r.Key), id)), r.Old)
 		}
 	}
 	return b.Err()
 }
 
-// EmptyAll removes what is left of deleted games and at-bats and, after keptFor, their markers.
+// EmptyAll removes what is left of deleted games and at-bats and, after keptFor, their markers. table.ErrMore says that it has done a slice of
+// that.
 func (s *Service) EmptyAll(tx *store.Tx) error {
 	b := s.Open(tx, "")
 	scan := store.Scan{Table: s.Table, Prefix: prefixGame, Filter: "SK = :deleted OR begins_with(SK, :undone)"}
 	scan.Values = attr.Item{":deleted": attr.S(skDeleted), ":undone": attr.S(prefixUndone)}
+	begun := tx.Seq()
 	for it := range b.Rows(tx.ScanAll(scan)) {
+		if tx.Seq()-begun >= table.Slice/2 {
+			return table.ErrMore
+		}
 		b.gone(it)
+		if it["SK"].Str() == skDeleted && !isDeletedMark(it) {
+			continue
+		}
 		if at, err := time.Parse(patch.Stamp, it["createdAt"].Str()); err == nil && tx.Now().Sub(at) > keptFor {
 			b.Commit(b.Drop(it))
 		}
@@ -217,16 +246,34 @@ func (s *Service) EmptyAll(tx *store.Tx) error {
 	return b.Err()
 }
 
-// gone removes what a marker row names, or an at-bat row that has a marker.
+// isDeletedMark reports whether a row is a marker of this program, which says when its game was deleted.
+func isDeletedMark(row attr.Item) bool {
+	_, err := time.Parse(patch.Stamp, row["createdAt"].Str())
+	return row["gameId"].Str() != "" && err == nil
+}
+
+// gone removes what a marker row names, or an at-bat row that has a marker. A row of another program in the place of a marker, without what
+// this program writes into one, removes nothing.
 func (b *Book) gone(row attr.Item) {
 	game, sk := GameOf(row), row["SK"].Str()
 	_, id, _ := strings.Cut(sk, "#")
 	atBat := strings.HasPrefix(sk, prefixAtBat) || strings.HasPrefix(sk, prefixUndone)
+	if game == "" || !atBat && sk != skDeleted {
+		return
+	}
+	undone, there := b.Get(undoneKey(game, id)), b.Get(atBatKey(game, id))
 	switch {
-	case game == "" || !atBat && sk != skDeleted:
-	case b.Get(deletedKey(game)) != nil && b.Get(gameKey(game)) == nil:
+	case isDeletedMark(b.Get(deletedKey(game))) && b.Get(gameKey(game)) == nil:
 		b.empty(game)
-	case atBat && b.Get(undoneKey(game, id)) != nil && b.Get(atBatKey(game, id)) != nil:
-		b.Commit(b.Drop(atBatKey(game, id)))
+	case atBat && !undone["createdAt"].IsZero() && there != nil:
+		b.showLast(undone, there)
+		b.Commit(b.Drop(there))
+	}
+}
+
+// showLast has the marker of an at-bat that was taken back show a correction that whoever took it back did not know.
+func (b *Book) showLast(undone, atBat attr.Item) {
+	if last := atBatOf(atBat); !undone["correctedAt"].IsZero() && last.UpdatedAt > undone["correctedAt"].Str() {
+		b.Commit(b.asCorrected(last))
 	}
 }

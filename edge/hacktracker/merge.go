@@ -34,6 +34,8 @@ type merging struct {
 //	a marker that is already released          the rest is done without it
 //	a marker to take over that is gone         it is taken as a free one
 //	a game that is deleted already             nothing to do
+//	a correction of an at-bat taken back       it stays so; its marker, which the game's pages show, has what was corrected
+//	the same, and the marker has a later one   nothing to do
 //	at-bats of a deleted game                  nothing to do: they are removed once the game is
 //	a run whose tap another node has sent      it counts already: nothing to do
 //
@@ -53,6 +55,10 @@ func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (att
 	case ends, slices.ContainsFunc(all, isFree):
 		m.later = slices.Concat(all, later) // again repeats the checks of these
 		return m.again(m.later, func(_, _ attr.Item) {})
+	case a != nil && a.Base != nil && a.Remote == nil:
+		return m.takenBack(a)
+	case len(all) == 1 && showsLater(&all[0]):
+		return m.again(later, nil)
 	case a != nil:
 		return m.atBat(a)
 	case j != nil && j.Again[0].Put != nil && j.Remote != nil:
@@ -76,6 +82,11 @@ func isDone(r *table.Refused, alone bool) bool {
 	pk, sk := r.Key["PK"].Str(), r.Key["SK"].Str()
 	return strings.HasPrefix(pk, prefixOnce) && idempotency.Same(r.View, r.Remote) ||
 		r.Remote != nil && (alone && strings.HasPrefix(pk, prefixUser) && sk == skMetadata || sk == skDeleted)
+}
+
+// showsLater reports whether r has the marker of an at-bat that was taken back show a correction, and it shows a later one.
+func showsLater(r *table.Refused) bool {
+	return strings.HasPrefix(r.Key["SK"].Str(), prefixUndone) && r.Updates() != "" && r.Remote["correctedAt"].Str() >= after(r.Key, *r)["correctedAt"].Str()
 }
 
 func isNumber(r table.Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefixJersey) }
@@ -219,6 +230,24 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 	}
 	on := patch.Patch{Set: attr.Item{"status": attr.S(InProgress), "updatedAt": row["updatedAt"]}}
 	return []store.WriteItem{{Update: on.Update(m.Table, game, table.When("attribute_exists(startRefused)", nil))}, m.Create(last)}, true
+}
+
+// takenBack resolves corrections of an at-bat that another node has taken back. Other writes are a person's matter.
+func (m *merging) takenBack(a *table.Refused) (writes []store.WriteItem, ok bool) {
+	own := of(a.Key, slices.Concat(m.all, m.later))
+	if len(own) < len(m.all)+len(m.later) {
+		return nil, false
+	}
+	last := atBatOf(after(a.Base, own...))
+	if last.Result == "" {
+		return nil, true // taken back here as well
+	}
+	shows := m.asCorrected(last)
+	marker, err := m.get(shows.Update.Key)
+	if err == nil && marker["correctedAt"].Str() >= last.UpdatedAt {
+		return nil, true
+	}
+	return []store.WriteItem{shows}, err == nil
 }
 
 // withoutStart applies the writes without a start that was refused because of another game. The game keeps its old status and records

@@ -38,9 +38,13 @@ func (b *Book) Roster(team string, q RosterQuery) []Player {
 	})
 	for i := 0; q.Roles && i < len(all); i++ {
 		if all[i].Role = Member; all[i].UserID != nil {
-			all[i].Role = cmp.Or(membershipOf(b.Get(memberKey(*all[i].UserID, team))).Role, Member)
-			u := userOf(b.Get(userKey(*all[i].UserID)))
-			all[i].Account = cmp.Or(strings.TrimSpace(u.FirstName+" "+u.LastName), *all[i].UserID)
+			all[i].Role = cmp.Or(membershipOf(b.peek(memberKey(*all[i].UserID, team))).Role, Member)
+			u := userOf(b.peek(userKey(*all[i].UserID)))
+			name := u.FirstName + " " + u.LastName
+			if *all[i].UserID != b.user && !b.showsTo(*all[i].UserID, team) {
+				name = u.stranger().FirstName
+			}
+			all[i].Account = cmp.Or(strings.TrimSpace(name), *all[i].UserID)
 		}
 	}
 	return all
@@ -62,6 +66,7 @@ func (b *Book) NewPlayer(team, once string, in Input) (id string, writes []store
 	b.Refuse(t.Type == Personal, Invalid("Cannot add players to personal teams. A personal team has one player, its owner."))
 	p := b.read(playerFields(), in, "firstName")
 	id = b.newID("player", once)
+	b.tooMany(b.Count(b.Under(prefixTeam+team, prefixPlayer), MaxPlayers), MaxPlayers, "players on the team")
 	row := playerKey(team, id)
 	row["status"] = attr.S(active)
 	b.Stamp(row, p.Set)
@@ -141,8 +146,8 @@ func (b *Book) DeletePlayer(team, player string) {
 	b.Commit(append(writes, b.Delete(playerKey(team, player), table.When(isGhost, attr.Item{":ghost": attr.Bool(true)})))...)
 }
 
-// LinkPlayer links a ghost to a user, who becomes a member of the team. A former member gets their old role back, unless an owner gives
-// them another.
+// LinkPlayer links a ghost to a user, who becomes a member of the team and is shown to it by their first name until they accept (AcceptTeam).
+// A former member gets their old role back, unless an owner gives them another.
 func (b *Book) LinkPlayer(team, player string, in Input) Player {
 	asked := b.read(map[string]patch.Field{"userId": {Read: patch.Text(id)}, "role": memberFields()["role"]}, in, "userId").Set
 	user := asked["userId"].Str()
@@ -160,7 +165,11 @@ func (b *Book) LinkPlayer(team, player string, in Input) Player {
 	case it == nil:
 		writes = append(writes, b.Create(b.membership(user, team, cmp.Or(Role(asked["role"].Str()), Member), attr.S(b.user))))
 	case user != t.OwnerID:
-		m := patch.Patch{Set: attr.Item{"status": attr.S(active)}}
+		m, was := patch.Patch{Set: attr.Item{}}, membershipOf(it)
+		b.setStatus(&m, &was, active)
+		if user == b.user && !was.isAccepted() {
+			m.Set["acceptedAt"] = b.now()
+		}
 		if r := asked["role"]; !r.IsZero() && !r.Equal(it["role"]) {
 			b.Refuse(t.Role != Owner, forbidden("Insufficient permissions. Required: owner"))
 			m.Set["role"] = r
@@ -189,12 +198,14 @@ func (b *Book) UnlinkPlayer(team, player string) Player {
 		return p
 	}
 	b.Refuse(*p.UserID == t.OwnerID, Invalid("Cannot unlink the owner's player"))
+	return b.linked(*p.UserID, &t, player, []store.WriteItem{b.unlinked(team, player), b.ended(*p.UserID, team)})
+}
+
+// unlinked returns the write that makes a player a ghost again.
+func (b *Book) unlinked(team, player string) store.WriteItem {
 	c := patch.Patch{
 		Set:    attr.Item{"isGhost": attr.Bool(true), "userId": attr.Null(), "linkedAt": attr.Null()},
 		Remove: []string{indexPlayers + "PK", indexPlayers + "SK"},
 	}
-	m := patch.Patch{Set: attr.Item{"status": attr.S(inactive)}}
-	return b.linked(*p.UserID, &t, player, []store.WriteItem{
-		b.update(playerKey(team, player), c, isGhost, attr.Item{":ghost": attr.Bool(false)}), b.update(memberKey(*p.UserID, team), m, exists, nil),
-	})
+	return b.update(playerKey(team, player), c, isGhost, attr.Item{":ghost": attr.Bool(false)})
 }

@@ -42,6 +42,24 @@ type User struct {
 	UpdatedAt string `json:"updatedAt"`
 }
 
+// Stranger is what is shown of a user to somebody who is in no team with them, or only in teams that the user has not accepted.
+type Stranger struct {
+	ID        string `json:"userId"`
+	FirstName string `json:"firstName"`
+}
+
+// nameless is the first name of a user without one.
+const nameless = "Player"
+
+// stranger returns what everybody may see of a user. A first name that was made from the e-mail address is left out: it is half of the address.
+func (u *User) stranger() Stranger {
+	out := Stranger{ID: u.ID, FirstName: u.FirstName}
+	if before, _, _ := strings.Cut(u.Email, "@"); before != "" && before == u.FirstName {
+		out.FirstName = nameless
+	}
+	return out
+}
+
 func userOf(it attr.Item) User {
 	return User{
 		ID: cmp.Or(it["userId"].Str(), strings.TrimPrefix(it["PK"].Str(), prefixUser)), Email: it["email"].Str(), FirstName: it["firstName"].Str(),
@@ -51,19 +69,30 @@ func userOf(it attr.Item) User {
 
 // Membership is a user's role in a team.
 type Membership struct {
-	UserID    string  `json:"userId"`
-	TeamID    string  `json:"teamId"`
-	Role      Role    `json:"role"`
-	Status    string  `json:"status"`
-	JoinedAt  string  `json:"joinedAt"`
-	InvitedBy *string `json:"invitedBy"`
+	UserID     string  `json:"userId"`
+	TeamID     string  `json:"teamId"`
+	Role       Role    `json:"role"`
+	Status     string  `json:"status"`
+	JoinedAt   string  `json:"joinedAt"`
+	InvitedBy  *string `json:"invitedBy"`
+	AcceptedAt string  `json:"acceptedAt,omitempty"` // when the user accepted it, if somebody else made it
 }
 
 func membershipOf(it attr.Item) Membership {
 	return Membership{
 		UserID: strings.TrimPrefix(it["PK"].Str(), prefixUser), TeamID: strings.TrimPrefix(it["SK"].Str(), prefixTeam),
 		Role: Role(it["role"].Str()), Status: it["status"].Str(), JoinedAt: it["joinedAt"].Str(), InvitedBy: textOf(it["invitedBy"]),
+		AcceptedAt: it["acceptedAt"].Str(),
 	}
+}
+
+// isActive reports whether a user is an active member.
+func (m *Membership) isActive() bool { return m.Status == active }
+
+// isAccepted reports whether the user made or accepted the membership. The original wrote memberships of teams' owners only, for those who
+// made the team.
+func (m *Membership) isAccepted() bool {
+	return m.AcceptedAt != "" || m.Role == Owner && m.InvitedBy == nil
 }
 
 // The types of team: a managed team, and a personal one for its owner's own statistics, with no other player.
@@ -72,7 +101,8 @@ const (
 	Personal = "PERSONAL"
 )
 
-// Team is a team. Role is the caller's role, if they are a member.
+// Team is a team. Role is the caller's role, if they are a member. Offered tells them that somebody else made them one, and that they have
+// not accepted.
 type Team struct {
 	ID          string `json:"teamId"`
 	Name        string `json:"name"`
@@ -80,6 +110,7 @@ type Team struct {
 	OwnerID     string `json:"ownerId"`
 	Type        string `json:"team_type"`
 	Role        Role   `json:"role,omitempty"`
+	Offered     bool   `json:"offered,omitempty"`
 	Status      string `json:"status"`
 	CreatedAt   string `json:"createdAt"`
 	UpdatedAt   string `json:"updatedAt"`
@@ -109,7 +140,7 @@ type Player struct {
 	UpdatedAt string   `json:"updatedAt"`
 
 	Role    Role   `json:"role,omitempty"`          // of the user, if requested
-	Account string `json:"-"`                       // with the role: the user's name, or their ID if this node has no profile of them
+	Account string `json:"-"`                       // with the role: what the caller may see of the user's name, or their ID if this node has no profile of them
 	Refused *int   `json:"numberRefused,omitempty"` // number lost to a player added at another node
 }
 

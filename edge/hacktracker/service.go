@@ -48,7 +48,7 @@ func (s *Service) Open(tx *store.Tx, user string) *Book { return &Book{s, s.Plan
 
 // known reads a row that must exist.
 func (b *Book) known(k attr.Item, what string) attr.Item {
-	it := b.Get(k)
+	it := b.found(k)
 	b.Refuse(it == nil, notFound(what))
 	return it
 }
@@ -88,12 +88,12 @@ const (
 
 // allow returns a team to a member who may do something with it.
 func (b *Book) allow(team string, do action) Team {
-	t, it := b.team(team), b.Get(memberKey(b.user, team))
+	t, it := b.team(team), b.found(memberKey(b.user, team))
 	m := membershipOf(it)
 	b.Refuse(it == nil, forbidden("User is not a member of this team"))
-	b.Refuse(m.Status != active, forbidden("Team membership is not active"))
+	b.Refuse(!m.isActive(), forbidden("Team membership is not active"))
 	b.Refuse(do != anyMember && !slices.Contains(strings.Split(string(do), ", "), string(m.Role)), forbidden("Insufficient permissions. Required: %s", do))
-	t.Role = m.Role
+	t.Role, t.Offered = m.Role, !m.isAccepted()
 	return t
 }
 
@@ -130,9 +130,9 @@ func (b *Book) newID(kind, once string) string {
 	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("hacktracker#"+b.user+"#"+kind+"#"+once)).String()
 }
 
-// collect decodes the rows in a partition of the table or an index whose sort keys have a prefix.
+// collect decodes the rows in a partition of the table or an index whose sort keys have a prefix. It skips misshapen ones.
 func collect[T any](b *Book, index, pk, prefix string, of func(it attr.Item) T) []T {
-	return table.Read(&b.Plan, b.Tx.QueryAll(b.By(index, index+"PK", index+"SK").Under(pk, prefix)), of)
+	return table.Decode(&b.Plan, b.Tx.QueryAll(b.By(index, index+"PK", index+"SK").Under(pk, prefix)), decoder(of))
 }
 
 // Page selects a part of a list.
@@ -141,7 +141,7 @@ type Page struct {
 	Start attr.Item // key of the last row before the page; nil for the first page
 }
 
-// listed reads a page of the rows of a kind, and returns the key of its last row; nil if there are no more.
+// listed reads a page of the rows of a kind, without misshapen ones, and returns the key of its last row; nil if there are no more.
 func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out []T, next attr.Item) {
 	if b.Err() != nil {
 		return nil, nil
@@ -155,7 +155,11 @@ func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out [
 	b.Fail(err)
 	out = []T{}
 	for _, it := range found.Items {
-		out = append(out, of(it))
+		if v, err := decoder(of)(it); err != nil {
+			b.Skip(it, err)
+		} else {
+			out = append(out, v)
+		}
 	}
 	return out, found.LastKey
 }

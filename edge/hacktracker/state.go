@@ -84,18 +84,21 @@ func forced(b Bases, batter string) *Bases {
 	return &b
 }
 
-// doubles finds at-bats with the same batter, inning and result that were scored within a minute of each other.
+// doubles finds at-bats with the same batter, inning and result that were scored within a minute of each other. Each is compared with the
+// nearest earlier one, so there are fewer pairs than at-bats, however many look the same.
 func doubles(all []AtBat) (out [][]string) {
+	type appearance struct {
+		player, result string
+		inning         int
+	}
+	last := map[appearance]*AtBat{}
 	for i := range all {
-		for j := i + 1; j < len(all); j++ {
-			a, b := &all[i], &all[j]
-			if b.when()-a.when() > doubleWithin.Milliseconds() {
-				break
-			}
-			if a.PlayerID == b.PlayerID && a.Inning == b.Inning && a.Result == b.Result {
-				out = append(out, []string{a.ID, b.ID})
-			}
+		a := &all[i]
+		same := appearance{a.PlayerID, a.Result, a.Inning}
+		if earlier := last[same]; earlier != nil && a.when()-earlier.when() <= doubleWithin.Milliseconds() {
+			out = append(out, []string{earlier.ID, a.ID})
 		}
+		last[same] = a
 	}
 	return out
 }

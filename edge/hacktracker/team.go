@@ -32,9 +32,9 @@ func (b *Book) Team(team string) Team { return b.allow(team, anyMember) }
 func (b *Book) TeamsOf(user string) []Team {
 	out := []Team{}
 	for _, m := range b.memberships(user) {
-		it := b.Get(teamKey(m.TeamID))
-		if t := teamOf(it); it != nil && t.Status != deleted && m.Status == active {
-			t.Role = m.Role
+		it := b.peek(teamKey(m.TeamID))
+		if t := teamOf(it); it != nil && t.Status != deleted && m.isActive() {
+			t.Role, t.Offered = m.Role, user == b.user && !m.isAccepted()
 			out = append(out, t)
 		}
 	}
@@ -64,13 +64,15 @@ func (b *Book) NewTeam(once string, in Input) (id string, writes []store.WriteIt
 	kind := p.Set["teamType"]
 	delete(p.Set, "teamType")
 	id = b.newID("team", once)
+	owned := slices.DeleteFunc(b.TeamsOf(b.user), func(t Team) bool { return t.OwnerID != b.user })
+	b.tooMany(len(owned), MaxTeams, "teams of yours")
 	team := b.Stamp(teamKey(id), p.Set)
 	team["teamId"], team["ownerId"], team["team_type"], team["status"] = attr.S(id), attr.S(b.user), kind, attr.S(active)
 	indexed(team, indexEntity, "ENTITY#TEAM", skMetadata+"#"+id)
 	b.Refuse(b.Get(teamKey(id)) != nil, fault.New(fault.Conflict, "conflict", "Team creation conflict"))
 
 	player := b.newID("owner", once)
-	row := b.Stamp(playerKey(id, player), attr.Item{"firstName": attr.S("Player")})
+	row := b.Stamp(playerKey(id, player), attr.Item{"firstName": attr.S(nameless)})
 	row["playerId"], row["teamId"], row["status"] = attr.S(player), attr.S(id), attr.S(active)
 	if name, wrong := oneWord(u.FirstName); wrong == "" {
 		row["firstName"] = attr.S(name)
@@ -126,9 +128,54 @@ func (b *Book) ChangeMember(team, user string, in Input) Membership {
 	p := b.change(memberFields(), in)
 	t := b.allow(team, ownTeam)
 	b.Refuse(user == t.OwnerID, Invalid("The owner's membership cannot be changed"))
-	b.known(memberKey(user, team), "Member")
+	was := membershipOf(b.known(memberKey(user, team), "Member"))
+	if status, ok := p.Set["status"]; ok {
+		b.setStatus(&p, &was, status.Str())
+	}
 	b.Commit(b.update(memberKey(user, team), p, exists, nil), b.asRole(team, Owner))
 	return membershipOf(b.Get(memberKey(user, team)))
+}
+
+// setStatus adds a membership's status to a change. The user has accepted the membership as it was: one that ended, or is made active again
+// by somebody else, is to be accepted anew.
+func (b *Book) setStatus(p *patch.Patch, was *Membership, status string) {
+	p.Set["status"] = attr.S(status)
+	if was.Status == status {
+		return
+	}
+	if p.Remove = append(p.Remove, "acceptedAt"); status == active {
+		p.Set["invitedBy"] = attr.S(b.user)
+	}
+}
+
+// AcceptTeam accepts the membership that somebody else made for the user, which shows the user's contact data to the team's members.
+func (b *Book) AcceptTeam(team string) Membership {
+	b.allow(team, anyMember)
+	k := memberKey(b.user, team)
+	if m := membershipOf(b.Get(k)); !m.isAccepted() {
+		b.Commit(b.update(k, patch.Patch{Set: attr.Item{"acceptedAt": b.now()}}, exists, nil))
+	}
+	return membershipOf(b.Get(k))
+}
+
+// LeaveTeam ends the user's membership. Their player becomes a ghost.
+func (b *Book) LeaveTeam(team string) {
+	t := b.allow(team, anyMember)
+	b.Refuse(b.user == t.OwnerID, Invalid("The owner cannot leave the team"))
+	writes := []store.WriteItem{b.ended(b.user, team)}
+	for _, p := range b.roster(team) {
+		if p.UserID != nil && *p.UserID == b.user {
+			writes = append(writes, b.unlinked(team, p.ID))
+		}
+	}
+	b.Commit(writes...)
+}
+
+// ended returns the write that ends a membership.
+func (b *Book) ended(user, team string) store.WriteItem {
+	p, was := patch.Patch{Set: attr.Item{}}, membershipOf(b.Get(memberKey(user, team)))
+	b.setStatus(&p, &was, inactive)
+	return b.update(memberKey(user, team), p, exists, nil)
 }
 
 // Enrol creates the user's profile at their first request. It leaves an existing one as it is.
@@ -138,7 +185,7 @@ func (b *Book) Enrol(email, name string) {
 	before, _, _ := strings.Cut(email, "@")
 	row := userKey(b.user)
 	row["userId"], row["email"] = attr.S(b.user), attr.S(email)
-	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, "Player")), attr.S(cmp.Or(last, "User"))
+	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, nameless)), attr.S(cmp.Or(last, "User"))
 	indexed(row, indexSub, "COGNITO#"+b.user, "USER")
 	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+b.user)
 	if b.Get(userKey(b.user)) == nil {
@@ -148,6 +195,28 @@ func (b *Book) Enrol(email, name string) {
 
 // User returns a user's profile.
 func (b *Book) User(user string) User { return userOf(b.known(userKey(user), "User")) }
+
+// VisibleUser returns what the caller may see of a user: everything of oneself and of members of a common team, of others the first
+// name. Contact data is for those who play together, by teams of which the user has made or accepted the membership: else anybody could
+// make a team, link a user, and read their contact data.
+func (b *Book) VisibleUser(user string) any {
+	u := b.User(user)
+	if user == b.user || b.sharesTeamWith(user) {
+		return u
+	}
+	return u.stranger()
+}
+
+// sharesTeamWith reports whether the caller is an active member of a team in which another user is one too, and has accepted that.
+func (b *Book) sharesTeamWith(user string) bool {
+	return slices.ContainsFunc(b.TeamsOf(b.user), func(t Team) bool { return b.showsTo(user, t.ID) })
+}
+
+// showsTo reports whether a user's whole name and contact data are shown to the members of a team.
+func (b *Book) showsTo(user, team string) bool {
+	m := membershipOf(b.peek(memberKey(user, team)))
+	return m.isActive() && m.isAccepted()
+}
 
 // UserBySub finds a user by their Cognito subject.
 func (b *Book) UserBySub(sub string) (u User) {
@@ -170,7 +239,10 @@ func (b *Book) ChangeUser(in Input) User {
 
 // DeleteUser removes the user's profile, unless a managed team would be left without its owner.
 func (b *Book) DeleteUser() {
-	for _, t := range b.TeamsOf(b.user) {
+	unreadable := b.Tx.Unreadable()
+	teams := b.TeamsOf(b.user)
+	b.complete(unreadable, "team or membership")
+	for _, t := range teams {
 		b.Refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
 	}
 	b.Commit(b.Delete(userKey(b.user), table.When(exists, nil)))

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"context"
 	_ "embed" // the OpenAPI document
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
@@ -144,7 +146,7 @@ func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string
 				return nil, err
 			}
 		}
-		return nil, a.Ensure.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+		return nil, httpapi.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
 			b := a.Service.Open(tx, r.User)
 			id, writes := do(b, r)
 			if row != nil {
@@ -206,6 +208,23 @@ func (r *call) page() (p hacktracker.Page) {
 		}
 	}
 	return p
+}
+
+// gamesPage reads the part of a list of games that a request asks for: limit, and the cursor of the previous page.
+func (r *call) gamesPage(usual int) hacktracker.GamesPage {
+	page := hacktracker.GamesPage{Limit: cmp.Or(r.Query.Number("limit", bind.MaxLimit), usual)}
+	if cursor := r.Query.Text("cursor", bind.MaxCursor); cursor != "" {
+		raw, err := base64.RawURLEncoding.DecodeString(cursor)
+		if err != nil || json.Unmarshal(raw, &page.After) != nil || page.After == nil {
+			r.Query.Bad("cursor", "was not issued by this list")
+		}
+	}
+	return page
+}
+
+// cursorOf encodes the place of a page's last game.
+func cursorOf(last *hacktracker.Place) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(encoded(last)))
 }
 
 // listed returns a page of a list under name, with the token of the next page.

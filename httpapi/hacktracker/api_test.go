@@ -64,7 +64,7 @@ func TestUserHeader(t *testing.T) {
 func TestTeamsByPages(t *testing.T) {
 	r := newRig(t)
 	for i := range 250 {
-		r.want(201, "", "ana", "POST", "/teams", fmt.Sprintf(`{"name":"Team %03d","teamType":"MANAGED"}`, i))
+		r.want(201, "", []string{"ana", "eve"}[i%2], "POST", "/teams", fmt.Sprintf(`{"name":"Team %03d","teamType":"MANAGED"}`, i))
 	}
 	r.want(201, "", "ben", "POST", "/teams", `{"name":"Default","teamType":"PERSONAL"}`)
 	seen, pages, token := map[string]bool{}, 0, ""
@@ -303,6 +303,7 @@ func TestAtBats(t *testing.T) {
 	r.want(200, `"name":"","batting":{"PA":1,`, "ana", "GET", stats, "")
 	r.page("ana", "/teams/"+team+"/players/"+players[0], 200, "former player")
 	r.want(204, "", "ana", "DELETE", "/games/"+game, "")
+	r.empty()
 	if rows := r.rows("GAME#" + game); len(rows) != 1 || rows["DELETED"] == nil {
 		t.Errorf("%v", rows)
 	}

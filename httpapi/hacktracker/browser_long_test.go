@@ -276,7 +276,7 @@ func TestLinkAndUnlinkAUser(t *testing.T) {
 	r.wantSoon(b, `.waits[data-state="queued"]`, "Link Bench to a user")
 	gone.Store(false)
 	chromium.Eval[bool](t, b, `dispatchEvent(new Event("online"))`)
-	r.wantSoon(b, `[data-refresh="account"]`, "Linked to Nia Cole, scorekeeper.")
+	r.wantSoon(b, `[data-refresh="account"]`, "Linked to Nia, scorekeeper.")
 	r.want(200, `"userId":"`+newcomer+`"`, "owner", "GET", at, "")
 	r.want(200, `"role":"scorekeeper"`, newcomer, "GET", "/teams/"+team, "")
 
@@ -297,6 +297,10 @@ func TestLinkAndUnlinkAUser(t *testing.T) {
 	b.Do(t, chromedp.Navigate(pages+"/"))
 	chromium.Eval[bool](t, b, `document.querySelectorAll("details").forEach((d) => { d.open = true }) ?? true`)
 	narrow("join")
+	click(`[data-key^="offer"] [action$="/accept"] button`)
+	b.WaitFor(t, `document.querySelector('[data-key^="offer"]') === null && document.querySelectorAll(".waits").length === 0`)
+	r.want(200, `"acceptedAt"`, "manager", "POST", "/teams/"+team+"/accept", "")
+	narrow("accepted")
 }
 
 // Every scene of the gallery fits every width without horizontal scrolling, a scorer's texts have enough contrast for sunlight, and the

@@ -95,7 +95,9 @@ type gamePage struct {
 	May        bool   // the reader may score the game
 	On         string // runners on base
 	Plays      []play // in order
-	Doubles    []play // that may be one scored twice: the later of two, which can be taken back
+	Doubles    []play // that may be one scored twice: the later of two, which can be taken back; the latest of them
+	Unlisted   int    // how many more there are
+	Undone     []play // that were taken back last
 	Balls      []ball
 	Bench      []hacktracker.Player
 	Results    []result
@@ -107,14 +109,15 @@ type gamePage struct {
 
 func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	box := b.Box(r.id("game"))
-	team, games := b.Team(box.Game.TeamID), b.GamesOf(box.Game.TeamID)
+	team := b.Team(box.Game.TeamID)
 	roster := b.Roster(team.ID, hacktracker.RosterQuery{})
 	if b.Err() != nil {
 		return nil
 	}
 	p := newGame(team, box, roster)
-	if i := slices.IndexFunc(games, func(g hacktracker.Game) bool { return g.ID != box.Game.ID && len(g.Lineup) > 0 }); i >= 0 {
-		p.Last = encoded(games[i].Lineup)
+	p.Undone = undonePlays(b.Undone(box.Game.ID), roster)
+	if last := b.LastLineup(team.ID, box.Game.ID); last != nil {
+		p.Last = encoded(last)
 	}
 	p.Address = httpapi.Address(r.Context, a.look.At("/games/"+box.Game.ID))
 	return p
@@ -133,6 +136,9 @@ func encoded(v any) string {
 	out, _ := json.Marshal(v) // only strings and integers
 	return string(out)
 }
+
+// shownDoubles is how many plays that may have been scored twice a page lists. Scorers who see more have removed some first.
+const shownDoubles = 10
 
 // newGame builds the view of a game.
 func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Player) gamePage {
@@ -170,11 +176,24 @@ func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Pl
 			p.Next = up(1) + ", " + up(2)
 		}
 	}
-	for _, pair := range st.Doubles {
+	p.Unlisted = max(0, len(st.Doubles)-shownDoubles)
+	for _, pair := range st.Doubles[p.Unlisted:] {
 		p.Doubles = append(p.Doubles, now.Plays[slices.IndexFunc(all, func(at hacktracker.AtBat) bool { return at.ID == pair[1] })])
 	}
 	p.Box, p.Plays, p.On, p.Balls = box, now.Plays, bases(st.Bases, name), balls(all, name)
 	return p
+}
+
+// undonePlays names plays that were taken back.
+func undonePlays(all []hacktracker.AtBat, roster []hacktracker.Player) (out []play) {
+	for i := range all {
+		name := "former player"
+		if j := slices.IndexFunc(roster, func(p hacktracker.Player) bool { return p.ID == all[i].PlayerID }); j >= 0 {
+			name = numbered(roster[j].Number, roster[j].Name())
+		}
+		out = append(out, play{AtBat: &all[i], Name: name, Word: worded(all[i].Result)})
+	}
+	return out
 }
 
 func numbered(n *int, name string) string {

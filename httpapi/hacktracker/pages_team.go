@@ -3,6 +3,7 @@ package hacktracker
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -20,20 +21,24 @@ type homePage struct {
 }
 
 func (a *api) homePage(b *hacktracker.Book, r *call) any {
-	p := homePage{User: r.User, Teams: b.TeamsOf(r.User)}
+	p := &homePage{User: r.User, Teams: b.TeamsOf(r.User)}
 	soonest := ""
 	for i := range p.Teams {
 		t := &p.Teams[i]
-		for _, g := range b.GamesOf(t.ID) {
-			switch {
-			case g.Status == hacktracker.InProgress:
-				p.Live = append(p.Live, a.tile(t, &g))
-			case g.Status == hacktracker.Scheduled && g.ScheduledStart > b.At(0) && (soonest == "" || g.ScheduledStart < soonest):
-				soonest, p.Next = g.ScheduledStart, []page.Tile{a.tile(t, &g)}
-			}
+		live, next := b.Coming(t.ID)
+		for i := range live {
+			p.Live = append(p.Live, a.tile(t, &live[i]))
+		}
+		if next != nil && (soonest == "" || next.ScheduledStart < soonest) {
+			soonest, p.Next = next.ScheduledStart, []page.Tile{a.tile(t, next)}
 		}
 	}
 	return p
+}
+
+// Joined returns the teams that the reader has accepted to be on, and can leave.
+func (p *homePage) Joined() []hacktracker.Team {
+	return slices.DeleteFunc(slices.Clone(p.Teams), func(t hacktracker.Team) bool { return t.Offered || t.OwnerID == p.User })
 }
 
 // tile links to a game and shows its outcome.
@@ -64,6 +69,7 @@ type teamPage struct {
 	All    []statLine             // the players, or one player's games
 	Balls  []ball
 	Games  []page.Tile
+	More   string // query of the page with the games before these; empty: none
 	Roster []hacktracker.Player
 	Player *hacktracker.Player // that the reader may change, or nil
 }
@@ -97,10 +103,17 @@ func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 	return p
 }
 
+// tilesOnPage is how many games a page lists.
+const tilesOnPage = 200
+
 func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
 	p := newTeam(b, r, "/schedule")
-	for _, g := range b.GamesOf(p.Team.ID) {
-		p.Games = append(p.Games, a.tile(&p.Team, &g))
+	all, next := b.GamesOf(p.Team.ID, r.gamesPage(tilesOnPage))
+	for i := range all {
+		p.Games = append(p.Games, a.tile(&p.Team, &all[i]))
+	}
+	if next != nil {
+		p.More = "?" + url.Values{"cursor": {cursorOf(next)}}.Encode()
 	}
 	return p
 }

@@ -1,14 +1,18 @@
 package hacktracker
 
 import (
+	"encoding/json"
 	"fmt"
 	"html"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
 )
 
 // page requests a page as a browser does, and checks that it has the parts.
@@ -85,11 +89,14 @@ func TestLinkPages(t *testing.T) {
 	roster, at := "/teams/"+team+"/roster", "/teams/"+team+"/players/"+ghost
 	r.page("newcomer", "/", 200, "Join a team", ">newcomer</p>")
 	r.want(200, "", "newcomer", "PUT", "/users/newcomer", `{"firstName":"Nia","lastName":"Cole"}`)
-	r.page("manager", roster, 200, "linked to Player User, owner", "linked to Player User, manager", "SS, OF, active, ghost: no account", "New player")
+	r.page("manager", roster, 200, "linked to Player User, owner", "linked to Player User, manager", "linked to Player, player", "SS, OF, active, ghost: no account", "New player")
 	r.page("manager", at, 200, `action="/hacktracker`+at+`/link"`, `name="userId"`, "Positions: SS, OF", `value="active" aria-pressed="true"`)
 	r.want(200, "", "manager", "POST", at+"/link", `{"userId":"newcomer","role":"scorekeeper"}`)
+	r.page("player", roster, 200, "linked to Nia, scorekeeper")
+	r.page("manager", at, 200, "Linked to <b>Nia</b>, scorekeeper.", `action="/hacktracker`+at+`/unlink"`, "Unlink Nia")
+	r.want(200, "", "newcomer", "POST", "/teams/"+team+"/accept", "")
 	r.page("player", roster, 200, "linked to Nia Cole, scorekeeper")
-	r.page("manager", at, 200, "Linked to <b>Nia Cole</b>, scorekeeper.", `action="/hacktracker`+at+`/unlink"`, "Unlink Nia Cole")
+	r.page("manager", at, 200, "Linked to <b>Nia Cole</b>, scorekeeper.", "Unlink Nia Cole")
 	r.remove("USER#newcomer", "METADATA")
 	r.page("manager", roster, 200, "linked to newcomer, scorekeeper")
 
@@ -132,4 +139,38 @@ func TestScenes(t *testing.T) {
 		fmt.Fprintf(&got, "%s: %s\n", scenes[i].Name, strings.TrimSpace(text))
 	}
 	golden(t, "testdata/scenes.golden", got.String())
+}
+
+// A game with as many at-bats as it may have, all the same and within a minute, has a page of bounded size: each is compared with its
+// nearest earlier one, and the latest are listed.
+func TestPagesOfManyDoubles(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("ana", "scorekeeper")
+	game := r.game("ana", team, players...)
+	write := func(tx *store.Tx) error {
+		service := hacktracker.Service{Handle: hacktracker.Rows(tableName)}
+		b := service.Open(tx, "ana")
+		for i := range hacktracker.MaxAtBats {
+			body := fmt.Sprintf(`{"playerId":%q,"result":"HR","inning":1,"outs":0,"battingOrder":1}`, players[0])
+			var in hacktracker.Input
+			if err := json.Unmarshal([]byte(body), &in); err != nil {
+				return err
+			}
+			b.NewAtBat(game, "", r.now.Add(time.Duration(i)*100*time.Millisecond), nil, in)
+		}
+		return b.Err()
+	}
+	if err := r.store.Update(t.Context(), write); err != nil {
+		t.Fatal(err)
+	}
+	state := r.want(200, "", "ana", "GET", "/games/"+game+"/state", "")
+	if pairs, _ := state["possibleDoubles"].([]any); len(pairs) != hacktracker.MaxAtBats-1 {
+		t.Errorf("%d pairs", len(pairs))
+	}
+	for _, path := range []string{"/games/" + game, "/games/" + game + "/score"} {
+		body := r.page("ana", path, 200, "489 earlier plays may have been entered twice too")
+		if n := strings.Count(body, "entered twice within a minute"); n != 10 || len(body) > 1<<20 {
+			t.Errorf("%s: %d listed, %d bytes", path, n, len(body))
+		}
+	}
 }

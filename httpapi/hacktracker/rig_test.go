@@ -53,6 +53,15 @@ func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	return r
 }
 
+// empty does what the node's consumer does once a game is deleted.
+func (r *rig) empty() {
+	r.t.Helper()
+	service := &hacktracker.Service{Handle: hacktracker.Rows(tableName)}
+	if err := r.store.Update(r.t.Context(), service.EmptyAll); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 // ask sends a request as a user, or without sign-in if who is "-".
 func (r *rig) ask(who, method, path, body string, headers ...string) *httptest.ResponseRecorder {
 	r.t.Helper()

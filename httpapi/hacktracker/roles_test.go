@@ -20,7 +20,7 @@ func TestRolesByRoutes(t *testing.T) {
 		{"GET", "/users/{owner}", ""}, {"GET", "/users?cognitoSub={owner}", ""}, {"GET", "/users", ""}, {"PUT", "/users/{owner}", `{"firstName":"Ana"}`},
 		{"GET", "/users/context", ""}, {"GET", "/users/{owner}/players", ""}, {"DELETE", "/users/{owner}", ""},
 		{"POST", "/teams", `{"name":"Mine","teamType":"MANAGED"}`}, {"GET", "/teams", ""}, {"GET", "/teams/{team}", ""}, {"PUT", "/teams/{team}", `{"name":"Good News"}`},
-		{"PUT", "/teams/{team}/members/{player}", `{"role":"manager"}`}, {"GET", "/teams/{team}/games", ""}, {"GET", "/teams/{team}/stats", ""}, {"GET", "/teams/{team}/stats.csv", ""},
+		{"PUT", "/teams/{team}/members/{player}", `{"role":"manager"}`}, {"POST", "/teams/{team}/accept", ""}, {"POST", "/teams/{team}/leave", ""}, {"GET", "/teams/{team}/games", ""}, {"GET", "/teams/{team}/stats", ""}, {"GET", "/teams/{team}/stats.csv", ""},
 		{"POST", "/teams/{team}/players", `{"firstName":"New"}`}, {"GET", "/teams/{team}/players?includeRoles=true", ""}, {"GET", "/teams/{team}/players/{p3}", ""},
 		{"PUT", "/teams/{team}/players/{p3}", `{"lastName":"Li"}`}, {"PUT", "/teams/{team}/players/{p3}", `{"status":"sub"}`}, {"POST", "/teams/{team}/players/{p3}/unlink", ""},
 		{"POST", "/teams/{team}/players/{ghost}/link", `{"userId":"stranger"}`}, {"DELETE", "/teams/{team}/players/{ghost}", ""},

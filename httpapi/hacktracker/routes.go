@@ -3,7 +3,9 @@ package hacktracker
 import (
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -24,7 +26,7 @@ func (a *api) teamRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		a.on("GET", "/users", users),
 		a.on("GET", "/users/context", func(b *book, _ *call) any { return b.Context() }),
-		a.on("GET", user, func(b *book, r *call) any { return b.User(r.Param("user")) }),
+		a.on("GET", user, func(b *book, r *call) any { return b.VisibleUser(r.Param("user")) }),
 		mine(a.on("PUT", user, corrects([]string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
 			func(b *book, r *call) any { return b.ChangeUser(r.in) }))),
 		mine(a.on("DELETE", user, func(b *book, _ *call) any { b.DeleteUser(); return nil })),
@@ -36,8 +38,10 @@ func (a *api) teamRoutes() []httpapi.Route {
 		a.on("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
 		a.on("DELETE", team, func(b *book, r *call) any { r.Header("X-Recovery-Token", b.DeleteTeam(r.id("team"))); return nil }),
 		a.on("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
+		a.on("POST", team+"/accept", func(b *book, r *call) any { return b.AcceptTeam(r.id("team")) }),
+		a.on("POST", team+"/leave", func(b *book, r *call) any { b.LeaveTeam(r.id("team")); return nil }),
 		a.on("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
-		a.on("GET", team+"/games", func(b *book, r *call) any { return b.GamesOf(r.id("team")) }),
+		a.on("GET", team+"/games", teamGames),
 		a.on("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query.Text("seasonId", maxText)) }),
 		a.route("GET", team+"/stats.csv", a.teamCSV),
 
@@ -160,6 +164,23 @@ func roster(b *hacktracker.Book, r *call) any {
 	return listed("players", b.Roster(r.id("team"), hacktracker.RosterQuery{
 		Status: q.OneOf("status", "active", "inactive", "sub"), Ghost: q.OneOf("isGhost", "true", "false"), Roles: q.OneOf("includeRoles", "true", "false") == "true",
 	}), nil)
+}
+
+// wholeList is how many games a request without a limit gets, as from clients that know no cursors: more than most teams have.
+const wholeList = 1000
+
+// teamGames returns a page of a team's games. The address of the next page is in a header, since the document's list is an array.
+func teamGames(b *hacktracker.Book, r *call) any {
+	page := r.gamesPage(wholeList)
+	all, next := b.GamesOf(r.id("team"), page)
+	if next != nil {
+		query := url.Values{"cursor": {cursorOf(next)}}
+		if page.Limit != wholeList {
+			query.Set("limit", strconv.Itoa(page.Limit))
+		}
+		r.Header("Link", "<?"+query.Encode()+`>; rel="next"`)
+	}
+	return all
 }
 
 func games(b *hacktracker.Book, r *call) any {

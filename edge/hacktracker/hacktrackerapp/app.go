@@ -3,12 +3,15 @@ package hacktrackerapp
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/hacktracker"
 	httphacktracker "github.com/touchline/touchline/httpapi/hacktracker"
 	"github.com/touchline/touchline/migrations"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/table"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -20,22 +23,21 @@ type Settings struct{ app.Place }
 // New returns the application with its default settings.
 func New() *app.App {
 	s := &Settings{Place: app.Place{Mount: "/hacktracker", Table: "hacktracker-prod"}}
-	service := &hacktracker.Service{}
 	return &app.App{
 		Name: name, Title: "HackTracker", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema { return app.OneTable(hacktracker.Table(s.Table)) },
 		Cloud: func() app.Cloud {
-			service.Handle = hacktracker.Rows(s.Table)
+			rules := &hacktracker.Service{Handle: hacktracker.Rows(s.Table)}
 			return app.Cloud{
 				Reads: []app.Read{
-					{Table: s.Table, Every: app.Live, Partitions: service.Followed},
+					{Table: s.Table, Every: app.Live, Partitions: rules.Followed},
 					{Table: s.Table, Every: app.Seldom},
 				},
-				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge(service.Merge)},
+				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge(rules.Merge)},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) {
-			service.Handle = hacktracker.Rows(s.Table)
+			service := &hacktracker.Service{Handle: hacktracker.Rows(s.Table)}
 			c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node()}
 			if h.Sync != nil {
 				c.Ensure = h.Sync.Ensure
@@ -53,11 +55,29 @@ func New() *app.App {
 // sweep removes what is left of deleted games and at-bats, once a day.
 func sweep(ctx context.Context, service *hacktracker.Service, h *app.Host) error {
 	for {
-		if err := h.Store.Update(ctx, service.EmptyAll); err != nil && ctx.Err() == nil {
+		if err := emptyAll(ctx, service, h.Store); err != nil && ctx.Err() == nil {
 			h.Log.Error("removing deleted games failed", "err", err)
 		}
 		if h.Clock.Wait(ctx, h.Clock.Now().Add(24*time.Hour), nil) != nil {
 			return nil //nolint:nilerr // the node stops
 		}
 	}
+}
+
+// emptyAll removes them, a slice in each transaction.
+func emptyAll(ctx context.Context, service *hacktracker.Service, st *store.Store) error {
+	for more := true; more; {
+		if err := st.Update(ctx, func(tx *store.Tx) error {
+			before := tx.Seq()
+			err := service.EmptyAll(tx)
+			more = errors.Is(err, table.ErrMore) && tx.Seq() > before
+			if more {
+				return nil
+			}
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -96,6 +96,10 @@ func (d *demo) people(b *hacktracker.Book, users []devlogin.User) {
 		id := b.Make(b.NewPlayer(d.team, "", body(map[string]any{"firstName": users[i].Name, "playerNumber": 3*i + 1})))
 		if roles := []string{"manager", "scorekeeper", "player"}; i <= len(roles) {
 			b.LinkPlayer(d.team, id, body(map[string]any{"userId": users[i].Subject, "role": roles[i-1]}))
+			if member := b.Open(b.Tx, users[i].Subject); roles[i-1] != "player" { // the player's start page shows how they accept
+				member.AcceptTeam(d.team)
+				b.Fail(member.Err())
+			}
 		}
 		d.players = append(d.players, id)
 	}

@@ -23,7 +23,7 @@ func TestDemo(t *testing.T) {
 	}
 	if err := s.View(t.Context(), func(tx *store.Tx) error {
 		b := d.Open(tx, "demo-ada")
-		games := b.GamesOf(d.team)
+		games, _ := b.GamesOf(d.team, hacktracker.GamesPage{Limit: 100})
 		var states []string
 		for i := range games {
 			box := d.Open(tx, "demo-dora").Box(games[i].ID)

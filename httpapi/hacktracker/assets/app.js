@@ -4,6 +4,7 @@
 import "./refresh.js";
 import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./queue.js";
+import { Stream } from "./stream.js";
 
 const root = document.documentElement;
 const main = document.querySelector("main");
@@ -12,8 +13,7 @@ const said = document.getElementById("said");
 const tell = (text) => { if (said) said.textContent = text; };
 
 if (base) {
-  const stream = new EventSource(base + "/stream");
-  stream.addEventListener("game", () => document.dispatchEvent(new Event("touchline:sent")));
+  new Stream(base + "/stream", { game: () => document.dispatchEvent(new Event("touchline:sent")) });
 }
 
 // done holds this browser's changes that the page does not show yet: those that wait, and those that arrived after the page was requested.
