@@ -18,9 +18,13 @@ import (
 )
 
 // events reads all events, newest first.
-func (p *plan) events() []Event {
-	all := table.Read(&p.Plan, p.Tx.QueryAll(p.partition(pkEvents)), eventOf)
-	return slices.DeleteFunc(all, func(e Event) bool { return e.ID == "" })
+func (p *plan) events() []Event { return p.eventsIn("") }
+
+// eventsIn reads the events of a year, newest first. A row that cannot be decoded is skipped.
+func (p *plan) eventsIn(year string) []Event {
+	q := p.Under(pkEvents, prefixEvent+year)
+	q.Descending = true
+	return table.Decode(&p.Plan, p.Tx.QueryAll(q), eventOf)
 }
 
 // Years lists the years that have events, newest first.
@@ -42,10 +46,15 @@ func (s *Service) Events(tx *store.Tx, user string, limit int, start attr.Item) 
 	p.Fail(err)
 	all = []Listed{}
 	for _, it := range page.Items {
-		e := Listed{Event: eventOf(it)}
-		if e.ID == "" {
+		if !strings.HasPrefix(it["SK"].Str(), prefixEvent) {
 			continue
 		}
+		event, err := eventOf(it)
+		if err != nil {
+			p.Skip(it, err)
+			continue
+		}
+		e := Listed{Event: event}
 		c, n := p.entry(e.ID, user), 0
 		for i := range c.Matches {
 			if c.Mine.has(c.Matches[i].ID) {
@@ -91,8 +100,7 @@ func (s *Service) CreateEvent(tx *store.Tx, n NewEvent) (Card, error) {
 	e := Event{ID: EventID(n.Date, n.Name), Date: n.Date, Name: n.Name, State: Upcoming, StartsAt: n.StartsAt.UTC()}
 	p := s.plan(tx)
 	p.Fail(e.check())
-	sameYear := slices.DeleteFunc(p.events(), func(o Event) bool { return yearOf(o.ID) != yearOf(e.ID) })
-	p.Refuse(len(sameYear) >= maxYearEvents, invalid("date", fmt.Sprintf("is in a year that already has %d events", maxYearEvents)))
+	p.Refuse(len(p.eventsIn(yearOf(e.ID))) >= maxYearEvents, invalid("date", fmt.Sprintf("is in a year that already has %d events", maxYearEvents)))
 	p.create(e.row(), "event_exists", "An event with this day and name already exists.")
 	return p.entry(e.ID, nobody), p.Err()
 }
@@ -130,20 +138,45 @@ func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error)
 	return p.entry(id, nobody), p.Err()
 }
 
-// DeleteEvent deletes an event without predictions, and its matches.
+// DeleteEvent deletes an event without predictions, and its matches. A card with matches of several nodes may need more than one transaction:
+// the first deletes the event, and the others depend on that.
 func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 	p := s.plan(tx)
 	c := p.load(id, everybody)
 	p.Refuse(c.Locked(s.now(tx)), notUpcoming())
-	p.Refuse(len(c.all) > 0, fault.New(fault.Conflict, "has_predictions", "There are predictions for this event, so it cannot be deleted."))
-	items := []store.WriteItem{s.Remove(c.Event.was, eventFacts...)}
-	for i := range c.Matches {
-		items = append(items, s.Remove(c.Matches[i].was))
+	matches, predictions := c.matchRows(), len(c.all)
+	for _, u := range c.unread {
+		if userOf(u.row) != "" {
+			predictions++
+		}
 	}
-	for batch := range slices.Chunk(items, 2*perBatch) {
-		p.Commit(batch...)
+	p.Refuse(predictions > 0, fault.New(fault.Conflict, "has_predictions", "There are predictions for this event, so it cannot be deleted."))
+	event := s.Remove(c.Event.was, eventFacts...)
+	if len(matches) == 0 {
+		p.Commit(event)
+	}
+	for batch := range slices.Chunk(matches, perTransaction) {
+		items := []store.WriteItem{event}
+		for _, row := range batch {
+			items = append(items, s.Remove(row))
+		}
+		p.Commit(items...)
+		event = s.Check(eventKey(id), table.When("attribute_not_exists(PK)", nil))
 	}
 	return p.Err()
+}
+
+// matchRows returns the rows of an event's matches, including those that cannot be decoded.
+func (c *Card) matchRows() (rows []attr.Item) {
+	for i := range c.Matches {
+		rows = append(rows, c.Matches[i].was)
+	}
+	for _, u := range c.unread {
+		if u.row["PK"].Str() == prefixEvent+c.ID {
+			rows = append(rows, u.row)
+		}
+	}
+	return rows
 }
 
 // Limits of cards and years.
@@ -237,7 +270,8 @@ func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Det
 	c := p.entry(event, nobody)
 	old := c.match(id)
 	if old == nil {
-		return m, cmp.Or(p.Err(), noMatch())
+		p.lacks(&c, id, noMatch())
+		return m, p.Err()
 	}
 	m = *old
 	change(&m.Details)
@@ -263,23 +297,26 @@ func (s *Service) DeleteMatch(tx *store.Tx, event, id string) error {
 	c := p.upcoming(event)
 	m := c.match(id)
 	if m == nil {
-		return cmp.Or(p.Err(), noMatch())
+		p.lacks(&c, id, noMatch())
+		return p.Err()
 	}
 	p.Commit(p.isOpen(event), p.Remove(m.was, matchFacts...))
-	rest := slices.DeleteFunc(c.Matches, func(m Match) bool { return m.ID == id })
-	p.Commit(p.placed(event, rest)...)
+	p.place(event, slices.DeleteFunc(c.Matches, func(m Match) bool { return m.ID == id }))
 	return p.Err()
 }
 
-// placed returns the writes that store the order of the given matches.
-func (s *Service) placed(event string, in []Match) (items []store.WriteItem) {
+// place stores the order of the given matches. Another node may see a part of it first, if there are more than a card may have.
+func (p *plan) place(event string, in []Match) {
+	var items []store.WriteItem
 	for i := range in {
 		if place := cardPlace(i + 1); in[i].Place != place {
 			in[i].Place = place
-			items = append(items, s.Update(matchKey(event, in[i].ID), "SET GSI_SK = :place", table.When(exists, attr.Item{":place": attr.S(place)})))
+			items = append(items, p.Update(matchKey(event, in[i].ID), "SET GSI_SK = :place", table.When(exists, attr.Item{":place": attr.S(place)})))
 		}
 	}
-	return items
+	for batch := range slices.Chunk(items, perTransaction) {
+		p.Commit(batch...)
+	}
 }
 
 // Order sets the order of a card's matches. ids must name each match once.
@@ -289,6 +326,6 @@ func (s *Service) Order(tx *store.Tx, event string, ids []string) (Card, error) 
 	slices.SortFunc(c.Matches, func(x, y Match) int { return cmp.Compare(slices.Index(ids, x.ID), slices.Index(ids, y.ID)) })
 	same := slices.EqualFunc(c.Matches, ids, func(m Match, id string) bool { return m.ID == id })
 	p.Refuse(!same, fault.New(fault.Invalid, "bad_order", "matchIds must name each match of the card once."))
-	p.Commit(p.placed(event, c.Matches)...)
+	p.place(event, c.Matches)
 	return c, p.Err()
 }

@@ -140,23 +140,46 @@ func TestEventID(t *testing.T) {
 	}
 }
 
-// Cards around today are read often; the whole table is, too, from two hours before a lock until the event is scored.
+// Cards around today are read often; the whole table is, too, from two hours before a lock, or from the lock by an admin, until the event is
+// scored.
 func TestInterest(t *testing.T) {
-	r := newRig(t)
-	id, _ := r.card("2024-03-03", []int{5}, "sam")
-	for want, at := range map[string]time.Time{
-		"EVENT, picks false": start.AddDate(0, -2, 0), "EVENT EVENT#" + id + ", picks false": start.Add(-4 * time.Hour),
-		"EVENT EVENT#" + id + ", picks true": start.Add(-2 * time.Hour),
-	} {
-		r.now = at
+	const id = "2024-03-03-aew-revolution"
+	early, today := start.AddDate(0, -2, 0), start.Add(-4*time.Hour)
+	tests := []struct {
+		name   string
+		at     time.Time
+		locked bool // by an admin
+		scored bool
+		want   string
+	}{
+		{"two months before", early, false, false, "EVENT, picks false"},
+		{"two months before, locked by an admin", early, true, false, "EVENT EVENT#" + id + ", picks true"},
+		{"hours before", today, false, false, "EVENT EVENT#" + id + ", picks false"},
+		{"hours before, locked by an admin", today, true, false, "EVENT EVENT#" + id + ", picks true"},
+		{"hours before, locked by an admin and scored", today, true, true, "EVENT EVENT#" + id + ", picks false"},
+		{"around the lock", start.Add(-2 * time.Hour), false, false, "EVENT EVENT#" + id + ", picks true"},
+	}
+	for _, tt := range tests {
+		r := newRig(t)
+		if got, _ := r.card("2024-03-03", []int{5}, "sam"); got != id {
+			t.Fatal(got)
+		}
+		r.now = tt.at
+		if tt.locked {
+			r.must(func(tx *store.Tx) error { _, err := r.SetState(tx, id, Broadcast); return err })
+		}
+		if tt.scored {
+			r.results(id, 1)
+			r.score(id)
+		}
 		var got []string
 		for _, v := range read(r, func(tx *store.Tx) ([]attr.Value, error) { return r.Cards(tx, nil) }) {
 			got = append(got, v.Str())
 		}
 		picks := read(r, func(tx *store.Tx) ([]attr.Value, error) { return r.Picks(tx, nil) })
 		whole := len(picks) == 1 && picks[0].IsZero()
-		if is := fmt.Sprintf("%s, picks %t", strings.Join(got, " "), whole); is != want || len(picks) > 1 {
-			t.Errorf("%v: %s, want %s", at, is, want)
+		if is := fmt.Sprintf("%s, picks %t", strings.Join(got, " "), whole); is != tt.want || len(picks) > 1 {
+			t.Errorf("%s: %s, want %s", tt.name, is, tt.want)
 		}
 	}
 }

@@ -25,23 +25,24 @@ func (s *Service) Cards(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	return all, err
 }
 
-// Picks returns the whole table while a lock is near or a locked event is not scored, and otherwise nothing. Predictions are in the partitions
+// Picks returns the whole table while a lock is near or a locked event is not scored, whether the clock or an admin has locked it, and
+// otherwise nothing. Predictions are in the partitions
 // of their users, some of whom may have been invited at another node, so no list of partitions would do.
 func (s *Service) Picks(tx *store.Tx, _ []string) (all []attr.Value, err error) {
 	events, err := s.near(tx)
 	if slices.ContainsFunc(events, func(e Event) bool {
-		return e.State != Scored && s.now(tx).After(e.LockAt.Add(-picksFromLock))
+		return e.State == Broadcast || e.State != Scored && s.now(tx).After(e.LockAt.Add(-picksFromLock))
 	}) {
 		all = []attr.Value{{}}
 	}
 	return all, err
 }
 
-// near lists the events around today.
+// near lists the events around today, and later ones that an admin has locked already.
 func (s *Service) near(tx *store.Tx) ([]Event, error) {
 	p, now := s.plan(tx), s.now(tx)
 	return slices.DeleteFunc(p.events(), func(e Event) bool {
-		return e.StartsAt.Before(now.Add(-cardsBefore)) || e.StartsAt.After(now.Add(cardsAfter))
+		return e.StartsAt.Before(now.Add(-cardsBefore)) || e.StartsAt.After(now.Add(cardsAfter)) && e.State != Broadcast
 	}), p.Err()
 }
 
@@ -50,7 +51,7 @@ func Needs(user, event string) []attr.Item {
 	if event == "" {
 		return []attr.Item{userKey(user)}
 	}
-	return []attr.Item{userKey(user), eventKey(event), predictionKey(user, event), lateKey(user, event)}
+	return []attr.Item{userKey(user), eventKey(event), {"PK": attr.S(prefixEvent + event)}, predictionKey(user, event), lateKey(user, event)}
 }
 
 // OfUser returns the partition of a user, which must be known here before the user is deleted.
@@ -60,9 +61,9 @@ func (s *Service) OfUser(_ *store.Tx, user string) ([]attr.Item, error) {
 
 // OfEvent lists the keys of all possible predictions for an event, which must be known here before the event is deleted.
 func (s *Service) OfEvent(tx *store.Tx, event string) (keys []attr.Item, err error) {
-	users, err := s.Users(tx)
-	for i := range users {
-		keys = append(keys, predictionKey(users[i].ID, event))
+	p := s.plan(tx)
+	for row := range p.Rows(tx.ScanAll(s.With(skUser, prefixUser))) {
+		keys = append(keys, predictionKey(userOf(row), event))
 	}
-	return keys, err
+	return keys, p.Err()
 }

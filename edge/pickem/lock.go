@@ -28,11 +28,8 @@ func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) er
 }
 
 // Take consumes journal records. It wakes Run if an event has changed, here or at another node: its lock may have moved, or a scoring be due.
-// It also has the next Maintain recount the years concerned.
 func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 	for i := range records {
-		_, year := Concerns(records[i].Key)
-		s.counted.Delete(year)
 		if records[i].Key["PK"].Str() == pkEvents {
 			s.Wake.Set()
 		}
@@ -40,7 +37,10 @@ func (s *Service) Take(_ *store.Tx, records []store.Record) error {
 	return nil
 }
 
-// Maintain locks and scores the events that are due. next is the time until it must run again: a minute, or less if an event locks sooner.
+// lookAgain is how soon a scoring that waits is tried again.
+const lookAgain = 5 * time.Second
+
+// Maintain locks the events that are due, except those of another program, which has its own way to lock them, and completes scorings. next is the time until it must run again: a minute, or less if an event locks sooner.
 func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) {
 	next = time.Minute
 	var score []string
@@ -50,7 +50,7 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 		for i := range all {
 			e := &all[i]
 			due := e.LockAt.Add(lockSettles).Sub(s.now(tx))
-			if e.State != Upcoming {
+			if e.State != Upcoming || !e.ours {
 				continue
 			}
 			if due > 0 {
@@ -63,7 +63,11 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 		return p.Err()
 	})
 	for _, event := range score { // a failure does not keep the others from being scored
-		_, scoreErr := s.Score(ctx, event)
+		waits, scoreErr := s.goOn(ctx, event)
+		if waits { // the Status page says what for
+			next = min(next, lookAgain)
+			continue
+		}
 		err = errors.Join(err, scoreErr)
 	}
 	return next, err

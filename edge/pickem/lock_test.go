@@ -154,6 +154,7 @@ func TestMerge(t *testing.T) {
 		}
 		it := predictionKey("sam", event)
 		it["updatedAt"], it["predictions"] = attr.S(at), attr.M(all)
+		it["type"], it["GSI_PK"], it["GSI_SK"] = attr.S("prediction"), attr.S(prefixEvent+event), attr.S(eventScore(0, "sam"))
 		return it
 	}
 	r := newRig(t)
@@ -250,13 +251,14 @@ func TestMerge(t *testing.T) {
 	standing, result := table.Refused{Key: standingsKey("sam", "2024")}, table.Refused{Key: matchKey(event, "m1"), Again: updates("SET #0 = :0 ADD edition :1")}
 	due := table.Refused{Key: eventKey(event), Base: state(Upcoming), View: state(Broadcast), Remote: moved, Again: updates("SET startsAt = :0, #1 = :1")}
 	mark, scored := table.Refused{Key: eventKey(event), Again: updates("SET scoring = :0")}, table.Refused{Key: eventKey(event), Again: updates("REMOVE scoring SET #0 = :0")}
+	counted := table.Refused{Key: predictionKey("sam", event), Again: updates("SET derivedBy = :0, #0 = :1")}
 	place := table.Refused{Key: matchKey(event, "m1"), Again: updates("SET GSI_SK = :0")}
 	for name, c := range map[string]struct {
 		all, tail []table.Refused
 		ok        bool
 	}{
 		"a lock by a start that was moved": {[]table.Refused{due}, nil, true}, "that lock with a later result": {[]table.Refused{due}, []table.Refused{result}, false},
-		"a scoring": {[]table.Refused{points, standing}, []table.Refused{scored}, true}, "the mark of a scoring": {[]table.Refused{mark}, []table.Refused{points}, true},
+		"a scoring": {[]table.Refused{points, standing}, []table.Refused{scored}, true}, "points": {[]table.Refused{counted}, nil, true}, "the mark of a scoring": {[]table.Refused{mark}, []table.Refused{points}, true},
 		"a scoring with a later result": {[]table.Refused{scored}, []table.Refused{result}, false}, "a result": {[]table.Refused{result, mark}, nil, false}, "a place": {[]table.Refused{place}, nil, false},
 	} {
 		if w, ok := r.Merge(c.all, c.tail, get); w != nil || ok != c.ok {

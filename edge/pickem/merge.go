@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/store/table"
 )
 
@@ -15,7 +16,7 @@ import (
 func computed(r *table.Refused) bool {
 	update := r.Updates()
 	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(update, setMark) || strings.HasPrefix(update, setLock) ||
-		strings.HasPrefix(update, setScored) || strings.HasPrefix(update, setPoints) && userOf(r.Key) != ""
+		strings.HasPrefix(update, setScored) || derived.IsUpdate(update) || strings.HasPrefix(update, setPoints) && userOf(r.Key) != ""
 }
 
 // SendBy returns the time until which a write may first be sent to the cloud, given its key and what it puts or how it updates. Picks were
@@ -31,13 +32,15 @@ func (s *Service) SendBy(tx *store.Tx, key, item attr.Item, update string) (by t
 	if err != nil || it == nil {
 		return by, err
 	}
-	switch e := eventOf(it); {
+	e, err := eventOf(it)
+	switch {
+	case err != nil: // the cloud decides by the event's state
 	case pick:
 		by = e.LockAt.Add(lockSettles)
 	case s.now(tx).Before(e.LockAt):
 		by = time.Unix(0, 0)
 	}
-	return by, nil
+	return by, nil //nolint:nilerr // see above
 }
 
 // Secret reports whether an item contains picks that others may not see yet.
@@ -107,8 +110,8 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 
 // joined merges picks of a refused first row, and of the writes behind it, into another node's row.
 func (s *Service) joined(user, event string, remote attr.Item, ours map[string]*int, at string) (writes []store.WriteItem, ok bool) {
-	theirs, ok := predictionOf(remote, event)
-	if !ok {
+	theirs, err := predictionOf(remote, event)
+	if err != nil {
 		return nil, false
 	}
 	theirAt := remote["updatedAt"].Str()
@@ -117,8 +120,8 @@ func (s *Service) joined(user, event string, remote attr.Item, ours map[string]*
 			delete(ours, match)
 		}
 	}
-	if len(ours) == 0 {
-		return nil, true
+	if len(ours) == 0 || len(ours) > MaxMatches {
+		return nil, len(ours) == 0
 	}
 	moment, _ := time.Parse(stamp, max(at, theirAt))
 	return []store.WriteItem{s.isOpen(event), s.change(user, event, ours, moment)}, true
@@ -131,7 +134,7 @@ var onePick = regexp.MustCompile(`predictions\.(#\w+)(?: = (:\w+))?`)
 func said(r *table.Refused, event string, picks map[string]*int) (at string) {
 	again := r.Again[0]
 	if again.Put != nil {
-		first, _ := predictionOf(again.Put.Item, event)
+		first, _ := predictionOf(again.Put.Item, event) // a row that this program wrote
 		for match, pick := range first.Picks {
 			picks[match] = &pick
 		}

@@ -20,11 +20,18 @@ func (s *Service) Predict(tx *store.Tx, user, event string, picks map[string]*in
 	p := s.plan(tx)
 	c := p.entry(event, user)
 	p.Refuse(c.Locked(s.now(tx)), fault.New(fault.Conflict, "event_locked", "Predictions for this event are locked."))
-	p.Fail(c.has(picks))
+	if why := c.unreadRow(predictionKey(user, event)); why != nil {
+		p.Fail(table.Unreadable("prediction", why))
+	}
+	p.checkTeams(&c, picks)
 	p.madeAgain(&c, user, picks)
 	switch {
 	case c.Mine != nil && len(picks) > 0:
-		p.Commit(s.isOpen(event), s.change(user, event, picks, s.now(tx)))
+		for some := range slices.Chunk(slices.Sorted(maps.Keys(picks)), MaxMatches) {
+			of := maps.Clone(picks)
+			maps.DeleteFunc(of, func(match string, _ *int) bool { return !slices.Contains(some, match) })
+			p.Commit(s.isOpen(event), s.change(user, event, of, s.now(tx)))
+		}
 	case slices.ContainsFunc(slices.Collect(maps.Values(picks)), func(pick *int) bool { return pick != nil }):
 		p.Commit(s.isOpen(event), s.first(user, event, picks, s.now(tx)))
 	default: // nothing to store: a user who never picked has no row
@@ -51,18 +58,27 @@ func (p *plan) madeAgain(c *Card, user string, picks map[string]*int) {
 	p.Commit(p.Update(lateKey(user, c.ID), "DELETE picks :picks", table.When("", attr.Item{":picks": members})))
 }
 
-// has returns an error if a match is not on the card, or a team is not in its match.
-func (c *Card) has(teams map[string]*int) error {
+// checkTeams refuses a match that is not on the card, and a team that is not in its match. It looks for the row of a missing match, which
+// may be in the cloud.
+func (p *plan) checkTeams(c *Card, teams map[string]*int) {
 	for id, team := range teams {
-		m := c.match(id)
-		if m == nil {
-			return fault.New(fault.Invalid, "unknown_match", "This event has no match %s.", id)
-		}
-		if team != nil && m.Team(*team) == nil {
-			return fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, *team)
+		switch m := c.match(id); {
+		case m == nil:
+			p.lacks(c, id, fault.New(fault.Invalid, "unknown_match", "This event has no match %s.", id).ForLack())
+		case team != nil && m.Team(*team) == nil:
+			p.Fail(fault.New(fault.Invalid, "bad_team", "The match %s has no team %d.", m.Name, *team))
 		}
 	}
-	return nil
+}
+
+// lacks fails with an error because a match is not on the card. It looks for its row first, which may be in the cloud, or unreadable.
+func (p *plan) lacks(c *Card, match string, err error) {
+	key := matchKey(c.ID, match)
+	if why := c.unreadRow(key); why != nil {
+		p.Fail(table.Unreadable("match", why))
+	}
+	p.Look(key)
+	p.Fail(err)
 }
 
 // isOpen returns the check that an event takes picks. It decides in the cloud.
@@ -91,7 +107,8 @@ func (s *Service) first(user, event string, picks map[string]*int, now time.Time
 // setPicks begins the update that changes picks. It ends before the first value's name, since the store renames values.
 const setPicks = "SET updatedAt = "
 
-// change returns the update of picks in an existing row. It sets or removes the pick of each match on its own.
+// change returns the update of picks in an existing row. It sets or removes the pick of each match on its own. An update expression has room for
+// MaxMatches.
 func (s *Service) change(user, event string, picks map[string]*int, now time.Time) store.WriteItem {
 	u := &store.UpdateItem{
 		Table: s.Table, Key: predictionKey(user, event), Condition: exists, Update: setPicks + ":at",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -154,4 +155,37 @@ func (r *rig) recounted(year string) {
 func (r *rig) item(k attr.Item) attr.Item {
 	r.t.Helper()
 	return read(r, func(tx *store.Tx) (attr.Item, error) { return tx.Get(tableName, k) })
+}
+
+// derive derives all rows as the node does, and fails the test unless as many rows of points and of standings are left as wanted. It returns
+// why rows are held.
+func (r *rig) derive(points, standings int) (held []string) {
+	r.t.Helper()
+	var left []int
+	for _, rule := range r.Derived() {
+		units := read(r, func(tx *store.Tx) ([]string, error) { return rule.Units(tx, nil) })
+		n := 0
+		for _, unit := range units {
+			out, err := rule.Settle(r.t.Context(), r.Store, unit)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			n += len(out.Others)
+			held = append(held, out.Held...)
+		}
+		left = append(left, n)
+	}
+	if left[0] != points || left[1] != standings {
+		r.t.Errorf("%d rows of points and %d of standings are left, want %d and %d", left[0], left[1], points, standings)
+	}
+	return held
+}
+
+// adopt has the rows of a unit recounted, as a person does.
+func (r *rig) adopt(rule *derived.Rule, unit string, want int) {
+	r.t.Helper()
+	rows := read(r, func(tx *store.Tx) ([]derived.Row, error) { return rule.Differences(tx, unit) })
+	if n, err := rule.Adopt(r.t.Context(), r.Store, unit, derived.Fingerprint(rows)); n != want || err != nil {
+		r.t.Errorf("%d rows recounted, want %d: %v", n, want, err)
+	}
 }

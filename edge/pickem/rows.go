@@ -2,12 +2,15 @@ package pickem
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // State is the state of an event.
@@ -34,6 +37,7 @@ type Event struct {
 
 	scoring bool      // a scoring has begun or is due, and is not finished
 	edition int       // how often results of its matches were set
+	ours    bool      // this program made it: it has a start
 	was     attr.Item // the row as it was read
 }
 
@@ -41,7 +45,10 @@ type Event struct {
 func (e *Event) Locked(now time.Time) bool { return e.State != Upcoming || !now.Before(e.LockAt) }
 
 // locked reports whether an event's row exists and says that the event is locked.
-func locked(it attr.Item) bool { return it != nil && State(it["state"].Str()) != Upcoming }
+func locked(it attr.Item) bool {
+	state := State(it["state"].Str())
+	return state == Broadcast || state == Scored
+}
 
 // counts reports whether an event counts in the standings of its year.
 func (e *Event) counts() bool { return e.State == Scored || e.scoring }
@@ -51,20 +58,42 @@ func (s State) Words() string {
 	return cmp.Or(map[State]string{Upcoming: "open", Broadcast: "under way"}[s], string(s))
 }
 
-// eventOf decodes a row. ID is empty if it is no event, or not in the index. Rows of the original have no start: midnight UTC is used.
-func eventOf(it attr.Item) Event {
-	e := Event{Name: it["name"].Str(), State: State(it["state"].Str()), scoring: it["scoring"].Bool(), edition: number(it["edition"]), was: it}
-	id, ok := strings.CutPrefix(it["SK"].Str(), prefixEvent)
-	if ok && it["type"].Str() == "event" && it["GSI_PK"].Str() == prefixEvent+id && it["GSI_SK"].Str() == gsiEvent {
-		e.ID = id
+// eventOf decodes a row. Rows of the original have no start: midnight UTC is used.
+func eventOf(it attr.Item) (e Event, err error) {
+	e.ID, e.was = strings.TrimPrefix(it["SK"].Str(), prefixEvent), it
+	for name, kind := range map[string]attr.Kind{"name": attr.KindS, "scoring": attr.KindBool, "edition": attr.KindN} {
+		if v := it[name]; !v.IsZero() && v.Kind() != kind {
+			return e, fmt.Errorf("attribute %s has a wrong type", name)
+		}
 	}
-	day, _ := time.Parse(rowDay, it["date"].Str())
+	e.Name, e.State, e.scoring, e.edition = it["name"].Str(), State(it["state"].Str()), it["scoring"].Bool(), number(it["edition"])
+	if !slices.Contains([]State{Upcoming, Broadcast, Scored}, e.State) {
+		return e, fmt.Errorf("attribute state is none of %s, %s and %s", Upcoming, Broadcast, Scored)
+	}
+	day, err := time.Parse(rowDay, it["date"].Str())
+	if err != nil {
+		return e, fmt.Errorf("attribute date is not a day such as 2024/03/03")
+	}
 	e.Date, e.StartsAt = day.Format(Day), day
-	if at, err := time.Parse(time.RFC3339, it["startsAt"].Str()); err == nil {
-		e.StartsAt = at
+	if start := it["startsAt"]; !start.IsZero() {
+		if e.StartsAt, err = time.Parse(time.RFC3339, start.Str()); err != nil {
+			return e, fmt.Errorf("attribute startsAt is not a time such as 2024-03-03T19:00:00Z")
+		}
+		e.ours = true
 	}
 	e.LockAt = e.StartsAt.Add(-lockBefore)
-	return e
+	return e, indexed(it, "event", prefixEvent+e.ID)
+}
+
+// indexed checks that a row is of a type, and in a partition of the index.
+func indexed(it attr.Item, kind, partition string) error {
+	switch {
+	case it["type"].Str() != kind:
+		return fmt.Errorf("attribute type is not %s", kind)
+	case it["GSI_PK"].Str() != partition, it["GSI_SK"].Str() == "":
+		return fmt.Errorf("it is not in the index under %s", partition)
+	}
+	return nil
 }
 
 func (e *Event) row() attr.Item {
@@ -155,19 +184,27 @@ func (m *Match) NewChampion() bool {
 	return winner != nil && !winner.Champion && len(m.Championships) > 0
 }
 
-// matchOf decodes a row. ok is false for a row that this version cannot have written.
-func matchOf(it attr.Item) (m Match, ok bool) {
-	if err := attr.Unmarshal(it, &m); err != nil || len(m.Teams) < 2 || it["SK"].Str() != prefixMatch+m.ID {
-		return m, false
+// matchOf decodes a row of an event.
+func matchOf(it attr.Item, event string) (m Match, err error) {
+	if err := table.Unmarshal(it, &m); err != nil {
+		return m, err
 	}
 	m.was = it
+	switch {
+	case len(m.Teams) < 2:
+		return m, fmt.Errorf("attribute teams has fewer than two teams")
+	case it["PK"].Str() != prefixEvent+event || it["SK"].Str() != prefixMatch+m.ID:
+		return m, fmt.Errorf("attribute id is not the one in its key")
+	}
 	if v, known := it["result"]; known {
-		m.Result = Result{Known: true, Team: NoContest}
-		if n, ok := v.Int(); ok {
-			m.Result.Team = int(n)
+		n, isNumber := v.Int()
+		if m.Result = (Result{Known: true, Team: int(n)}); v.Kind() == attr.KindNull {
+			m.Result.Team = NoContest
+		} else if !isNumber || m.Winner() == nil {
+			return m, fmt.Errorf("attribute result is not the number of a team")
 		}
 	}
-	return m, true
+	return m, indexed(it, "match", prefixEvent+event)
 }
 
 func (m *Match) row(event string) (attr.Item, error) {
@@ -195,6 +232,8 @@ type Prediction struct {
 	Picks map[string]int `dynamodbav:"predictions" json:"predictions"` // index of a team, by match ID
 
 	Key string `dynamodbav:"GSI_SK" json:"-"`
+
+	was attr.Item // the row as it was read
 }
 
 // has reports whether there is a pick for a match. A nil Prediction has none.
@@ -214,10 +253,16 @@ func (p *Prediction) Pick(match string) int {
 	return p.Picks[match]
 }
 
-// predictionOf decodes a prediction for an event. ok is false for a row that this version cannot have written.
-func predictionOf(it attr.Item, event string) (p Prediction, ok bool) {
-	p.User, p.Picks = userOf(it), map[string]int{}
-	return p, attr.Unmarshal(it, &p) == nil && p.User != "" && it["SK"].Str() == prefixEvent+event
+// predictionOf decodes a prediction for an event.
+func predictionOf(it attr.Item, event string) (p Prediction, err error) {
+	p.User, p.Picks, p.was = userOf(it), map[string]int{}, it
+	if err := table.Unmarshal(it, &p); err != nil {
+		return p, err
+	}
+	if p.User == "" || it["SK"].Str() != prefixEvent+event {
+		return p, fmt.Errorf("its key is not that of a prediction for the event %s", event)
+	}
+	return p, indexed(it, "prediction", prefixEvent+event)
 }
 
 // Standing is a user's row in the standings of a year.
@@ -226,10 +271,12 @@ type Standing struct {
 	Played int `dynamodbav:"eplayed" json:"eplayed"`
 }
 
-// standingOf decodes a row. ok is false for a row that this version cannot have written.
-func standingOf(it attr.Item) (st Standing, ok bool) {
-	st.User = userOf(it)
-	return st, attr.Unmarshal(it, &st) == nil && st.User != ""
+// standingOf decodes a row of the standings of a year.
+func standingOf(it attr.Item, year string) (st Standing, err error) {
+	if st.User = userOf(it); st.User == "" || it["SK"].Str() != prefixStandings+year {
+		return st, fmt.Errorf("its key is not that of a user's standing in %s", year)
+	}
+	return st, table.Unmarshal(it, &st)
 }
 
 func (st *Standing) row(year string) attr.Item {

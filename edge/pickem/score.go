@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -29,6 +30,10 @@ type Scoring struct {
 	Scored      string `json:"scored"` // event ID
 	Predictions int    `json:"predictions"`
 	Standings   int    `json:"standings"`
+	// Left counts rows that are not as they are counted here, and stay: another program may have written them.
+	Left int `json:"left,omitempty"`
+	// Waits says, in sentences, why rows were not counted.
+	Waits []string `json:"waits,omitempty"`
 }
 
 // MissingError lists the IDs of matches without a result, because of which an event cannot be scored yet.
@@ -37,47 +42,64 @@ type MissingError struct{ Matches []string }
 // Error implements error.
 func (e *MissingError) Error() string { return "No result for " + strings.Join(e.Matches, ", ") }
 
-// perBatch is the most rows that one transaction of a scoring writes.
-const perBatch = 45
+// perTransaction is the most rows of a card that one transaction writes. Nodes that are cut off may together add more matches to a card than
+// it may have.
+const perTransaction = 90
 
-// Score writes the points of an event and the standings of its year. It sets the mark scoring first, then writes predictions and standings, and
-// sets the state last. Each step is a transaction that begins from the stored rows: repeating Score after a crash gives the same result. The
-// cloud refuses a step if the event's results are not those that it was computed from.
+// Score writes the points of an event and the standings of its year, once all picks were read. It sets the mark scoring first, then writes
+// predictions and standings, and sets the state last. Each step is a transaction that begins from the stored rows: repeating Score after a
+// crash gives the same result. The cloud refuses a step if the event's results are not those that it was computed from. Rows that another
+// program may have written stay as they are.
 func (s *Service) Score(ctx context.Context, event string) (out Scoring, err error) {
+	out.Scored = event
+	if err := s.awaitPicks(ctx, awaitFor, event); err != nil {
+		return out, err
+	}
+	s.scoring.Lock()
+	defer s.scoring.Unlock()
+	return s.score(ctx, event)
+}
+
+// awaitFor is how long a person who scores waits for picks to be read.
+const awaitFor = 10 * time.Second
+
+// goOn completes a scoring that a crash interrupted, or that waits for picks; waits reports that it still does.
+func (s *Service) goOn(ctx context.Context, event string) (waits bool, err error) {
+	if err := s.awaitPicks(ctx, 0, event); err != nil {
+		return fault.Is(err, fault.Unavailable), err
+	}
+	s.scoring.Lock()
+	defer s.scoring.Unlock()
+	due := false
+	if err := s.Store.View(ctx, func(tx *store.Tx) (err error) {
+		due, err = s.isScoring(tx, event)
+		return err
+	}); err != nil || !due {
+		return false, err
+	}
+	_, err = s.score(ctx, event)
+	return false, err
+}
+
+// score is Score once the picks were read. The caller holds the lock.
+func (s *Service) score(ctx context.Context, event string) (out Scoring, err error) {
 	out.Scored = event
 	if err := s.step(ctx, event, (*plan).mark); err != nil {
 		return out, err
 	}
-	for _, rows := range []struct {
-		due   dueFunc
-		wrote *int
-	}{{(*plan).duePoints, &out.Predictions}, {(*plan).dueStandings, &out.Standings}} {
-		for more := true; more; {
-			var items []store.WriteItem
-			if err := s.step(ctx, event, func(p *plan, c *Card) {
-				items = p.batch(c, rows.due)
-				p.Commit(items...)
-			}); err != nil {
-				return out, err
-			}
-			*rows.wrote += max(0, len(items)-1)
-			more = len(items) > perBatch
-		}
+	s.Derived()
+	points, err := s.points.Settle(ctx, s.Store, event)
+	out.Predictions = points.Written
+	if err != nil {
+		return out, err
+	}
+	standings, err := s.tables.Settle(ctx, s.Store, yearOf(event))
+	out.Standings, out.Left = standings.Written, len(points.Others)+len(standings.Others)
+	out.Waits = slices.Concat(points.Held, points.Unread, standings.Held, standings.Unread)
+	if err != nil {
+		return out, err
 	}
 	return out, s.step(ctx, event, (*plan).finish)
-}
-
-// dueFunc returns the writes of rows that differ from what the results imply.
-type dueFunc func(p *plan, c *Card) []store.WriteItem
-
-// batch returns a transaction with the next due rows, and a check that the results are still those read. It is nil if no row is due.
-func (p *plan) batch(c *Card, due dueFunc) []store.WriteItem {
-	items := due(p, c)
-	if len(items) == 0 {
-		return nil
-	}
-	check := p.Check(eventKey(c.ID), p.Same(c.Event.was, scoredBy...))
-	return append([]store.WriteItem{check}, items[:min(len(items), perBatch)]...)
 }
 
 // step runs one transaction on an event.
@@ -97,7 +119,7 @@ var scoredBy = []string{"state", "edition"}
 const (
 	setMark   = "SET scoring = "
 	setScored = "REMOVE scoring SET "
-	setPoints = "SET GSI_SK = "
+	setPoints = "SET GSI_SK = " // of earlier versions
 )
 
 func (p *plan) mark(c *Card) {
@@ -108,6 +130,7 @@ func (p *plan) mark(c *Card) {
 		}
 	}
 	p.Refuse(c.State == Upcoming, notLocked())
+	p.needsAll(c)
 	p.Refuse(c.behind(), fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet. Try again later."))
 	p.Refuse(missing != nil, &MissingError{missing})
 	p.since(c.Event.was, scoredBy, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
@@ -122,55 +145,33 @@ func (c *Card) behind() bool {
 	return n != c.edition
 }
 
+// needsAll refuses a step of a scoring while rows of the event cannot be decoded: it would count less than there is.
+func (p *plan) needsAll(c *Card) {
+	for _, why := range c.waits() {
+		p.Fail(fault.New(fault.Unavailable, "counting_waits", "%s", why))
+	}
+}
+
 func (p *plan) finish(c *Card) {
+	p.needsAll(c)
 	p.since(c.Event.was, scoredBy, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
 }
 
-// duePoints returns the writes of those predictions whose stored points differ from what their picks have earned.
-func (p *plan) duePoints(c *Card) (items []store.WriteItem) {
-	for i := range c.all {
-		one := &c.all[i]
-		points, correct := c.points(one.Picks)
-		if points == one.Points && correct == one.Correct && one.Key == eventScore(points, one.User) {
-			continue
-		}
-		items = append(items, p.Update(predictionKey(one.User, c.ID), setPoints+":key, points = :points, mcorrect = :correct", table.When(exists, attr.Item{
-			":key": attr.S(eventScore(points, one.User)), ":points": attr.Int(int64(points)), ":correct": attr.Int(int64(correct)),
-		})))
-	}
-	return items
-}
-
-// differs reports whether an event must be scored: it is marked, or its points or (if asked) its year's standings differ from a recount.
-func (p *plan) differs(c *Card, standings bool) bool {
-	return c.scoring || len(p.duePoints(c)) > 0 || standings && len(p.dueStandings(c)) > 0
-}
-
-// due lists the events to be scored: those whose scoring has begun but not ended and, in years with changes, those whose points or standings
-// differ from a recount. They differ after the cloud has refused a write and its own rows have arrived here.
+// due lists the events whose scoring has begun and not ended, and can go on.
 func (p *plan) due() (ids []string) {
-	all, clean := p.events(), map[string]bool{} // clean: years
+	all := p.events()
 	for i := range all {
 		e := &all[i]
-		year := yearOf(e.ID)
-		if _, known := p.counted.Load(year); !e.scoring && (known || e.State != Scored) {
+		p.lockSeen(e)
+		if !e.scoring {
 			continue
 		}
-		c := p.load(e.ID, everybody)
-		_, again := clean[year]
-		due := p.differs(&c, !again)
-		if due && !c.behind() {
+		if c := p.load(e.ID, everybody); len(c.unread) == 0 && !c.behind() {
 			ids = append(ids, e.ID)
 		}
-		clean[year] = (clean[year] || !again) && !due && !c.behind()
 	}
 	if p.Err() != nil {
 		return nil
-	}
-	for year, is := range clean {
-		if is {
-			p.counted.Store(year, true)
-		}
 	}
 	return ids
 }
@@ -181,7 +182,7 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 	p := s.plan(tx)
 	c := p.entry(event, nobody)
 	p.Refuse(c.State == Upcoming, notLocked())
-	if p.Fail(c.has(results)); p.Err() != nil {
+	if p.checkTeams(&c, results); p.Err() != nil {
 		return c, p.Err()
 	}
 	var items []store.WriteItem
@@ -191,7 +192,7 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 		values := attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}
 		items = append(items, s.Update(matchKey(event, id), "SET #result = :result ADD edition :one", table.When(exists, values)))
 	}
-	for batch := range slices.Chunk(items, 2*perBatch) {
+	for batch := range slices.Chunk(items, perTransaction) {
 		set, values := "ADD edition :n", attr.Item{":n": attr.Int(int64(len(batch))), ":upcoming": attr.S(string(Upcoming))}
 		if c.State == Scored {
 			set += " SET scoring = :yes"

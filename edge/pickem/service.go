@@ -2,6 +2,7 @@ package pickem
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/store/table"
 )
 
@@ -23,10 +25,18 @@ type Service struct {
 	Confirmed func(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
 	// Skew returns by how much the cloud's clock is ahead of this machine's. It is nil if that is not measured.
 	Skew func() time.Duration
+	// Latest returns the number of the read of the cloud that began last. It is nil if the node has no cloud.
+	Latest func() uint64
+	// Await waits until sources were read whole, or returns why not. It is nil if the node has no cloud.
+	Await func(ctx context.Context, within time.Duration, sources func(tx *store.Tx) ([]derived.Source, error)) error
 	// Wake makes Run look for due events at once. It may be nil: Run looks at least once a minute.
 	Wake *clock.Signal
 
-	counted sync.Map // years whose rows are known to match a recount
+	scoring sync.Mutex // one scoring at a time: its rows are counted by who began it
+	rules   sync.Once
+	points  *derived.Rule // of predictions, by event
+	tables  *derived.Rule // standings, by year
+	locks   sync.Map      // by event: Latest when its lock was first known to be in the cloud
 }
 
 // Ahead returns by how much the cloud's clock, by which events lock, is ahead of this machine's, or 0 if that is not known.
@@ -49,7 +59,24 @@ type Card struct {
 	NotCounted  bool         `json:"notCounted,omitempty"` // a pick of the reader's was not counted: see Merge
 	Predictions []Prediction `json:"predictions,omitempty"`
 
-	all []Prediction
+	all    []Prediction
+	unread []unread // rows of the event that cannot be decoded
+}
+
+// unread is a row that cannot be decoded, and why.
+type unread struct {
+	row attr.Item
+	why error
+}
+
+// unreadRow returns why a row of the event cannot be decoded; nil: it can be, or there is none.
+func (c *Card) unreadRow(key attr.Item) error {
+	for _, u := range c.unread {
+		if u.row["PK"].Equal(key["PK"]) && u.row["SK"].Equal(key["SK"]) {
+			return u.why
+		}
+	}
+	return nil
 }
 
 func (c *Card) match(id string) *Match {
@@ -80,33 +107,47 @@ func (p *plan) entry(event, user string) Card {
 	q.KeyCondition += " AND GSI_SK < :scores"
 	q.Values[":scores"] = attr.S(prefixScore)
 	c := p.card(event, q)
-	if mine, ok := predictionOf(p.Get(predictionKey(user, event)), event); ok {
-		mine.Name = p.name(user)
-		c.Mine = &mine
+	if row := p.Get(predictionKey(user, event)); row != nil {
+		mine, err := predictionOf(row, event)
+		if err != nil {
+			p.Skip(row, err)
+			c.unread = append(c.unread, unread{row, err})
+		} else {
+			mine.Name = p.name(user)
+			c.Mine = &mine
+		}
 	}
 	c.dropped()
 	return c
 }
 
-// card reads the rows of an event. Rows that another program has written in another form are skipped.
+// card reads the rows of an event. Matches and predictions that cannot be decoded are skipped, and listed in unread.
 func (p *plan) card(event string, q store.Query) (c Card) {
-	c.Matches = []Match{}
+	c.Event, c.Matches = p.event(event), []Match{}
+	if c.ID == "" { // the row is missing here, and may be in the cloud
+		p.Fail(fault.New(fault.NotFound, "not_found", "There is no such event."))
+	}
 	for it := range p.Rows(p.Tx.QueryAll(q)) {
-		switch it["type"].Str() {
-		case "event":
-			c.Event = eventOf(it)
-		case "match":
-			if m, ok := matchOf(it); ok {
-				c.Matches = append(c.Matches, m)
-			}
-		case "prediction":
-			if one, ok := predictionOf(it, event); ok {
+		var err error
+		switch pk, sk := it["PK"].Str(), it["SK"].Str(); {
+		case strings.HasPrefix(pk, prefixUser):
+			var one Prediction
+			if one, err = predictionOf(it, event); err == nil {
 				c.all = append(c.all, one)
 			}
+		case strings.HasPrefix(sk, prefixMatch):
+			var m Match
+			if m, err = matchOf(it, event); err == nil {
+				c.Matches = append(c.Matches, m)
+			}
+		}
+		if err != nil {
+			p.Skip(it, err)
+			c.unread = append(c.unread, unread{it, err})
 		}
 	}
-	p.Refuse(c.ID == "", fault.New(fault.NotFound, "not_found", "There is no such event."))
 	slices.Reverse(c.Matches)
+	slices.SortStableFunc(c.Matches, func(x, y Match) int { return cmp.Compare(len(x.Place), len(y.Place)) }) // MATCH#100 comes after MATCH#99
 	return c
 }
 

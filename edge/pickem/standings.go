@@ -1,7 +1,6 @@
 package pickem
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/touchline/touchline/store"
@@ -9,10 +8,10 @@ import (
 
 // recount computes the standings of a year from the picks and results of the events that count.
 func (p *plan) recount(year string, counts func(e *Event) bool) map[string]Standing {
-	events, out := p.events(), map[string]Standing{}
+	events, out := p.eventsIn(year), map[string]Standing{}
 	for i := range events {
 		e := &events[i]
-		if yearOf(e.ID) != year || !counts(e) {
+		if !counts(e) {
 			continue
 		}
 		c := p.load(e.ID, everybody)
@@ -27,43 +26,17 @@ func (p *plan) recount(year string, counts func(e *Event) bool) map[string]Stand
 	return out
 }
 
-var standingFacts = []string{"points", "mcorrect", "eplayed"}
-
-// dueStandings returns the writes that bring an event's year up to a recount, each on the condition that its row is still as it was read.
-func (p *plan) dueStandings(c *Card) (items []store.WriteItem) {
-	year := yearOf(c.ID)
-	want := p.recount(year, (*Event).counts)
-	for it := range p.Rows(p.Tx.QueryAll(p.indexed(prefixStandings + year))) {
-		user := userOf(it)
-		if user == "" || it["SK"].Str() != prefixStandings+year {
-			continue
-		}
-		st, counts := want[user]
-		delete(want, user)
-		if counts {
-			row := st.row(year)
-			if !row["GSI_SK"].Equal(it["GSI_SK"]) || slices.ContainsFunc(standingFacts, func(n string) bool { return !row[n].Equal(it[n]) }) {
-				items = append(items, p.Replace(row, it, standingFacts...))
-			}
-		} else {
-			items = append(items, p.Remove(it, standingFacts...))
-		}
-	}
-	for _, user := range slices.Sorted(maps.Keys(want)) {
-		st := want[user]
-		items = append(items, p.Create(st.row(year)))
-	}
-	return items
-}
-
 // Standings returns the standings of a year, by one query of the index.
 func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 	p, all := s.plan(tx), []Standing{}
 	for it := range p.Rows(tx.QueryAll(s.indexed(prefixStandings + year))) {
-		if st, ok := standingOf(it); ok {
-			st.Name = p.name(st.User)
-			all = append(all, st)
+		st, err := standingOf(it, year)
+		if err != nil {
+			p.Skip(it, err)
+			continue
 		}
+		st.Name = p.name(st.User)
+		all = append(all, st)
 	}
 	rank(all, (*Standing).placed)
 	return all, p.Err()

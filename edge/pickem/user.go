@@ -2,6 +2,7 @@ package pickem
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/touchline/touchline/internal/fault"
@@ -20,18 +21,46 @@ type User struct {
 	was attr.Item // the row as it was read
 }
 
-func userRow(it attr.Item) User {
-	active, ok := it["active"]
-	return User{ID: userOf(it), Name: it["name"].Str(), Active: !ok || active.Bool(), was: it}
+// userRow decodes a row. A user without the attribute active is active.
+func userRow(it attr.Item) (User, error) {
+	name, active := it["name"], it["active"]
+	u := User{ID: userOf(it), Name: name.Str(), Active: active.IsZero() || active.Bool(), was: it}
+	switch {
+	case !name.IsZero() && name.Kind() != attr.KindS:
+		return u, fmt.Errorf("attribute name is not a text")
+	case !active.IsZero() && active.Kind() != attr.KindBool:
+		return u, fmt.Errorf("attribute active is not yes or no")
+	}
+	return u, nil
 }
 
 func noUser() error { return fault.New(fault.NotFound, "not_found", "There is no such user.") }
 
 // user reads a user. Its ID is empty if there is none.
-func (p *plan) user(id string) User { return userRow(p.Get(userKey(id))) }
+func (p *plan) user(id string) (u User) {
+	row := p.Get(userKey(id))
+	if row == nil {
+		return u
+	}
+	u, err := userRow(row)
+	if err != nil {
+		p.Unreadable("user", row, err)
+	}
+	return u
+}
 
 // name returns the name shown for a user: the ID if there is no other.
-func (p *plan) name(id string) string { return cmp.Or(p.user(id).Name, id) }
+func (p *plan) name(id string) string {
+	row := p.Get(userKey(id))
+	if row == nil {
+		return id
+	}
+	u, err := userRow(row)
+	if err != nil {
+		p.Skip(row, err)
+	}
+	return cmp.Or(u.Name, id)
+}
 
 // Invited returns a Forbidden error unless id is an active user.
 func (s *Service) Invited(tx *store.Tx, id string) error {
@@ -44,7 +73,7 @@ func (s *Service) Invited(tx *store.Tx, id string) error {
 // Users lists the users by ID.
 func (s *Service) Users(tx *store.Tx) ([]User, error) {
 	p := s.plan(tx)
-	return table.Read(&p.Plan, tx.ScanAll(s.With(skUser, prefixUser)), userRow), p.Err()
+	return table.Decode(&p.Plan, tx.ScanAll(s.With(skUser, prefixUser)), userRow), p.Err()
 }
 
 // Invite creates a user.
@@ -73,10 +102,11 @@ func (s *Service) ChangeUser(tx *store.Tx, id string, name *string, active *bool
 
 // DeleteUser deletes a user who has no predictions.
 func (s *Service) DeleteUser(tx *store.Tx, id string) error {
+	unreadable := tx.Unreadable()
 	of, err := s.Profile(tx, id, id)
 	p := s.plan(tx)
 	p.Fail(err)
-	p.Refuse(len(of.Events) > 0, fault.New(fault.Conflict, "has_predictions", "The user has predictions: set active to false."))
+	p.Refuse(len(of.Events) > 0 || tx.Unreadable() > unreadable, fault.New(fault.Conflict, "has_predictions", "The user has predictions: set active to false."))
 	p.Commit(p.Remove(of.was, "name", "active"))
 	return p.Err()
 }
@@ -103,14 +133,11 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (Profile, error) {
 	for it := range p.Rows(tx.QueryAll(s.partition(prefixUser + id))) {
 		switch sk := it["SK"].Str(); {
 		case sk == skUser:
-			of.User = userRow(it)
+			of.User = p.user(id)
 		case strings.HasPrefix(sk, prefixLate) && id == reader && len(it["picks"].Strs()) > 0: // only users themselves see it
 			of.NotCounted = append(of.NotCounted, strings.TrimPrefix(sk, prefixLate))
 		case strings.HasPrefix(sk, prefixStandings):
-			if st, ok := standingOf(it); ok {
-				st.Name = of.Name // already read: the user's row is the last of the partition, and comes first here
-				of.Standings[strings.TrimPrefix(sk, prefixStandings)] = st
-			}
+			p.standing(it, &of)
 		case strings.HasPrefix(sk, prefixEvent):
 			p.played(it, id == reader, &of)
 		}
@@ -119,10 +146,27 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (Profile, error) {
 	return of, p.Err()
 }
 
+// standing adds a row of standings to a profile, whose user has been read: their row is the last of the partition, and comes first.
+func (p *plan) standing(row attr.Item, to *Profile) {
+	year := strings.TrimPrefix(row["SK"].Str(), prefixStandings)
+	st, err := standingOf(row, year)
+	if err != nil {
+		p.Skip(row, err)
+		return
+	}
+	st.Name = to.Name
+	to.Standings[year] = st
+}
+
 // played adds the event of a prediction row to a profile, unless it belongs to another user and the event is still open.
 func (p *plan) played(row attr.Item, own bool, to *Profile) {
 	id := strings.TrimPrefix(row["SK"].Str(), prefixEvent)
-	if prediction, ok := predictionOf(row, id); ok && (own || p.open(id)) {
+	prediction, err := predictionOf(row, id)
+	if err != nil {
+		p.Skip(row, err)
+		return
+	}
+	if own || p.open(id) {
 		name := cmp.Or(p.Get(eventKey(id))["name"].Str(), id)
 		to.Events = append(to.Events, Played{id, name, prediction.Points, prediction.Correct, prediction.Picks})
 	}

@@ -3,6 +3,7 @@ package pickemapp
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
@@ -32,12 +33,15 @@ func (s *Settings) Problems() []app.Problem {
 // New returns the application with its default settings.
 func New() *app.App {
 	s := &Settings{Place: app.Place{Mount: "/pickem", Table: "pickem-prod"}, Index: "GSI"}
-	service := &pickem.Service{Wake: clock.NewSignal()}
+	// The rules need the running service: events lock by the cloud's clock, which it knows.
+	running := sync.OnceValue(func() *pickem.Service {
+		return &pickem.Service{Handle: pickem.Rows(s.Table), Index: s.Index, Wake: clock.NewSignal()}
+	})
 	return &app.App{
 		Name: name, Title: "Pick'Em", Settings: s, Commands: commands,
 		Schema: func() migrations.Schema { return app.OneTable(pickem.Table(s.Table, s.Index)) },
 		Cloud: func() app.Cloud {
-			service.Handle, service.Index = pickem.Rows(s.Table), s.Index
+			service := running()
 			return app.Cloud{
 				Reads: []app.Read{
 					{Table: s.Table, Every: app.Slow, Partitions: service.Cards},
@@ -51,15 +55,16 @@ func New() *app.App {
 				}},
 			}
 		},
-		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, service, h) },
+		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, running(), h) },
 	}
 }
 
 func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, error) {
-	service.Store, service.Handle, service.Index = h.Store, pickem.Rows(s.Table), s.Index
+	service.Store = h.Store
 	c := httppickem.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
-		c.Ensure, service.Skew, service.Confirmed = h.Sync.Ensure, h.Sync.Skew, h.Sync.Confirmed
+		c.Ensure, service.Confirmed = h.Sync.Ensure, h.Sync.Confirmed
+		service.Latest, service.Await = h.Sync.LatestPass, h.AwaitWhole
 	}
 	failed := func(err error) { h.Log.Error("locking or scoring events failed", "app", name, "err", err) }
 	api, err := httppickem.New(c)
@@ -68,6 +73,7 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 		Consumers: []app.Consumer{{
 			Name: "events", Tables: []string{s.Table}, Take: service.Take, Anew: func(*store.Tx) error { return nil }, // Run checks when it starts
 		}},
+		Derives: service.Derived(),
 		Loops: []func(ctx context.Context) error{
 			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },
 		},

@@ -47,8 +47,8 @@ func commands(*app.Shell) app.Commands {
 		Users: app.DemoUsers(demoPlayers),
 		Fill: func(ctx context.Context, h *app.Host) ([]page.Tile, error) {
 			s := season{picks: rand.New(rand.NewPCG(demoSeed, 0))} // the same invented picks each time
-			s.Service = pickem.Service{Store: h.Store, Handle: pickem.Rows(set.Table), Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Now()) }}
-			next, err := s.fill(ctx, h.Clock.Now().Add(demoStart))
+			s.Service = pickem.Service{Store: h.Store, Handle: pickem.Rows(set.Table), Index: set.Index, Skew: func() time.Duration { return s.at.Sub(h.Clock.Wall()) }}
+			next, err := s.fill(ctx, h.Clock.Wall().Add(demoStart))
 			return []page.Tile{{Href: set.Mount + "/-/events/" + next, Title: "Pick the winners", Line: "Picks lock ten minutes from now"}}, err
 		},
 	}
