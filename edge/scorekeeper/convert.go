@@ -55,6 +55,12 @@ func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, er
 	}
 }
 
+// IsConverted reports whether a session's games became an account's. Its cookie may still be in a browser that others use.
+func (s *Service) IsConverted(tx *store.Tx, session string) (bool, error) {
+	marker, err := tx.Get(s.Table, convertedKey(session))
+	return marker != nil, err
+}
+
 // become records the account in the marker row, unless it is there already: if the cloud refuses a write, later ones of its row go with it.
 func (s *Service) become(tx *store.Tx, account, session string) (already bool, err error) {
 	marker, err := tx.Get(s.Table, convertedKey(session))
@@ -132,8 +138,8 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 			continue
 		}
 		marker, err := tx.Get(s.Table, convertedKey(session))
-		if err == nil && marker != nil {
-			_, err = s.Convert(tx, marker["user_id"].Str(), session)
+		if account := marker["user_id"].Str(); err == nil && account != "" { // a row of another program in the marker's place names none
+			_, err = s.Convert(tx, account, session)
 		}
 		if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Invalid) {
 			return err

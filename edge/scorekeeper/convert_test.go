@@ -353,10 +353,37 @@ func TestRowsOfAnotherShape(t *testing.T) {
 	if s := read(r, func(tx *store.Tx) (Streaks, error) { return r.Streaks(tx, "ann", day) }); s.Now != 1 || s.Distribution[1] != 1 {
 		t.Errorf("streaks: %+v", s)
 	}
-	if v := read(r, func(tx *store.Tx) (View, error) { return r.Game(tx, "bob", day) }); v.Moves != 0 || v.UserID != "bob" {
-		t.Errorf("game: %+v", v)
+	for what, ask := range map[string]func(tx *store.Tx) error{
+		"game": func(tx *store.Tx) error { _, err := r.Game(tx, "bob", day); return err },
+		"guess": func(tx *store.Tx) error {
+			_, err := r.Guess(tx, Guess{User: "bob", Date: day, Word: "slate", At: r.now})
+			return err
+		},
+		"puzzle": func(tx *store.Tx) error { _, err := r.Puzzle(tx, "2026-01-30"); return err },
+		"answer": func(tx *store.Tx) error {
+			_, err := r.SetAnswer(tx, NewAnswer{Date: "2026-01-30", Word: "brick"})
+			return err
+		},
+	} {
+		if err := r.update(ask); !fault.Is(err, fault.Unreadable) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 	if all := read(r, func(tx *store.Tx) ([]Puzzle, error) { return r.Puzzles(tx, "", "") }); len(all) != 1 {
 		t.Errorf("puzzles: %+v", all)
+	}
+	var named []string
+	rows, _, err := r.store.UnreadableItems(t.Context())
+	for _, u := range rows {
+		named = append(named, u.Why)
+	}
+	slices.Sort(named)
+	want := []string{
+		"attribute displayName: it is a list, where a text belongs", "attribute guesses: it is a number, where a list belongs",
+		"attribute joined_at_millis: it is a text, where a whole number belongs", "attribute puzzle_date is not a day such as 2026-02-02",
+		"attribute won: it is a text, where yes or no belongs", "attribute word: it is a list, where a text belongs",
+	}
+	if err != nil || !slices.Equal(named, want) {
+		t.Errorf("named are %q, %v", named, err)
 	}
 }

@@ -2,6 +2,7 @@ package scorekeeper
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -43,7 +44,7 @@ func (g *Game) Over() bool { return g.Won || len(g.Guesses) >= MaxGuesses }
 
 // gameOf decodes a row; nil is a game without guesses. Missing times and keys are filled with empty strings, one for each guess.
 func gameOf(row attr.Item) (g Game, err error) {
-	err = attr.Unmarshal(row, &g)
+	err = table.Unmarshal(row, &g)
 	for _, list := range []*[]string{&g.GuessTimes, &g.GuessKeys} {
 		*list = append(*list, make([]string, max(0, len(g.Guesses)-len(*list)))...)[:len(g.Guesses)]
 	}
@@ -156,7 +157,7 @@ func (s *Service) CheckGuess(g *Guess) error {
 // all that follow it. Merge then joins the two lists.
 func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	p := s.plan(tx)
-	answer, game := p.answer(g.Date), p.game(g.User, g.Date)
+	answer, game := p.answer(g.Date), p.ownGame(g.User, g.Date)
 	if p.Err() != nil {
 		return View{}, p.Err()
 	}
@@ -255,10 +256,25 @@ func gameIn(read reader, user, date string) (Game, error) {
 	return Game{PK: gamesOf(user) + date, SK: skGame, UserID: user, Date: date}, nil
 }
 
+// game reads a player's game for a day. Rows that cannot be decoded are skipped.
 func (p *plan) game(user, date string) Game {
-	g, err := gameIn(p.reader(p.Tx), user, date)
+	g, err := gameIn(func(k attr.Item) (attr.Item, error) {
+		row := p.Get(k)
+		if _, malformed := gameOf(row); row != nil && malformed != nil {
+			p.Skip(row, malformed)
+		}
+		return row, p.Err()
+	}, user, date)
 	p.Fail(err)
 	g.CreatedAt = cmp.Or(g.CreatedAt, p.Tx.Now().UTC().Format(stamp))
+	return g
+}
+
+// ownGame is game for the player: a row that cannot be decoded is an error.
+func (p *plan) ownGame(user, date string) Game {
+	unreadable := p.Tx.Unreadable()
+	g := p.game(user, date)
+	p.Refuse(p.Tx.Unreadable() > unreadable, table.Unreadable("game", errors.New("its row cannot be decoded")))
 	return g
 }
 
@@ -303,7 +319,7 @@ func (s *Service) RecentNeeds(tx *store.Tx, user string) (all []attr.Item, err e
 func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 	p := s.plan(tx)
 	p.Refuse(!isDay(date), badDate())
-	answer, g := p.answer(date), p.game(user, date)
+	answer, g := p.answer(date), p.ownGame(user, date)
 	return g.view(answer, len(g.Guesses)), p.Err()
 }
 

@@ -2,6 +2,7 @@ package scorekeeper
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -34,7 +35,13 @@ func (p *plan) games(user string) (all []Game) {
 	for _, sk := range []string{skGame, skOldGame} {
 		all = append(all, rows(p, gamesOf(user), sk, func(row attr.Item) (Game, bool) {
 			g, err := gameOf(row)
-			return g, err == nil && isDay(g.Date) && !slices.ContainsFunc(all, func(o Game) bool { return o.Date == g.Date })
+			if err == nil && !isDay(g.Date) {
+				err = errors.New("attribute puzzle_date is not a day such as 2026-02-02")
+			}
+			if err != nil {
+				p.Skip(row, err)
+			}
+			return g, err == nil && !slices.ContainsFunc(all, func(o Game) bool { return o.Date == g.Date })
 		})...)
 	}
 	slices.SortFunc(all, func(a, b Game) int { return strings.Compare(a.Date, b.Date) })
@@ -164,8 +171,9 @@ func (s *Service) Board(tx *store.Tx, by, team, date string) (Board, error) {
 
 func (p *plan) board(t *Team, date string) Board {
 	b := Board{ID: GameID(t.ID, date), TeamID: t.ID, Date: date, Scores: []Score{}}
-	for i := range t.Members {
-		m := &t.Members[i]
+	joined := t.Joined()
+	for i := range joined {
+		m := &joined[i]
 		g := p.game(m.UserID, date)
 		if len(g.Guesses) > 0 {
 			b.Participants++
@@ -199,15 +207,23 @@ func BoardsOf(r *store.Record) (subject string, which map[string]string, ok bool
 }
 
 // Concerns lists the subjects (see BoardsOf) that a player is notified of: their own partition, and the partitions and members of their
-// teams. A deleted team counts as having no members, though the row of one that another node added meanwhile may remain.
+// teams who are shown. A deleted team counts as having no members, though the row of one that another node added meanwhile may remain.
 func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
 	p, all := s.plan(tx), []string{prefixUser + user}
 	for _, team := range p.teamsOf(user) {
 		if p.load(teamKey(team), &Team{}) {
-			all = append(append(all, prefixTeam+team), under(p, prefixTeam+team, prefixMember, name)...)
+			all = append(append(all, prefixTeam+team), p.shown(team, user)...)
 		}
 	}
 	return all, p.Err()
+}
+
+// shown lists the members of a team whose games one of them sees: their own, and those of members who have accepted.
+func (p *plan) shown(team, to string) []string {
+	return under(p, prefixTeam+team, prefixMember, func(user string, row attr.Item) (string, bool) {
+		var m Member
+		return user, p.decode(row, &m) && (user == to || !m.Offered())
+	})
 }
 
 // Boards returns boards without scores of the days of a range that had a puzzle, at most limit of them after skip; total counts all such days.

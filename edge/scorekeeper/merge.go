@@ -27,6 +27,8 @@ type refusal struct {
 //	before it is not known here
 //	a conversion                           repeat it with the rows as they are now, and with the guesses made since
 //	a team change that the cloud has       nothing to do
+//	a player accepts a team that removed   nothing to do
+//	them at another node
 //	the last admin leaves                  drop the change: the admin stays, at every node
 func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	var all []refusal
@@ -63,6 +65,8 @@ func (s *Service) settle(all []refusal, later bool, read reader) (writes []store
 			return s.moveAgain(all, read)
 		case later && !game:
 			return nil, false
+		case strings.HasPrefix(sk, prefixMember) && len(all) == 1 && r.Remote == nil && r.View["accepted"].Bool():
+			return nil, true
 		case strings.HasPrefix(sk, prefixMember), sk == skTeam && r.Deletes:
 			return nil, lastAdmin(all) || (r.Remote == nil) == (r.View == nil) && r.Remote["role"].Equal(r.View["role"])
 		}

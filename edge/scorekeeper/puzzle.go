@@ -99,17 +99,39 @@ func (p *plan) word(date string) string {
 	return of.Word
 }
 
-// load decodes the row with key k. found is false if there is no such row, or if another program wrote it in a form that cannot be decoded.
+// load decodes the row with key k. found is false if there is no such row, or if another program wrote it in a form that cannot be decoded: that
+// one is skipped.
 func (p *plan) load(k attr.Item, into any) (found bool) {
 	row := p.Get(k)
-	return row != nil && attr.Unmarshal(row, into) == nil
+	return row != nil && p.decode(row, into)
+}
+
+// needs is load for a row that is asked for, of a kind that has a name for people: one that cannot be decoded is an error.
+func (p *plan) needs(k attr.Item, what string, into any) (found bool) {
+	row := p.Get(k)
+	if row == nil {
+		return false
+	}
+	if err := table.Unmarshal(row, into); err != nil {
+		p.Unreadable(what, row, err)
+	}
+	return true
+}
+
+// decode decodes one of many rows. ok is false for one that cannot be decoded, which is skipped.
+func (p *plan) decode(row attr.Item, into any) (ok bool) {
+	err := table.Unmarshal(row, into)
+	if err != nil {
+		p.Skip(row, err)
+	}
+	return err == nil
 }
 
 // Puzzle returns the puzzle of a day, with its word.
 func (s *Service) Puzzle(tx *store.Tx, date string) (Puzzle, error) {
 	p, of := s.plan(tx), Puzzle{}
 	p.Refuse(!isDay(date), badDate())
-	p.Refuse(!p.load(AnswerKey(date), &of), fault.New(fault.NotFound, "not_found", "No puzzle found for date %s", date))
+	p.Refuse(!p.needs(AnswerKey(date), "puzzle", &of), fault.New(fault.NotFound, "not_found", "No puzzle found for date %s", date))
 	return of, p.Err()
 }
 
@@ -125,8 +147,7 @@ func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 	}
 	p := s.plan(tx)
 	return rows(p, prefixPuzzle, skAnswer, func(row attr.Item) (of Puzzle, ok bool) {
-		err := attr.Unmarshal(row, &of)
-		return of, err == nil && (from == "" || from <= of.Date && of.Date <= to)
+		return of, p.decode(row, &of) && (from == "" || from <= of.Date && of.Date <= to)
 	}), p.Err()
 }
 
@@ -158,7 +179,7 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	if now.TeamID != "" {
 		team = attr.S(now.TeamID)
 	}
-	if p.load(AnswerKey(n.Date), &old) {
+	if p.needs(AnswerKey(n.Date), "puzzle", &old) {
 		seen := table.When("word = :seen", attr.Item{":word": attr.S(now.Word), ":team": team, ":seen": attr.S(old.Word)})
 		p.Commit(p.Update(AnswerKey(n.Date), "SET word = :word, team_id = :team", seen))
 	} else {

@@ -24,8 +24,14 @@ const (
 	RoleMember Role = "member"
 )
 
-// MaxMembers is the most members a team can have. One transaction must be able to delete them all.
+// MaxMembers is the most members a team can have. Nodes that are cut off may together add more.
 const MaxMembers = 48
+
+// deletedAtOnce is how many other members one transaction of a team's deletion removes: each has two rows.
+const deletedAtOnce = 45
+
+// MaxTeams is how many teams one may be an admin of when one creates another. Another node may let a few more pass.
+const MaxTeams = 100
 
 // Team is a team with its members.
 type Team struct {
@@ -42,6 +48,22 @@ type Member struct {
 	Avatar   string `dynamodbav:"-" json:"avatarUrl,omitempty"`
 	Role     Role   `dynamodbav:"role" json:"role"`
 	JoinedAt int64  `dynamodbav:"joined_at_millis" json:"joined_at_millis"`
+	Accepted *bool  `dynamodbav:"accepted" json:"accepted,omitempty"` // false: an admin added them, and they have not accepted; nil: they created the team, or joined before this was asked
+}
+
+// Offered reports whether a player was added by somebody else and has not accepted. The team is told nothing of such a player: neither
+// name and picture nor games.
+func (m *Member) Offered() bool { return m.Accepted != nil && !*m.Accepted }
+
+// Joined lists the members whose games the team sees: all but those who have not accepted.
+func (t *Team) Joined() []Member {
+	return slices.DeleteFunc(slices.Clone(t.Members), func(m Member) bool { return m.Offered() })
+}
+
+// Offers reports whether the team awaits that a player accepts.
+func (t *Team) Offers(user string) bool {
+	m := t.of(user)
+	return m.Offered()
 }
 
 // Profile is how a player is shown to others.
@@ -97,16 +119,18 @@ func (t *Team) of(user string) Member {
 }
 
 func (p *plan) team(id string) (t Team) {
-	p.Refuse(!p.load(teamKey(id), &t), notFound("Team"))
+	p.Refuse(!p.needs(teamKey(id), "team", &t), notFound("Team"))
 	t.ID = id
 	t.Members = under(p, prefixTeam+id, prefixMember, func(user string, row attr.Item) (m Member, ok bool) {
-		malformed := attr.Unmarshal(row, &m) // a row of another program, to be skipped
+		ok = p.decode(row, &m)
 		m.UserID = user
-		return m, malformed == nil
+		return m, ok
 	})
 	for i := range t.Members { // a member without a name gets one made from the ID that reveals nothing of the account
 		m, of := &t.Members[i], Profile{}
-		p.load(profileKey(m.UserID), &of)
+		if !m.Offered() {
+			p.load(profileKey(m.UserID), &of)
+		}
 		m.Name, m.Avatar = cmp.Or(of.Name, "Player "+strings.ToUpper(GameID(m.UserID, "")[:4])), of.Avatar
 	}
 	slices.SortFunc(t.Members, func(a, b Member) int {
@@ -173,10 +197,12 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error
 	if t, err := s.Team(tx, id, user); !fault.Is(err, fault.NotFound) {
 		return t, err
 	}
+	p := s.plan(tx)
+	led := under(p, prefixUser+user, prefixTeam, func(_ string, row attr.Item) (bool, bool) { return true, row["role"].Str() == string(RoleAdmin) })
+	p.Refuse(len(led) >= MaxTeams, fault.New(fault.Conflict, "conflict", "You are an admin of %d teams, the most allowed: leave or delete some first", len(led)))
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
 	items := append(s.membership(id, user, "", RoleAdmin, now), s.Create(row))
-	p := s.plan(tx)
 	p.Commit(items...)
 	return p.team(id), p.Err()
 }
@@ -207,6 +233,9 @@ const there = "attribute_exists(pk)"
 // if no admin would be left, if the two rows of the membership differ, or if by, who changes another player, is no longer an admin.
 func (p *plan) setRole(by, team, user string, was, role Role) {
 	items := p.membership(team, user, was, role, p.Tx.Now().UnixMilli())
+	if was == "" {
+		items[0].Put.Item["accepted"] = attr.Bool(false) // in the team's row of the two
+	}
 	admins := map[Role]int64{RoleAdmin: 1}
 	const count = "ADD admins :by"
 	switch n := admins[role] - admins[was]; {
@@ -252,7 +281,7 @@ func notAdmin() error {
 	return fault.New(fault.Forbidden, "forbidden", "Only the team's admins can change it")
 }
 
-// SetTeammate adds a player to a team, or changes a member's role. Only the team's admins may do so.
+// SetTeammate adds a player to a team, who is shown to it once they accept (AcceptTeam), or changes a member's role. Only the team's admins may do so.
 func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
 	p := s.plan(tx)
 	t := p.administered(by, team)
@@ -262,6 +291,16 @@ func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (M
 		p.setRole(by, team, user, was, role)
 		t = p.team(team)
 	}
+	return t.of(user), p.Err()
+}
+
+// AcceptTeam accepts that an admin added the player to a team, which from then on sees their name and their games.
+func (s *Service) AcceptTeam(tx *store.Tx, user, team string) (Member, error) {
+	p := s.plan(tx)
+	if t := p.teamFor(team, user); t.Offers(user) {
+		p.Commit(p.Update(memberKey(team, user), "SET accepted = :yes", table.When(there, attr.Item{":yes": attr.Bool(true)})))
+	}
+	t := p.teamFor(team, user)
 	return t.of(user), p.Err()
 }
 
@@ -276,26 +315,33 @@ func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, e
 	return m, p.Err()
 }
 
-// DeleteTeam deletes a team and all memberships in one transaction. Only the team's admins may do so.
+// DeleteTeam deletes a team and all memberships. Only the team's admins may do so.
 func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	p := s.plan(tx)
 	t := p.administered(by, team)
 	if p.Err() != nil {
 		return t, p.Err()
 	}
-	return t, halfHere(table.Commit(tx, s.deletion(&t, by)...))
+	for _, items := range s.deletion(&t, by) {
+		p.Fail(halfHere(table.Commit(tx, items...)))
+	}
+	return t, p.Err()
 }
 
-// deletion returns the writes that delete a team and its members of any role. They are refused if the team is gone, or by is no admin any more.
-func (s *Service) deletion(t *Team, by string) []store.WriteItem {
-	items := s.membership(t.ID, by, RoleAdmin, "", 0)
-	items = append(items, s.Delete(teamKey(t.ID), table.When(there, nil)))
-	for i := range t.Members {
-		if m := t.Members[i].UserID; m != by {
-			for _, k := range []attr.Item{memberKey(t.ID, m), belongsKey(m, t.ID)} {
-				items = append(items, s.Drop(k))
-			}
+// deletion returns the transactions that delete a team and its members of any role. The first is refused if the team is gone, or by is no admin any
+// more. The others, of a team with more members than one node lets in, depend on the team being gone.
+func (s *Service) deletion(t *Team, by string) (all [][]store.WriteItem) {
+	items := append(s.membership(t.ID, by, RoleAdmin, "", 0), s.Delete(teamKey(t.ID), table.When(there, nil)))
+	others := slices.DeleteFunc(slices.Clone(t.Members), func(m Member) bool { return m.UserID == by })
+	for some := range slices.Chunk(others, deletedAtOnce) {
+		for i := range some {
+			items = append(items, s.Drop(memberKey(t.ID, some[i].UserID)), s.Drop(belongsKey(some[i].UserID, t.ID)))
 		}
+		all = append(all, items)
+		items = []store.WriteItem{s.Check(teamKey(t.ID), table.When("attribute_not_exists(pk)", nil))}
 	}
-	return items
+	if len(others) == 0 {
+		all = append(all, items)
+	}
+	return all
 }

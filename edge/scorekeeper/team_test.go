@@ -21,6 +21,7 @@ func (r *rig) team1(admin string, members ...string) string {
 			_, err := r.SetTeammate(tx, admin, team.ID, m, RoleMember)
 			return err
 		})
+		r.must(func(tx *store.Tx) error { _, err := r.AcceptTeam(tx, m, team.ID); return err })
 	}
 	return team.ID
 }
@@ -76,7 +77,7 @@ func TestTeams(t *testing.T) {
 	}
 }
 
-// A full team can be deleted in one transaction.
+// A full team takes nobody else, and can be deleted.
 func TestFullTeam(t *testing.T) {
 	r := newRig(t)
 	var members []string
@@ -154,7 +155,7 @@ func TestDeletionChecksItsAdmin(t *testing.T) {
 	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "bob", RoleAdmin); return err })
 	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "bob", id, "ann", RoleMember); return err })
 	err := r.update(func(tx *store.Tx) error {
-		return tx.TransactWrite(store.TransactWrite{Items: r.deletion(&team, "ann")})
+		return tx.TransactWrite(store.TransactWrite{Items: r.deletion(&team, "ann")[0]})
 	})
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("%v", err)
@@ -265,5 +266,24 @@ func TestAdminIsCountedDownOnce(t *testing.T) {
 	r.must(func(tx *store.Tx) error { _, err := r.SetTeammate(tx, "ann", id, "cat", RoleMember); return err })
 	if err := out("cat"); !fault.Is(err, fault.Conflict) || admins() != "1" {
 		t.Errorf("somebody who is no longer an admin: %v, %s admins", err, admins())
+	}
+}
+
+// Whoever is an admin of so many teams creates no more; a repeated request gets its team all the same.
+func TestMostTeams(t *testing.T) {
+	r := newRig(t)
+	create := func(once string) error {
+		return r.update(func(tx *store.Tx) error { _, err := r.CreateTeam(tx, "ann", "Team", once); return err })
+	}
+	for n := range MaxTeams {
+		if err := create(fmt.Sprint(n)); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if err := create("one more"); !fault.Is(err, fault.Conflict) {
+		t.Errorf("one too many: %v", err)
+	}
+	if err := create("0"); err != nil {
+		t.Errorf("a repeated request: %v", err)
 	}
 }

@@ -44,7 +44,7 @@ func New(c Config) (httpapi.App, error) {
 	a.look, err = page.New(a.mount+"/-", files, nil)
 	return httpapi.App{
 		About:  "A daily word puzzle, alone or in teams",
-		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot, SignIn: httpapi.SignIn{Anonymous: "wordle_session"},
+		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot, SignIn: httpapi.SignIn{Anonymous: "wordle_session", Retired: c.Service.IsConverted},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
 	}, err
 }
@@ -71,6 +71,7 @@ func (a *api) routes() []httpapi.Route {
 		a.route("GET", "/team", a.getTeam),
 		a.route("POST", "/team", a.postTeam),
 		a.route("DELETE", "/team", a.deleteTeam),
+		a.route("POST", "/team/accept", a.postAccept),
 		a.route("PUT", "/team/teammate", a.putTeammate),
 		a.route("DELETE", "/team/teammate", a.deleteTeammate),
 		a.route("GET", "/score", a.getScore),

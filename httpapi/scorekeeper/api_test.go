@@ -234,6 +234,7 @@ func TestTeamRoutes(t *testing.T) {
 	r.want(404, "Team not found", "u4", "GET", "/team?team_id=none", "")
 	r.want(422, "team_id", "u4", "GET", "/team", "")
 
+	r.want(200, `"accepted":true`, "u2", "POST", "/team/accept", mate("u2", ""))
 	r.want(200, `"won":true`, "u2", "POST", "/guess", guessBody("manna"))
 	r.want(200, `"score":["🟩🟩🟩🟩🟩"]`, "u1", "GET", "/score?user_id=u2", "")
 	r.want(200, `[]`, "u1", "GET", "/score?user_id=u2&puzzle_date_iso_day=2026-02-01", "")

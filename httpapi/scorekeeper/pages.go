@@ -7,6 +7,7 @@ import (
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
@@ -43,6 +44,7 @@ type playPage struct {
 	Latest     bool // the page is for today, whatever day that is for the reader
 	Known      bool // the reader can have a game: a user, or a guest with a cookie
 	Missing    bool // the day has no puzzle
+	Unknown    bool // whether it has one cannot be known now: the node is cut off from its cloud
 	Game       scorekeeper.View
 	Streaks    scorekeeper.Streaks
 	Guest      string // the session whose games the reader can add to the account; may be empty
@@ -75,12 +77,20 @@ func (a *api) playPage(r *call) (work, error) {
 	if p.Latest = p.Date == ""; p.Latest {
 		p.Date = day.Format(scorekeeper.Day)
 	}
-	r.Needs = a.game(r.User, p.Date)
+	if err == nil {
+		err = a.Ensure.Needs(r.Context, a.Service.Table, a.game(r.User, p.Date))
+	}
+	if err != nil {
+		return nil, err
+	}
+	game := func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, r.User, p.Date) }
+	if _, err = httpapi.Read(r.Context, game); fault.Is(err, fault.NotFound) {
+		p.Unknown = ask.IsUnknown(err)
+		p.Missing = !p.Unknown
+		return func(*store.Tx) (any, error) { return p, nil }, nil
+	}
 	return func(tx *store.Tx) (_ any, err error) {
-		p.Game, err = a.Service.Game(tx, r.User, p.Date)
-		if p.Missing = fault.Is(err, fault.NotFound); p.Missing {
-			return p, nil
-		}
+		p.Game, err = game(tx)
 		if who, _ := httpapi.Identity(r.Context); err == nil && who.Scheme != auth.Anonymous && p.Known {
 			p.Guest = httpapi.KnownGuest(r.Context)
 			p.GuestGames, err = a.Service.Games(tx, p.Guest)

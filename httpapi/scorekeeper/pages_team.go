@@ -10,6 +10,7 @@ import (
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -73,7 +74,7 @@ func (a *api) teamPage(r *call) (work, error) {
 	team := a.team(r, r.Param("id"), days...)
 	return func(tx *store.Tx) (any, error) {
 		t, err := a.Service.Team(tx, team, r.User)
-		p := teamPage{User: r.User, Day: day.Format(scorekeeper.Day), When: when, Team: t, Days: days}
+		p := &teamPage{User: r.User, Day: day.Format(scorekeeper.Day), When: when, Team: t, Days: days}
 		if err != nil {
 			return p, err
 		}
@@ -92,8 +93,9 @@ func weekOf(day time.Time) []string { return calendar(day, day.AddDate(0, 0, 6))
 
 // week returns a team's table for some days: most puzzles solved first, then fewest guesses.
 func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []string) ([]weekLine, error) {
-	all, byUser := make([]weekLine, len(team.Members)), map[string]*weekLine{}
-	for i, m := range team.Members {
+	joined, byUser := team.Joined(), map[string]*weekLine{}
+	all := make([]weekLine, len(joined))
+	for i, m := range joined {
 		all[i].Name = m.Name
 		byUser[m.UserID] = &all[i]
 	}
@@ -148,12 +150,15 @@ type dayPage struct {
 }
 
 func (a *api) getDayPage(c *gin.Context) error {
+	puzzle, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.Puzzle, error) { return a.Service.Puzzle(tx, c.Param("date")) })
+	if fault.Is(err, fault.NotFound) && !ask.IsUnknown(err) {
+		puzzle.Date, err = c.Param("date"), nil
+	}
+	if err != nil {
+		return err
+	}
 	return httpapi.OwnView(c, "day", "Puzzle", func(tx *store.Tx) (p dayPage, err error) {
-		p.Puzzle, err = a.Service.Puzzle(tx, c.Param("date"))
-		if fault.Is(err, fault.NotFound) {
-			p.Puzzle.Date, err = c.Param("date"), nil
-		}
-		if err == nil && p.Puzzle.Word != "" {
+		if p.Puzzle = puzzle; p.Puzzle.Word != "" {
 			p.Games, err = a.Service.Players(tx, p.Puzzle.Date)
 		}
 		return p, err

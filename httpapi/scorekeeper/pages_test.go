@@ -54,6 +54,22 @@ func TestConvertOnThePage(t *testing.T) {
 	}
 }
 
+// After a conversion the guest's cookie is nobody's: the next guest in that browser gets a fresh id and plays for themselves.
+func TestConvertedGuestIsNobody(t *testing.T) {
+	r := newRig(t)
+	r.answer(day, "manna")
+	r.want(200, "", "guest", "POST", "/guess", guessBody("crane"))
+	r.want(200, `"converted":1`, "u1", "POST", "/convert-session", `{"session_id":"`+guest+`"}`)
+	r.want(401, "", "guest", "POST", "/guess", guessBody("slate"))
+	cookies := r.want(204, "", "guest", "POST", "/session", "").Result().Cookies()
+	if len(cookies) != 1 || cookies[0].Name != "wordle_session" || cookies[0].Value == guest || cookies[0].Value == "" {
+		t.Fatalf("cookies %v", cookies)
+	}
+	next := []string{"Sec-Fetch-Site", "same-origin", "Cookie", "wordle_session=" + cookies[0].Value}
+	r.want(200, "", "-", "POST", "/guess", guessBody("slate"), next...)
+	r.want(200, `"moves_qty":1`, "u1", "GET", "/game/"+day, "")
+}
+
 func TestOtherPages(t *testing.T) {
 	r := newRig(t)
 	r.page(200, "You haven’t played yet.", "u1", "/history")

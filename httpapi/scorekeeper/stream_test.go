@@ -62,6 +62,11 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 	mate("PUT", "ann", "ben")
 	team("ann", "ann")
 	team("ben", "ann")
+	plays("ben", "2026-01-06") // ben has not accepted: ann is not told that they have played
+	played("ben", "2026-01-06")
+	r.want(200, "", "ben", "POST", "/team/accept", fmt.Sprintf(`{"team_id":%q}`, teams["ann"]))
+	team("ann", "ann")
+	team("ben", "ann")
 	plays("cid", "2026-01-02")
 	played("cid", "2026-01-02")
 	r.want(200, "", "guest", "POST", "/guess", guessBody("crane"))
@@ -81,6 +86,7 @@ func TestStreamIsOfOwnTeams(t *testing.T) {
 	played("ben", "2026-01-05")
 
 	again := open("ben", behind) // a reader who reconnects is sent what they missed and may see now
+	next("ben", again, "puzzle_date_iso_day", "2026-01-06")
 	next("ben", again, "puzzle_date_iso_day", "2026-01-02")
 	next("ben", again, "puzzle_date_iso_day", "2026-01-03")
 	next("ben", again, "team_id", teams["cid"])

@@ -73,6 +73,12 @@ func (a *api) deleteTeam(r *call) (work, error) {
 	return func(tx *store.Tx) (any, error) { return a.Service.DeleteTeam(tx, r.User, team) }, nil
 }
 
+// postAccept takes {team_id}.
+func (a *api) postAccept(r *call) (work, error) {
+	team := a.team(r, need(r.Body(), "team_id"))
+	return func(tx *store.Tx) (any, error) { return a.Service.AcceptTeam(tx, r.User, team) }, nil
+}
+
 // mate reads {team_id, user_id}.
 func (a *api) mate(r *call) (team, user string) {
 	team, user = a.team(r, need(r.Body(), "team_id")), need(r.Body(), "user_id")

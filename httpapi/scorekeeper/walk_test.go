@@ -81,6 +81,7 @@ func TestNoWordBeforeTheEnd(t *testing.T) {
 	_, rest, _ := strings.Cut(all.String(), `"team_id":"`)
 	team, _, _ := strings.Cut(rest, `"`)
 	r.want(200, "", "u1", "PUT", "/team/teammate", fmt.Sprintf(`{"team_id":%q,"user_id":"u2","role":"member"}`, team))
+	r.want(200, "", "u2", "POST", "/team/accept", fmt.Sprintf(`{"team_id":%q}`, team))
 	around := func(who string) {
 		for _, route := range r.app.Routes {
 			query := "?team_id=" + team + "&user_id=u2&puzzle_date_iso_day=" + day

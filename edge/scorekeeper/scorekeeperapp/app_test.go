@@ -149,6 +149,8 @@ func TestMergeOfATeam(t *testing.T) {
 	role := func(r scorekeeper.Role) attr.Item {
 		return attr.Item{"pk": member["pk"], "sk": member["sk"], "role": attr.S(string(r))}
 	}
+	accepted := role(scorekeeper.RoleMember)
+	accepted["accepted"] = attr.Bool(true)
 	for what, of := range map[string]struct {
 		view, there attr.Item
 		tail        []*intent.Entry
@@ -158,6 +160,7 @@ func TestMergeOfATeam(t *testing.T) {
 		"the same role":          {role(scorekeeper.RoleAdmin), role(scorekeeper.RoleAdmin), nil, true},
 		"another role":           {role(scorekeeper.RoleAdmin), role(scorekeeper.RoleMember), nil, false},
 		"gone there":             {role(scorekeeper.RoleAdmin), nil, nil, false},
+		"accepted, gone there":   {accepted, nil, nil, true},
 		"gone here":              {nil, role(scorekeeper.RoleAdmin), nil, false},
 		"something comes behind": {nil, nil, []*intent.Entry{entry(attr.Item{"pk": member["pk"], "sk": attr.S("METADATA")})}, false},
 	} {

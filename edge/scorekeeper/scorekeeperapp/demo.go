@@ -66,7 +66,9 @@ func (d *demo) team(tx *store.Tx) error {
 	team, err := d.CreateTeam(tx, users[0].Subject, "Wizards", "")
 	for i, u := range users {
 		if i > 0 && err == nil {
-			_, err = d.SetTeammate(tx, users[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember)
+			if _, err = d.SetTeammate(tx, users[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember); err == nil {
+				_, err = d.AcceptTeam(tx, u.Subject, team.ID)
+			}
 		}
 		if err == nil {
 			_, err = d.SetProfile(tx, u.Subject, &u.Name, nil)

@@ -87,11 +87,17 @@ func (a *apart) makeTeam(n *half, s *step) error {
 	return err
 }
 
+// join adds a player to a team or changes their role, or lets them accept.
 func (a *apart) join(n *half, s *step) error {
 	_, id := team(s)
 	by, user, role := accounts[s.Who%len(accounts)], accounts[s.Whom%len(accounts)], scorekeeper.RoleMember
 	if s.Word%2 == 0 {
 		role = scorekeeper.RoleAdmin
+	}
+	if s.Day%3 == 0 {
+		a.say("%s accepts %s", user, id[:3])
+		_, err := change(n, func(tx *store.Tx) (scorekeeper.Member, error) { return n.AcceptTeam(tx, user, id) })
+		return err
 	}
 	a.say("%s by %s in %s as %s", user, by, id[:3], role)
 	if err := n.inTeam(by, id); err != nil {

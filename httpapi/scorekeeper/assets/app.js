@@ -2,6 +2,7 @@
 // user ID or a cookie can still play with the text field. Other pages use it only to find the reader's date.
 import "./refresh.js";
 import { queue } from "./offline.js";
+import { request } from "./request.js";
 
 const main = document.querySelector("[data-date]");
 const form = document.querySelector(".guess");
@@ -21,7 +22,7 @@ function ownDay() {
 // asGuest gets a guest's cookie for a reader without an ID, and loads the page again with it.
 async function asGuest() {
   if (!("nobody" in main.dataset)) return;
-  const answer = await fetch(main.dataset.mount + "/session", { method: "POST" }).catch(() => null);
+  const answer = await request(main.dataset.mount + "/session", { method: "POST" }).catch(() => null);
   if (answer?.status === 204) location.reload();
 }
 
@@ -95,7 +96,7 @@ function guessing() {
 
 document.addEventListener("click", async (e) => {
   if (e.target.closest("[data-seen]")) {
-    await fetch(`${main.dataset.mount}/game/${main.dataset.date}`).catch(() => {});
+    await request(`${main.dataset.mount}/game/${main.dataset.date}`).catch(() => {});
     document.dispatchEvent(new Event("touchline:sent"));
   }
   if (!e.target.closest("[data-share]")) return;
