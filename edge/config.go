@@ -67,6 +67,14 @@ func (c *Config) running() (on []*app.App) {
 	return on
 }
 
+// applicationNames returns the names of every application, running or not.
+func (c *Config) applicationNames() (names []string) {
+	for _, a := range c.Apps {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // Problems returns all errors, so that they can be fixed in one go.
 func (c Config) Problems() []app.Problem {
 	var out []app.Problem
@@ -75,6 +83,7 @@ func (c Config) Problems() []app.Problem {
 		bad("data_dir", "must name a directory")
 	}
 	out = append(out, node.IdentityProblems(c.Listen, &c.Auth, &c.HTTP)...)
+	out = append(out, c.Auth.NamedProblems(c.applicationNames())...)
 	if sameAddress(c.Listen, c.DynamoDB.Listen) {
 		bad("dynamodb.listen", "must differ from listen: choose another port")
 	}

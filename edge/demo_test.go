@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -103,7 +104,7 @@ func TestDemoOfAll(t *testing.T) {
 	}
 	scores, score := map[string]bool{}, regexp.MustCompile(`href="(/cricket/-/matches/\d+)"><span class="tile__line">([^<]+)`)
 	match := ""
-	web.Eventually(t, "the score moves", func() bool {
+	wait.Until(t, "the score moves", func() bool {
 		front, _ = v.page("/")
 		if m := score.FindStringSubmatch(front); m != nil {
 			match, scores[m[2]] = m[1], true
@@ -129,7 +130,7 @@ func TestDemoOfAll(t *testing.T) {
 			t.Errorf("%s: its tiles do not lead to %q", app, want)
 		}
 	}
-	web.Eventually(t, "phones are told of the match", func() bool { // sent after the score
+	wait.Until(t, "phones are told of the match", func() bool { // sent after the score
 		text, _ := v.page(match)
 		return strings.Contains(text, "Alert to 4 phones")
 	})

@@ -115,7 +115,7 @@ func (c StandaloneConfig) run(ctx context.Context, e *node.Endpoint, s *store.St
 		_ = node.Housekeep(work, s, clock.Real(), c.Log) // returns only when its context ends
 	})
 	node.NameLongTurns(s, c.Log)
-	e.Open(s, store.PolicyLocal, nil)
+	e.Open(s, store.PolicyLocal, nil, nil)
 	err := e.Run(ctx)
 	rest()
 	return errors.Join(node.CauseOf(ctx), err)

@@ -76,6 +76,13 @@ func TestIdentityProblems(t *testing.T) {
 		"login of nobody":      {func(c *Config) { c.Auth.DevLogin = "127.0.0.1:8090" }, []string{"auth.dev_login"}},
 		"users of no login":    {func(c *Config) { c.Auth.DevUsers = "u.yaml" }, []string{"auth.dev_users"}},
 
+		"admins of what":   {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x", AdminClaim: "roles", AdminValue: "staff"}), []string{"auth.issuers.a.admin_of"}},
+		"admins of scores": {issuers("a", node.IssuerConfig{URL: pool, ClientID: "x", AdminClaim: "roles", AdminOf: []string{"scorekeeper"}}), nil},
+
+		"dev issuer behind a proxy": {func(c *Config) { c.Auth.DevIssuer, c.HTTP.TrustedProxies = true, []string{"127.0.0.1"} }, []string{"auth.dev_issuer"}},
+		"dev issuer in public":      {func(c *Config) { c.Auth.DevIssuer, c.HTTP.PublicURL = true, "https://scores.example" }, []string{"auth.dev_issuer"}},
+		"dev issuer here":           {func(c *Config) { c.Auth.DevIssuer, c.HTTP.PublicURL = true, "http://localhost:8080" }, nil},
+
 		"short key":        {func(c *Config) { c.Auth.APIKey = "0123456789abcdefghi" }, []string{"auth.api_key"}},
 		"key with a space": {func(c *Config) { c.Auth.APIKey = "0123456789 abcdefghij" }, []string{"auth.api_key"}},
 		"no admin group":   {func(c *Config) { c.Auth.AdminGroup = "" }, []string{"auth.admin_group"}},
@@ -95,6 +102,30 @@ func TestIdentityProblems(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// The applications that issuers name exist, and an issuer signs in to those that it names.
+func TestIssuersOfApplications(t *testing.T) {
+	c := DefaultConfig()
+	issuers("a", node.IssuerConfig{AdminOf: []string{"scorekeeper", "node", "chess"}, Applications: []string{"scorekeeper"}},
+		"b", node.IssuerConfig{Applications: []string{"pickem", "go"}}, "c", node.IssuerConfig{})(&c)
+	c.Auth.Cognito.Issuer = "https://pool.example"
+	var got []string
+	for _, p := range c.Auth.NamedProblems(c.applicationNames()) {
+		got = append(got, p.Key)
+	}
+	if diff := cmp.Diff([]string{"auth.issuers.a.admin_of", "auth.issuers.b.applications"}, got); diff != "" {
+		t.Error(diff)
+	}
+	for application, want := range map[string][]string{"scorekeeper": {"a", "c", "cognito"}, "pickem": {"b", "c", "cognito"}, "threefc": {"c", "cognito"}} {
+		if diff := cmp.Diff(want, c.Auth.IssuersOf(application)); diff != "" {
+			t.Errorf("%s: %s", application, diff)
+		}
+	}
+	issuers("a", node.IssuerConfig{})(&c)
+	if got := c.Auth.IssuersOf("scorekeeper"); got != nil {
+		t.Errorf("no issuer names applications: %v", got)
 	}
 }
 

@@ -38,7 +38,7 @@ func Backup(ctx context.Context, dir, target string, progress func(Progress)) (s
 		return store.BackupInfo{}, err
 	}
 	defer s.Close() //nolint:errcheck // the backup is complete; Close only speeds up the next start
-	if target, err = node.BackupTarget(dir, target, clock.Real().Now()); err != nil {
+	if target, err = node.BackupTarget(dir, target, clock.Real().Wall()); err != nil {
 		return store.BackupInfo{}, err
 	}
 	return s.Backup(ctx, target, bytesOf("copy", progress))

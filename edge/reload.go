@@ -83,8 +83,10 @@ func (r *reloader) reload() {
 		r.log.Error("the configuration was not reloaded: the previous settings stay in force", "err", cli.Message(err))
 	case len(rest) > 0:
 		r.log.Warn("configuration reloaded, but some settings need a restart", "changed", live, "files", files, "needsRestart", rest)
-	default:
+	case len(live)+len(files) > 0:
 		r.log.Info("configuration reloaded", "changed", live, "files", files)
+	default:
+		r.log.Debug("the configuration was reloaded: nothing has changed")
 	}
 }
 

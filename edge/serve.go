@@ -16,8 +16,8 @@ import (
 // Serve runs a node until ctx ends.
 func Serve(ctx context.Context, c Config, version string, log *slog.Logger, again Reload) error {
 	p := node.Parts{
-		Clock: clock.Real(), Speed: "real", Version: version, Log: log, Apps: c.running(), HTTP: c.HTTP, Auth: c.Auth.Maker(c.DataDir, log),
-		Session: c.Auth.Session, Mail: c.Mail, Tokens: c.Auth.DevIssuer,
+		Clock: clock.Real(), Jumps: clock.NewJumps(clock.RealTimes(), log), Speed: "real", Version: version, Log: log, Apps: c.running(), HTTP: c.HTTP, Auth: c.Auth.Maker(c.DataDir, log),
+		IssuersOf: c.Auth.IssuersOf, Session: c.Auth.Session, Mail: c.Mail, Tokens: c.Auth.DevIssuer,
 	}
 	var dynamodb int
 	p.Connections, dynamodb = c.connections(connlimit.Files(), log)

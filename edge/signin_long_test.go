@@ -21,6 +21,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/cache"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/process"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // Third-party issuers, in the versions that the test was written for.
@@ -36,7 +37,7 @@ func TestSignInAtOtherIssuers(t *testing.T) {
 	c := DefaultConfig()
 	c.Auth.Issuers = map[string]node.IssuerConfig{
 		"npm": {
-			Title: "npm", URL: startNPM(t, home), ClientID: "node", ClientSecret: issuerSecret, AdminClaim: "groups", AdminValue: "admin",
+			Title: "npm", URL: startNPM(t, home), ClientID: "node", ClientSecret: issuerSecret, AdminClaim: "groups", AdminValue: "admin", AdminOf: []string{"node"},
 		},
 		"zitadel": {Title: "zitadel", URL: startZitadel(t, home), ClientID: "web", ClientSecret: issuerSecret},
 	}
@@ -55,17 +56,16 @@ func TestSignInAtOtherIssuers(t *testing.T) {
 	}
 	sees := func(condition string) {
 		t.Helper()
-		ctx, cancel := context.WithTimeout(tab, hang.Limit(time.Minute))
-		defer cancel()
-		for {
-			if is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`!!(`+condition+`)`)); err == nil && is {
-				return
-			}
-			if clock.Sleep(ctx, clock.Real(), 50*time.Millisecond) != nil {
-				at, _ := chromedp.Run(tab, chromedp.Evaluate[string](`location.href + " " + document.body.innerText`))
-				t.Fatalf("never: %s, at %s", condition, at)
-			}
+		is := func() bool {
+			ctx, cancel := context.WithTimeout(tab, hang.Limit(time.Minute))
+			defer cancel()
+			is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`!!(`+condition+`)`))
+			return err == nil && is
 		}
+		wait.Until(t, condition, is, func() any {
+			at, _ := chromedp.Run(tab, chromedp.Evaluate[string](`location.href + " " + document.body.innerText`))
+			return at
+		})
 	}
 	press := func(selector string) { t.Helper(); do(chromedp.Click(chromedp.CSS(selector))) }
 	begin := func(issuer string) {
@@ -121,7 +121,7 @@ func runNode(t *testing.T, ln net.Listener, c Config) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	n, err := node.Open(t.Context(), t.TempDir(), node.Parts{
-		Clock: clock.Real(), Log: log, Apps: c.running(), Auth: c.Auth.Maker(c.DataDir, log), Session: c.Auth.Session,
+		Clock: clock.Real(), Log: log, Apps: c.running(), Auth: c.Auth.Maker(c.DataDir, log), IssuersOf: c.Auth.IssuersOf, Session: c.Auth.Session,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -156,21 +156,19 @@ func issuer(t *testing.T, url string, cmd *exec.Cmd) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	ctx, cancel := context.WithTimeout(t.Context(), hang.Limit(time.Minute))
-	defer cancel()
-	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url+".well-known/openid-configuration", http.NoBody)
+	wait.Until(t, cmd.String()+" answers", func() bool {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+".well-known/openid-configuration", http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req); err == nil {
-			resp.Body.Close()
-			return url
+		resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+		if err != nil {
+			return false
 		}
-		if clock.Sleep(ctx, clock.Real(), 50*time.Millisecond) != nil {
-			t.Fatalf("%s does not answer", cmd)
-		}
-	}
+		resp.Body.Close()
+		return true
+	})
+	return url
 }
 
 func startNPM(t *testing.T, home string) (url string) {

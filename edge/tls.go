@@ -26,7 +26,7 @@ func InitTLS(c Config, replace bool) (CAInfo, error) {
 			return CAInfo{}, fault.New(fault.Invalid, "bad_config", "%s %s", p.Key, p.Text)
 		}
 	}
-	ca, err := certs.CreateCA(c.DataDir, c.HTTP.TLS.Hosts, replace, clock.Real().Now())
+	ca, err := certs.CreateCA(c.DataDir, c.HTTP.TLS.Hosts, replace, clock.Real().Wall())
 	if err != nil {
 		return CAInfo{}, err
 	}

@@ -34,7 +34,7 @@ func Token(c Config, t TokenConfig) (TokenInfo, error) {
 	if t.Admin && !slices.Contains(groups, c.Auth.AdminGroup) {
 		groups = append(groups, c.Auth.AdminGroup)
 	}
-	token, expires, err := issuer.Sign(auth.Grant{Subject: t.User, Groups: groups, Life: t.Life}, clock.Real().Now())
+	token, expires, err := issuer.Sign(auth.Grant{Subject: t.User, Groups: groups, Life: t.Life}, clock.Real().Wall())
 	if err != nil {
 		return TokenInfo{}, err
 	}

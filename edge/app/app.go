@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/derived"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
@@ -32,7 +33,7 @@ type App struct {
 	Default bool
 
 	// Schema returns what the application stores, Cloud what it shares with other nodes. Both are called after Settings has been read,
-	// because settings may rename tables.
+	// because settings may rename tables, and before Open. They compute a value and change nothing.
 	Schema func() migrations.Schema
 	Cloud  func() Cloud
 
@@ -99,6 +100,9 @@ type Instance struct {
 	Loops []func(ctx context.Context) error
 	// Consumers read the journal, each at its own position.
 	Consumers []Consumer
+	// Derives are the rows that the application computes from facts, for other readers of its tables. The node derives them whenever
+	// their facts change, and only once their sources were read whole.
+	Derives []*derived.Rule
 	// Started holds log attributes for the line "serving", such as the application's data source.
 	Started []any
 	// Commands are the application's commands on the admin socket.
@@ -108,14 +112,16 @@ type Instance struct {
 }
 
 // Consumer receives the journal records of some tables in order, including those that came from the cloud. If it fails, its position
-// stays: the node logs the error and retries, and nothing else waits for it.
+// stays: the node logs the error and retries, and nothing else waits for it. A record at which it fails again and again is left out, named
+// on the Status page, and tried again later.
 type Consumer struct {
 	Name   string // unique within the application; must never change
 	Tables []string
 	// Take handles records. Its writes commit together with the consumer's position, so they happen exactly once. If it writes nothing,
-	// it may receive the same records again after a restart.
+	// it may receive the same records again after a restart. Work that grows with the data is done in slices of at most table.Slice writes:
+	// table.ErrMore commits one, and Take is called again with the same records.
 	Take func(tx *store.Tx, records []store.Record) error
 	// Anew processes the whole current state: at the very first start, and when the journal has been trimmed past the consumer's
-	// position.
+	// position. It too may return table.ErrMore.
 	Anew func(tx *store.Tx) error
 }

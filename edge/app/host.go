@@ -48,6 +48,20 @@ type Sync interface {
 	// Confirmed returns an item as the cloud has it, as far as this node knows: without writes that are still waiting to be sent. nil:
 	// the cloud does not have it.
 	Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
+	WholeReads
 	// Skew is how far the cloud's clock was ahead of this machine's in its latest answers.
 	Skew() time.Duration
+}
+
+// WholeReads is what the replication knows of reads from start to end.
+type WholeReads interface {
+	// LatestPass returns the number of the read of a table or partition that began last.
+	LatestPass() uint64
+	// IsWhole reports whether a partition, or the whole table if partition is absent, was read from start to end by a pass that began
+	// after the one with the given number, and since the cloud was last away.
+	IsWhole(table string, partition attr.Value, after uint64) (bool, error)
+	// WantWhole has a partition, or the whole table if partition is absent, read from start to end soon.
+	WantWhole(table string, partition attr.Value) error
+	// WatchWhole sets sig whenever something was read whole, until stop is called.
+	WatchWhole(sig *clock.Signal) (stop func())
 }

@@ -12,9 +12,10 @@ import (
 // another row of the table from this node. ok is false if a person has to decide.
 type Refusals func(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool)
 
-// Merge returns a conflict handler that applies rules.
+// Merge returns a conflict handler that applies rules. A person decides if what they return is too much for one transaction: hundreds of later writes
+// may depend on a refused one.
 func Merge(rules Refusals) conflict.MergeFunc {
-	return func(c conflict.MergeCase) ([]store.WriteItem, bool) {
+	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 		var all, behind []table.Refused
 		for i, e := range c.Entries {
 			it := &c.Items[i]
@@ -25,6 +26,10 @@ func Merge(rules Refusals) conflict.MergeFunc {
 		for _, e := range c.Tail {
 			behind = append(behind, table.Refused{Key: e.Key, Again: conflict.Again(e), Txn: e.Txn})
 		}
-		return rules(all, behind, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
+		writes, ok = rules(all, behind, func(key attr.Item) (attr.Item, error) { return c.Get(c.Entries[0].Table, key) })
+		if len(writes) > table.Slice {
+			return nil, false
+		}
+		return writes, ok
 	}
 }

@@ -30,8 +30,9 @@ type Config struct {
 	From     string `yaml:"from"` // scores@example.org, or "Scores <scores@example.org>"
 	Dir      string `yaml:"dir"`  // for mode files
 
-	PerAddress int `yaml:"per_address"` // messages per hour to one address
-	PerHour    int `yaml:"per_hour"`    // messages per hour in total
+	PerAddress   int `yaml:"per_address"`    // messages per hour of one cause to one address that one client may cause; all clients: twice as many
+	PerHour      int `yaml:"per_hour"`       // messages per hour in total
+	UsersPerHour int `yaml:"users_per_hour"` // of these, messages that users cause, such as invitations; 0: a quarter. The rest is for sign-in
 }
 
 // Defaults returns the default settings.
@@ -62,8 +63,11 @@ func (c *Config) Problems(bad func(key, format string, args ...any)) {
 	if _, err := mail.ParseAddress(c.From); err != nil || strings.ContainsAny(c.From, "\r\n") {
 		bad("mail.from", "must be the sender, such as scores@example.org")
 	}
-	if c.PerAddress < 1 || c.PerHour < c.PerAddress || c.PerHour > mostPerHour {
-		bad("mail.per_hour", "per_address must be at least 1, and per_hour from that to %d", mostPerHour)
+	if c.PerAddress < 1 || c.PerHour < max(2, c.PerAddress) || c.PerHour > mostPerHour {
+		bad("mail.per_hour", "per_address must be at least 1, and per_hour from that, and at least 2, to %d", mostPerHour)
+	}
+	if c.UsersPerHour < 0 || c.UsersPerHour > 0 && c.UsersPerHour >= c.PerHour {
+		bad("mail.users_per_hour", "must be from 1 to less than per_hour, or 0 for a quarter of that")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store"
 )
 
@@ -32,12 +33,10 @@ func TestSent(t *testing.T) {
 		var loop sync.WaitGroup
 		loop.Go(func() { _ = r.Run(ctx) })
 		r.mustQueue("player@example.net")
-		for end := time.Now().Add(hang.Limit(time.Minute)); len(s.letters()) == 0 || r.waits() > 0; {
-			if time.Now().After(end) {
-				t.Fatal("nothing was sent", r.log)
-			}
+		wait.Until(t, "the message is sent", func() bool {
 			r.clock.pass(time.Millisecond)
-		}
+			return len(s.letters()) > 0 && r.waits() == 0
+		}, func() any { return r.log })
 		cancel()
 		loop.Wait()
 		r.want(s, 1, 0)
@@ -243,7 +242,7 @@ func TestQueueIsTransactional(t *testing.T) {
 func TestLimits(t *testing.T) {
 	s := serve(t, tlsStart)
 	c := s.config(tlsStart)
-	c.PerAddress, c.PerHour = 2, 4
+	c.PerAddress, c.PerHour, c.UsersPerHour = 2, 8, 4
 	r := open(t, s, c)
 	r.mustQueue("a@example.net", "A@Example.net", "b@example.net")
 	if err := r.queue(Message{To: "a@example.net"}); !fault.Is(err, fault.Throttled) {
@@ -259,6 +258,93 @@ func TestLimits(t *testing.T) {
 	r.pass(t.Context())
 	r.mustQueue("a@example.net")
 	r.want(s, 4, 1)
+}
+
+// Messages that users cause leave the pot for sign-in alone, and the other way round. One client, or one league, uses up a part of a pot only,
+// and cannot keep others from sending to an address. An empty pot is told, until it fills up again.
+func TestPots(t *testing.T) {
+	c := Defaults()
+	c.Mode, c.Dir, c.From = modeFiles, filepath.Join(t.TempDir(), "mail"), "scores@example.org"
+	c.PerAddress, c.PerHour, c.UsersPerHour = 2, 40, 15
+	r := open(t, nil, c)
+	sent := 0
+	send := func(cause Cause, to, client, group string) error {
+		sent++
+		if to == "" {
+			to = fmt.Sprintf("a%d@example.net", sent)
+		}
+		return r.queue(Message{To: to, Subject: "s", Text: "t", Cause: cause, Client: client, Group: group})
+	}
+	until := func(cause Cause, most int, to, client, group string) (n int) {
+		for ; n <= most; n++ {
+			if err := send(cause, to, client, group); err != nil {
+				if !fault.Is(err, fault.Throttled) {
+					t.Error(err)
+				}
+				return n
+			}
+		}
+		return n
+	}
+	warned := func() string {
+		r.pass(t.Context())
+		st := r.Status()
+		return st.Warning()
+	}
+	if n := until("", 40, "", "c1", ""); n != 3 {
+		t.Errorf("one client had %d messages sent", n)
+	}
+	league := 0
+	for i := range 9 {
+		if send(ByUser, "", fmt.Sprint("d", i), "l") == nil {
+			league++
+		}
+	}
+	if league != 3 {
+		t.Errorf("one league had %d messages sent", league)
+	}
+	if n := until(SignIn, 40, "ann@example.net", "c1", ""); n != 2 {
+		t.Errorf("one client had %d links sent to one address", n)
+	}
+	if n := until(SignIn, 40, "ann@example.net", "c2", ""); n != 2 {
+		t.Errorf("another client had %d links sent to that address", n)
+	}
+	if n := until(SignIn, 40, "ann@example.net", "c3", ""); n != 0 {
+		t.Errorf("a third client had %d links sent to that address", n)
+	}
+	if text := warned(); text != "" {
+		t.Errorf("nothing is used up: %q", text)
+	}
+	for i := range 40 {
+		_ = send(ByUser, "", fmt.Sprint("e", i), fmt.Sprint("m", i))
+	}
+	if text := warned(); !strings.Contains(text, "invitations are used up") || strings.Contains(text, "sign-in") {
+		t.Errorf("the users' pot is empty: %q", text)
+	}
+	if err := send(SignIn, "bob@example.net", "c4", ""); err != nil {
+		t.Errorf("sign-in while the users' pot is empty: %v", err)
+	}
+	links := 0
+	for i := range 40 {
+		if send(SignIn, "", fmt.Sprint("f", i), "") == nil {
+			links++
+		}
+	}
+	if text := warned(); !strings.Contains(text, "for sign-in are used up") || links != 20 {
+		t.Errorf("the pot for sign-in is empty after %d: %q", links, text)
+	}
+	again := New(r.cfg, r.Deps) // a restart forgets nothing
+	r.Outbox = again
+	if err := send(SignIn, "", "c9", ""); !fault.Is(err, fault.Throttled) {
+		t.Errorf("after a restart: %v", err)
+	}
+	r.clock.pass(time.Hour)
+	if text := warned(); text != "" {
+		t.Errorf("an hour later: %q", text)
+	}
+	if err := send(SignIn, "ann@example.net", "c1", ""); err != nil {
+		t.Errorf("an hour later: %v", err)
+	}
 }
 
 // Nothing in an address or a subject becomes a header, a command or a second recipient.
@@ -317,7 +403,9 @@ func TestProblems(t *testing.T) {
 		"mail.from":     func(c *Config) { c.From = "scores" },
 		"mail.dir":      func(c *Config) { c.Mode = modeFiles },
 		"mail.per_hour": func(c *Config) { c.PerHour = 1 },
-		"mail.port":     func(c *Config) { c.Port = 70000 },
+
+		"mail.users_per_hour": func(c *Config) { c.UsersPerHour = 200 },
+		"mail.port":           func(c *Config) { c.Port = 70000 },
 	} {
 		c := good
 		change(&c)
@@ -325,6 +413,31 @@ func TestProblems(t *testing.T) {
 		c.Problems(func(key, format string, args ...any) { got += key + fmt.Sprintf(format, args...)[:0] })
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// A clock that is set back by hours delays no message, neither one that is tried again nor one of an earlier process.
+func TestClockSetBack(t *testing.T) {
+	s := serve(t, tlsStart)
+	s.rcpt = func(string) error { return &smtp.SMTPError{Code: 451, Message: "later"} }
+	r := open(t, s, s.config(tlsStart))
+	r.mustQueue("busy@player.example")
+	r.pass(t.Context())
+	r.clock.set(-6 * time.Hour)
+	r.clock.pass(time.Minute)
+	again := New(r.cfg, Deps{Store: r.Store, Clock: r.clock, Log: r.Log})
+	for name, tt := range map[string]struct {
+		outbox *Outbox
+		after  time.Duration
+	}{"the same process": {r.Outbox, 0}, "another process": {again, time.Hour}} {
+		if _, _, err := tt.outbox.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		r.clock.pass(tt.after)
+		due, next, err := tt.outbox.look(t.Context())
+		if err != nil || len(due) != 1 {
+			t.Errorf("%s: %d messages due, the next look in %s, %v", name, len(due), next.Sub(r.clock.Now()), err)
 		}
 	}
 }

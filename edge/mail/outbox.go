@@ -47,6 +47,10 @@ func retries() backoff.Policy {
 type Message struct {
 	To, Subject, Text string
 	Until             time.Time // do not send later, such as when a link in it expires; zero: after a day
+
+	Cause  Cause  // whose pot it comes from; empty: ByUser
+	Client string // address of the client that causes it; empty: not limited by client
+	Group  string // whom else its number is limited by, such as a league; empty: nobody
 }
 
 // row is a message as stored.
@@ -61,11 +65,15 @@ type row struct {
 	Attempts int       `dynamodbav:"attempts"`
 	Done     bool      `dynamodbav:"done"`             // sent or given up; kept for the limits
 	Failed   string    `dynamodbav:"failed,omitempty"` // why it was given up, which was at Next
+	Cause    Cause     `dynamodbav:"cause"`
+	Client   string    `dynamodbav:"client,omitempty"` // hidden, as Group
+	Group    string    `dynamodbav:"group,omitempty"`
 }
 
 // over reports whether a row is no longer needed.
 func (r *row) over(now time.Time) bool {
-	return r.Done && now.Sub(r.Queued) >= window && (r.Failed == "" || now.Sub(r.Next) >= told)
+	// A clock that was set back must not keep it.
+	return r.Done && now.Sub(r.Queued).Abs() >= window && (r.Failed == "" || now.Sub(r.Next).Abs() >= told)
 }
 
 // Status is the state of the outbox.
@@ -74,19 +82,25 @@ type Status struct {
 	GivenUp int       `json:"givenUp"`                  // in the last 24 hours
 	LastAt  time.Time `json:"lastGivenUpAt,omitzero"`   // when the last one was given up; zero: never
 	LastWhy string    `json:"lastGivenUpWhy,omitempty"` // without addresses
+	UsedUp  []Cause   `json:"usedUp,omitempty"`         // causes that have sent all messages of the hour
 }
 
 // Warning describes what needs attention; empty: nothing.
 func (s *Status) Warning() string {
-	what := "messages"
-	switch s.GivenUp {
-	case 0:
-		return ""
-	case 1:
-		what = "message"
+	var all []string
+	for _, cause := range s.UsedUp {
+		if cause == SignIn {
+			all = append(all, "the hour's messages for sign-in are used up: nobody else is sent a link until the first of them are an hour old")
+		} else {
+			all = append(all, "the hour's messages for invitations are used up: no more are sent until the first of them are an hour old")
+		}
 	}
-	return fmt.Sprintf("%d %s could not be sent in the last 24 hours and will not be, the last at %s UTC (%s)",
-		s.GivenUp, what, s.LastAt.UTC().Format("15:04:05"), s.LastWhy)
+	if s.GivenUp > 0 {
+		what := map[bool]string{true: "message", false: "messages"}[s.GivenUp == 1]
+		all = append(all, fmt.Sprintf("%d %s could not be sent in the last 24 hours and will not be, the last at %s UTC (%s)",
+			s.GivenUp, what, s.LastAt.UTC().Format("15:04:05"), s.LastWhy))
+	}
+	return strings.Join(all, "; ")
 }
 
 // Deps are the dependencies of an Outbox.
@@ -105,7 +119,8 @@ type Outbox struct {
 	cfg     Config
 	sender  sender
 	random  func() float64
-	fresh   atomic.Int64 // when a message was last queued, in Unix nanoseconds; a commit soon after may be its
+	fresh   atomic.Int64         // when a message was last queued, by the time of loops in Unix nanoseconds; a commit soon after may be its
+	again   map[string]time.Time // when Run tries a message again, by the time of loops; known since it was first seen
 	status  atomic.Pointer[Status]
 	waiting prometheus.Gauge
 	counts  *prometheus.CounterVec
@@ -115,7 +130,7 @@ type Outbox struct {
 func New(c Config, d Deps) *Outbox {
 	with := promauto.With(d.Metrics)
 	o := &Outbox{
-		Deps: d, cfg: c, sender: sender{Config: c, roots: d.Roots, within: stepWithin}, random: rand.Float64,
+		Deps: d, cfg: c, sender: sender{Config: c, roots: d.Roots, within: stepWithin}, random: rand.Float64, again: map[string]time.Time{},
 		waiting: with.NewGauge(prometheus.GaugeOpts{Name: "touchline_mail_waiting", Help: "Messages that wait to be sent."}),
 		counts: with.NewCounterVec(prometheus.CounterOpts{
 			Name: "touchline_mail_attempts_total", Help: "Attempts to send a message, by outcome: sent, retried or given_up.",
@@ -128,8 +143,8 @@ func New(c Config, d Deps) *Outbox {
 // Status returns the state of the outbox after its latest pass.
 func (o *Outbox) Status() Status { return *o.status.Load() }
 
-// Queue stores a message in the caller's transaction, so both are committed or neither. It returns fault.Throttled if the address or
-// the node has reached its limit per hour, and fault.Invalid for an invalid address.
+// Queue stores a message in the caller's transaction, so both are committed or neither. It returns fault.Throttled if the recipient, the
+// client, the group or the cause has reached its limit per hour, and fault.Invalid for an invalid address.
 func (o *Outbox) Queue(tx *store.Tx, m Message) error {
 	to, err := cleanAddress(m.To)
 	if err != nil {
@@ -138,28 +153,18 @@ func (o *Outbox) Queue(tx *store.Tx, m Message) error {
 	if len(m.Subject) > maxSubject || len(m.Text) > maxText || strings.ContainsFunc(m.Subject, unicode.IsControl) {
 		return fault.New(fault.Invalid, "bad_message", "The message has a subject or a text that cannot be sent.")
 	}
-	now := o.Clock.Now()
-	var same, all int
-	for r, err := range o.rows(tx) {
-		if err != nil {
-			return err
-		}
-		if now.Sub(r.Queued) >= window {
-			continue
-		}
-		all++
-		if strings.EqualFold(r.To, to) {
-			same++
-		}
+	now := o.Clock.Wall()
+	r := row{
+		ID: ulid.Make().String(), To: to, Subject: m.Subject, Text: m.Text, Queued: now, Until: now.Add(giveUp), Next: now,
+		Cause: cmp.Or(m.Cause, ByUser), Client: hidden(m.Client), Group: hidden(m.Group),
 	}
-	if same >= o.cfg.PerAddress || all >= o.cfg.PerHour {
-		return fault.New(fault.Throttled, "mail_limit", "Too many messages were sent: try again in an hour.")
+	if err := o.refuse(tx, &r); err != nil {
+		return err
 	}
-	r := row{ID: ulid.Make().String(), To: to, Subject: m.Subject, Text: m.Text, Queued: now, Until: now.Add(giveUp), Next: now}
 	if !m.Until.IsZero() && m.Until.Before(r.Until) {
 		r.Until = m.Until
 	}
-	o.fresh.Store(now.UnixNano())
+	o.fresh.Store(o.Clock.Now().UnixNano())
 	return put(tx, &r)
 }
 
@@ -242,15 +247,20 @@ func (o *Outbox) rest(ctx context.Context, next time.Time, committed *clock.Sign
 
 // look returns the due messages and when the next one is due, updates the status, and deletes rows that are over.
 func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error) {
-	now := o.Clock.Now()
-	next = now.Add(idleLook)
+	now := o.Clock.Wall()
+	next = o.Clock.Now().Add(idleLook)
 	var over []string
-	st := Status{}
+	var waits []row
+	st, recent := Status{}, map[Cause]int{}
 	err = o.Store.View(ctx, func(tx *store.Tx) error {
 		for r, err := range o.rows(tx) {
-			switch {
-			case err != nil:
+			if err != nil {
 				return err
+			}
+			if isRecent(&r, now) {
+				recent[r.Cause]++
+			}
+			switch {
 			case r.over(now):
 				over = append(over, r.ID)
 			case r.Failed != "":
@@ -259,14 +269,8 @@ func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error
 					st.LastAt, st.LastWhy = r.Next, r.Failed
 				}
 			case r.Done:
-			case r.Next.After(now):
-				st.Waiting++
-				if r.Next.Before(next) {
-					next = r.Next
-				}
 			default:
-				st.Waiting++
-				due = append(due, r)
+				waits = append(waits, r)
 			}
 		}
 		return nil
@@ -274,13 +278,20 @@ func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error
 	if err != nil {
 		return nil, next, err
 	}
+	st.Waiting, st.UsedUp = len(waits), o.cfg.usedUp(recent)
+	due, next = o.splitDue(waits, next)
 	o.status.Store(&st)
 	o.waiting.Set(float64(st.Waiting))
-	if len(over) == 0 {
-		return due, next, nil
+	return due, next, o.deleteRows(ctx, over)
+}
+
+// deleteRows deletes messages by their IDs.
+func (o *Outbox) deleteRows(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
 	}
-	return due, next, o.Store.Update(ctx, func(tx *store.Tx) error {
-		for _, id := range over {
+	return o.Store.Update(ctx, func(tx *store.Tx) error {
+		for _, id := range ids {
 			if _, err := tx.Delete(store.DeleteItem{Table: Table, Key: attr.Item{"id": attr.S(id)}, NoOld: true}); err != nil {
 				return err
 			}
@@ -289,16 +300,50 @@ func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error
 	})
 }
 
+// splitDue returns those of the waiting messages that are due, and when the next of the others is; next if that is sooner.
+func (o *Outbox) splitDue(waits []row, next time.Time) (due []row, _ time.Time) {
+	now := o.Clock.Now()
+	for i := range waits {
+		if at := o.dueAt(&waits[i]); at.After(now) {
+			next = earlier(next, at)
+		} else {
+			due = append(due, waits[i])
+		}
+	}
+	return due, next
+}
+
+// earlier returns the earlier of two times.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// dueAt returns when a message is sent or tried again, by the time of loops. What an earlier process stored may have been written by
+// another setting of the wall clock: no pause is longer than the longest one.
+func (o *Outbox) dueAt(r *row) time.Time {
+	at, known := o.again[r.ID]
+	if !known {
+		at = earlier(clock.NowAt(o.Clock, r.Next), o.Clock.Now().Add(retries().Max))
+		o.again[r.ID] = at
+	}
+	return at
+}
+
 // attempt sends a message. It records the attempt first: if the store cannot be written nothing is sent repeatedly, and a message that
 // crashes the process is not retried immediately at each start.
 func (o *Outbox) attempt(ctx context.Context, r *row) error {
 	r.Attempts++
-	r.Next = o.Clock.Now().Add(retries().Delay(r.Attempts-1, o.random()))
+	pause := retries().Delay(r.Attempts-1, o.random())
+	r.Next = o.Clock.Wall().Add(pause)
+	o.again[r.ID] = o.Clock.Now().Add(pause)
 	if err := o.keep(ctx, r); err != nil {
 		return err
 	}
 	err := error(&failure{what: "it has expired", final: true})
-	if o.Clock.Now().Before(r.Until) {
+	if o.Clock.Wall().Before(r.Until) {
 		o.Clock.Suspend(func() { err = o.sender.send(ctx, r) })
 	}
 	f, _ := errors.AsType[*failure](err)
@@ -308,7 +353,7 @@ func (o *Outbox) attempt(ctx context.Context, r *row) error {
 		outcome = "sent"
 	case f != nil && f.final:
 		outcome = "given_up"
-		r.Failed, r.Next = f.what, o.Clock.Now()
+		r.Failed, r.Next = f.what, o.Clock.Wall()
 	}
 	o.counts.WithLabelValues(outcome).Inc()
 	if err != nil {
@@ -317,6 +362,7 @@ func (o *Outbox) attempt(ctx context.Context, r *row) error {
 	if outcome == "retried" {
 		return nil
 	}
+	delete(o.again, r.ID)
 	r.Done, r.Subject, r.Text = true, "", "" // the recipient is kept for the limits
 	return o.keep(context.WithoutCancel(ctx), r)
 }

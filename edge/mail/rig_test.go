@@ -154,8 +154,22 @@ func (s *session) Data(r io.Reader) error {
 // setClock is a clock set by the test.
 type setClock struct {
 	clock.Clock
-	mu  sync.Mutex
-	now time.Time
+	mu    sync.Mutex
+	now   time.Time
+	ahead time.Duration
+}
+
+// Wall is as far ahead as the test has set it.
+func (c *setClock) Wall() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now.Add(c.ahead)
+}
+
+func (c *setClock) set(ahead time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead = ahead
 }
 
 func (c *setClock) Now() time.Time {

@@ -126,7 +126,7 @@ func (m *maintenance) Backup(ctx context.Context, path string, progress func(don
 		return store.BackupInfo{}, err
 	}
 	defer done()
-	path, err = BackupTarget(filepath.Dir(m.store.Path()), path, clock.Real().Now())
+	path, err = BackupTarget(filepath.Dir(m.store.Path()), path, clock.Real().Wall())
 	if err != nil {
 		return store.BackupInfo{}, err
 	}
@@ -151,5 +151,13 @@ func (n *Node) tellCompaction() {
 		n.parts.Log.Warn("the database is half empty and could not be compacted", "err", err)
 	case done:
 		n.parts.Log.Info("database compacted", "before", info.Before, "after", info.After, "took", time.Duration(info.TookSeconds*float64(time.Second)))
+	}
+}
+
+// tellDamages logs what is wrong with the first pages of the database, at each start until somebody has read of it.
+func (n *Node) tellDamages() {
+	damages := n.store.Damages()
+	for i := range damages {
+		n.parts.Log.Error("the database was damaged", "what", damages[i].Words())
 	}
 }

@@ -8,8 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/touchline/touchline/edge/app"
@@ -17,10 +21,12 @@ import (
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
-	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/wait"
+	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -50,23 +56,20 @@ func beside(t *testing.T, c *counter, cloud *node.Cloud) (base, dir string) {
 	return "http://" + ln.Addr().String(), dir
 }
 
-func until(t *testing.T, what string, is func() bool) {
+func ask(t *testing.T, url string) (status int, body string) {
 	t.Helper()
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); !is(); <-time.After(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in time: %s", what)
-		}
-	}
+	return askBy(t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}, url)
 }
 
-func ask(t *testing.T, url string) (status int, body string) {
+// askBy is ask by a client of its own, as for nodes in bubbles.
+func askBy(t *testing.T, client *http.Client, url string) (status int, body string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("X-API-Key", operatorKey)
-	resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: time.Minute}).Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +89,7 @@ func errorText(err error) string {
 func TestTwoApplications(t *testing.T) {
 	c := &counter{}
 	base, dir := beside(t, c, nil)
-	until(t, "the first sum", func() bool { return c.host.Store.Seq() > 0 && c.ticks.Load() > 0 })
+	wait.Until(t, "the first sum", func() bool { return c.host.Store.Seq() > 0 && c.ticks.Load() > 0 })
 	add := func(n int64) {
 		t.Helper()
 		if err := c.count(t.Context(), "main", n); err != nil {
@@ -95,7 +98,7 @@ func TestTwoApplications(t *testing.T) {
 	}
 	add(2)
 	add(3)
-	until(t, "the total is 5", func() bool { return c.sumOf(t.Context()) == 5 })
+	wait.Until(t, "the total is 5", func() bool { return c.sumOf(t.Context()) == 5 })
 	for path, want := range map[string]string{
 		"/counter/total": `200 {"total":5}`, "/counter/nothing": `404 {"wrong":"not_found"}`, "/counter/broken": `500 {"wrong":"internal"}`,
 		"/cricket/health": `200 {"status":"ok"}`, "/cricket/nothing": `404 {"error":{"code":"not_found","message":"There is nothing at this address."}}`,
@@ -132,7 +135,7 @@ func TestTwoApplications(t *testing.T) {
 	}
 	takenAll := func() (cursor uint64) {
 		t.Helper()
-		until(t, "the consumer has taken all", func() bool { return strings.HasSuffix(lag(), " 0") })
+		wait.Until(t, "the consumer has taken all", func() bool { return strings.HasSuffix(lag(), " 0") })
 		if err := c.host.Store.View(t.Context(), func(tx *store.Tx) (err error) {
 			cursor, _, err = tx.Cursor("counter/total")
 			return err
@@ -148,14 +151,14 @@ func TestTwoApplications(t *testing.T) {
 	}
 	c.broken.Store(true)
 	add(4)
-	until(t, "the consumer lags", func() bool { return lag() != "" && !strings.HasSuffix(lag(), " 0") })
+	wait.Until(t, "the consumer lags", func() bool { return lag() != "" && !strings.HasSuffix(lag(), " 0") })
 	if status, body := ask(t, base+"/cricket/matches"); status != http.StatusOK {
 		t.Errorf("cricket, beside a consumer that fails: %d %s", status, body)
 	}
 	if status, body := ask(t, base+"/readyz?verbose"); status != http.StatusOK {
 		t.Errorf("readiness: %d %s", status, body)
 	}
-	until(t, "the operator is told", func() bool {
+	wait.Until(t, "the operator is told", func() bool {
 		_, page := ask(t, base+"/_/hub")
 		return strings.Contains(page, "This node&#39;s consumer counter/total: it failed ") && strings.Contains(page, ">1 problem, see above<")
 	})
@@ -163,7 +166,7 @@ func TestTwoApplications(t *testing.T) {
 		t.Errorf("a total of %d while the consumer fails", n)
 	}
 	c.broken.Store(false)
-	until(t, "it goes on where it was", func() bool { return c.sumOf(t.Context()) == 9 })
+	wait.Until(t, "it goes on where it was", func() bool { return c.sumOf(t.Context()) == 9 })
 }
 
 // sharedCloud is a simulated cloud with the tables of both applications.
@@ -182,20 +185,42 @@ func linked(net *simcloud.Network, name string) (*simcloud.Link, *node.Cloud) {
 	return link, &node.Cloud{Config: c, Name: "sim", Items: link, Locks: link.Locks}
 }
 
+// besideInBubble is beside in virtual time. It returns a client that reaches the node as localhost. The node has no admin socket, which would
+// stop that time: its path is too long.
+func besideInBubble(t *testing.T, c *counter, cloud *node.Cloud) *http.Client {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), strings.Repeat("d", 120))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := storetest.OpenWith(t, filepath.Join(dir, node.StoreFile), store.Options{NoSync: true})
+	n, err := node.Open(t.Context(), dir, node.Parts{
+		Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{cricketapp.New(), c.app()}, Cloud: cloud, Auth: keyed, Store: s,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pipes := web.NewPipes()
+	web.RunOn(t, n, pipes)
+	return &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: pipes.Dial}, Timeout: time.Minute}
+}
+
 // Two nodes run both applications over one cloud: counts at one node appear in the other's total, one of them does the job, of two that
 // open a gate the first wins without a conflict for a person, and cricket's locks are separate from the counter's.
-func TestTwoApplicationsOfAFleet(t *testing.T) {
+func TestTwoApplicationsOfAFleet(t *testing.T) { synctest.Test(t, playFleet) }
+
+func playFleet(t *testing.T) {
 	a, b := &counter{}, &counter{}
 	cloud, network := sharedCloud(t, cricketapp.New(), a.app())
 	linkA, cloudA := linked(network, "a")
 	linkB, cloudB := linked(network, "b")
-	beside(t, a, cloudA)
-	beside(t, b, cloudB)
+	besideInBubble(t, a, cloudA)
+	besideInBubble(t, b, cloudB)
 	if err := errors.Join(a.count(t.Context(), "north", 2), b.count(t.Context(), "south", 3)); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "both have the same total", func() bool { return a.sumOf(t.Context()) == 5 && b.sumOf(t.Context()) == 5 })
-	until(t, "one of them works", func() bool { return a.ticks.Load()+b.ticks.Load() > 0 })
+	wait.Until(t, "both have the same total", func() bool { return a.sumOf(t.Context()) == 5 && b.sumOf(t.Context()) == 5 })
+	wait.Until(t, "one of them works", func() bool { return a.ticks.Load()+b.ticks.Load() > 0 })
 	if a.ticks.Load() > 0 && b.ticks.Load() > 0 {
 		t.Errorf("the job ran %d times here and %d times there", a.ticks.Load(), b.ticks.Load())
 	}
@@ -210,9 +235,9 @@ func TestTwoApplicationsOfAFleet(t *testing.T) {
 		t.Fatal(err)
 	}
 	linkA.Heal()
-	until(t, "the first has opened it", func() bool { return cloud.Item(counts, gate("east"))["by"].Str() == "a" })
+	wait.Until(t, "the first has opened it", func() bool { return cloud.Item(counts, gate("east"))["by"].Str() == "a" })
 	linkB.Heal()
-	until(t, "the second knows", func() bool {
+	wait.Until(t, "the second knows", func() bool {
 		var by string
 		_ = b.host.Store.View(t.Context(), func(tx *store.Tx) error {
 			it, err := tx.Get(counts, gate("east"))
@@ -221,4 +246,31 @@ func TestTwoApplicationsOfAFleet(t *testing.T) {
 		})
 		return by == "a"
 	})
+}
+
+// What an application shares is computed while the node opens. Later its lease goroutines use that value, beside requests and loops.
+func TestCloudOfAnApplicationIsComputedBeforeTheNodeRuns(t *testing.T) {
+	c := &counter{}
+	var running atomic.Bool
+	var late atomic.Int64
+	a := c.app()
+	compute := a.Cloud
+	a.Cloud = func() app.Cloud {
+		if running.Load() {
+			late.Add(1)
+		}
+		return compute()
+	}
+	_, network := sharedCloud(t, a)
+	_, cloud := linked(network, "a")
+	n, err := node.Open(t.Context(), t.TempDir(), node.Parts{Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{a}, Cloud: cloud})
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.Store(true)
+	web.Run(t, n)
+	wait.Until(t, "the counter holds its lease", func() bool { return c.ticks.Load() > 0 })
+	if late.Load() > 0 {
+		t.Errorf("Cloud was called %d times while the node ran", late.Load())
+	}
 }

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"math"
 	"net/netip"
+	"slices"
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
@@ -74,6 +76,19 @@ func parseProxy(text string) (netip.Prefix, error) {
 	return net.Masked(), nil
 }
 
+// coversHalf reports whether networks together cover half of all IPv4 or of all IPv6 addresses, or more.
+func coversHalf(nets []netip.Prefix) bool {
+	covered := map[bool]float64{} // by Is4
+	for i, net := range nets {
+		inside := slices.ContainsFunc(nets[:i], func(o netip.Prefix) bool { return o == net }) ||
+			slices.ContainsFunc(nets, func(o netip.Prefix) bool { return o.Bits() < net.Bits() && o.Contains(net.Addr()) })
+		if !inside {
+			covered[net.Addr().Is4()] += math.Ldexp(1, -net.Bits())
+		}
+	}
+	return covered[true] >= 0.5 || covered[false] >= 0.5
+}
+
 // Connections returns how many connections the section wants.
 func (h HTTPConfig) Connections() int { return h.MaxStreams + httpapi.ShortConnections }
 
@@ -93,6 +108,9 @@ func (h HTTPConfig) Problems() (out []app.Problem) {
 		if _, err := parseProxy(text); err != nil {
 			bad("trusted_proxies", "%s", err)
 		}
+	}
+	if coversHalf(h.Limits(0).Proxies) {
+		bad("trusted_proxies", "together cover most addresses of the internet, so anybody could claim any address: name only the proxies")
 	}
 	if h.PublicURL != "" && (h.PublicURL == "*" || !httpapi.ValidOrigin(h.PublicURL)) {
 		bad("public_url", "must be an origin such as https://scores.example, in lower case and without a path, not %q", h.PublicURL)

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"slices"
 	"testing"
 
+	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi"
 )
 
@@ -35,5 +37,28 @@ func TestHTTPConfig(t *testing.T) {
 		if tt.bad == "" && len(h.Limits(0).Proxies) != len(h.TrustedProxies) {
 			t.Errorf("%v became %v", h.TrustedProxies, h.Limits(0).Proxies)
 		}
+	}
+}
+
+// Proxies that together are the internet would let anybody claim any address.
+func TestProxiesThatAreTheInternet(t *testing.T) {
+	for name, tt := range map[string]struct {
+		proxies []string
+		refused bool
+	}{
+		"two halves":             {[]string{"0.0.0.0/1", "128.0.0.0/1"}, true},
+		"one half":               {[]string{"128.0.0.0/1"}, true},
+		"four of eight parts":    {[]string{"0.0.0.0/3", "32.0.0.0/3", "64.0.0.0/3", "96.0.0.0/3"}, true},
+		"IPv6":                   {[]string{"::/2", "4000::/2"}, true},
+		"private networks":       {[]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.1", "fc00::/7"}, false},
+		"one network many times": {[]string{"64.0.0.0/2", "64.0.0.0/2", "64.0.0.0/3", "96.1.2.3"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := HTTPConfig{MaxStreams: 1, TLS: TLSConfig{Mode: "off"}, TrustedProxies: tt.proxies}
+			refused := slices.ContainsFunc(c.Problems(), func(p app.Problem) bool { return p.Key == "http.trusted_proxies" })
+			if refused != tt.refused {
+				t.Errorf("refused: %t, %v", refused, c.Problems())
+			}
+		})
 	}
 }

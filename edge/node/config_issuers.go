@@ -10,6 +10,7 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/strictyaml"
 )
 
 // IssuerConfig is an OpenID Connect issuer whose users the node accepts.
@@ -25,6 +26,8 @@ type IssuerConfig struct {
 	SubjectClaim string   `yaml:"subject_claim"`               // empty: sub
 	AdminClaim   string   `yaml:"admin_claim"`                 // empty: cognito:groups; may be a path: app_metadata.game_admin
 	AdminValue   string   `yaml:"admin_value"`                 // empty: auth.admin_group
+	AdminOf      []string `yaml:"admin_of"`                    // applications whose admins the claim makes, or node; empty: node
+	Applications []string `yaml:"applications"`                // applications that its users sign in to; empty: all
 }
 
 // SessionConfig is how long a browser stays signed in.
@@ -48,7 +51,7 @@ func (i *IssuerConfig) issuer(name string) auth.Issuer {
 	return auth.Issuer{
 		Name: name, Title: i.Title, URL: i.URL, ClientIDs: i.ClientIDs, Discover: true,
 		Client: auth.Client{ID: i.ClientID, Secret: i.ClientSecret, Scopes: i.Scopes},
-		Tokens: kinds()[i.Token], Audience: i.Audience, Subject: i.SubjectClaim, AdminClaim: i.AdminClaim, AdminValue: i.AdminValue,
+		Tokens: kinds()[i.Token], Audience: i.Audience, Subject: i.SubjectClaim, AdminClaim: i.AdminClaim, AdminValue: i.AdminValue, AdminOf: i.AdminOf,
 	}
 }
 
@@ -81,6 +84,52 @@ func (i *IssuerConfig) problems(bad func(key, format string, args ...any)) {
 	if _, ok := kinds()[i.Token]; !ok {
 		bad("token", "must be id, access or any, not %q", i.Token)
 	}
+	if ownClaim := i.AdminClaim != "" || i.AdminValue != ""; ownClaim && len(i.AdminOf) == 0 {
+		bad("admin_of", "must name the applications whose admins admin_claim makes; "+
+			"with [node] they are admins of this node and of everything on it")
+	}
+}
+
+// NamedProblems returns the errors in the applications that the issuers name, of those that the node knows.
+func (a *AuthConfig) NamedProblems(applications []string) (out []app.Problem) {
+	bad := strictyaml.Into(&out, "auth.issuers.")
+	list := strings.Join(applications, ", ")
+	for _, name := range slices.Sorted(maps.Keys(a.Issuers)) {
+		for _, of := range a.Issuers[name].AdminOf {
+			if of != auth.AdminOfNode && !slices.Contains(applications, of) {
+				bad(name+".admin_of", "%q is not an application: it may name %s, or node", of, list)
+			}
+		}
+		for _, of := range a.Issuers[name].Applications {
+			if !slices.Contains(applications, of) {
+				bad(name+".applications", "%q is not an application: it may name %s", of, list)
+			}
+		}
+	}
+	return out
+}
+
+// IssuersOf returns the names of the issuers whose users sign in to an application; nil: all of them.
+func (a *AuthConfig) IssuersOf(application string) (names []string) {
+	restricted := false
+	for _, name := range slices.Sorted(maps.Keys(a.Issuers)) {
+		of := a.Issuers[name].Applications
+		if len(of) > 0 && !slices.Contains(of, application) {
+			restricted = true
+			continue
+		}
+		names = append(names, name)
+	}
+	if !restricted {
+		return nil
+	}
+	if a.Cognito.Issuer != "" {
+		names = append(names, cognitoIssuer)
+	}
+	if a.DevLogin != "" {
+		names = append(names, devLoginIssuer)
+	}
+	return names
 }
 
 func (a *AuthConfig) issuerProblems(bad func(key, format string, args ...any)) {

@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/table"
 )
 
 const (
@@ -36,6 +37,9 @@ type consumer struct {
 	at     atomic.Uint64 // last processed record; 0: not loaded yet
 	kept   uint64        // at as saved in the store; lags while records lead to no writes
 	failed atomic.Int64  // consecutive failures
+
+	suspect uint64 // records up to this one are taken one by one: a batch up to it keeps failing
+	skips   skipped
 }
 
 // newConsumer creates a consumer and registers its lag as a metric.
@@ -45,6 +49,10 @@ func (n *Node) newConsumer(of string, c app.Consumer, metrics prometheus.Registe
 		Name: "touchline_consumer_lag_records", Help: "Journal records that a consumer has not taken yet.",
 		ConstLabels: prometheus.Labels{"application": of, "consumer": c.Name},
 	}, out.lag))
+	metrics.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "touchline_consumer_skipped_records", Help: "Journal records that a consumer left out because it cannot handle them.",
+		ConstLabels: prometheus.Labels{"application": of, "consumer": c.Name},
+	}, func() float64 { return float64(len(out.skippedRecords())) }))
 	return out
 }
 
@@ -73,7 +81,10 @@ func (c *consumer) run(ctx context.Context) error {
 	defer stop()
 	for {
 		more, err := c.take(ctx)
-		var again time.Time // zero: wait for a commit
+		if err == nil {
+			err = c.trySkipped(ctx)
+		}
+		again := c.tried() // zero: wait for a commit
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -101,8 +112,10 @@ func (c *consumer) take(ctx context.Context) (more bool, err error) {
 	at := c.at.Load()
 	if at == 0 {
 		if err := s.View(ctx, func(tx *store.Tx) (err error) {
-			at, _, err = tx.Cursor(c.cursor)
-			return err
+			if at, _, err = tx.Cursor(c.cursor); err != nil {
+				return err
+			}
+			return c.loadSkipped(tx)
 		}); err != nil {
 			return false, err
 		}
@@ -110,33 +123,59 @@ func (c *consumer) take(ctx context.Context) (more bool, err error) {
 		c.kept = at
 	}
 	if at == 0 || at+1 < s.FirstSeq() {
-		return true, c.update(ctx, func(tx *store.Tx) (uint64, error) { return tx.Seq(), c.Anew(tx) })
+		return true, c.takeAnew(ctx)
 	}
-	records, err := s.Journal(ctx, at, consumed)
+	size := consumed
+	if at < c.suspect {
+		size = 1
+	}
+	records, err := s.Journal(ctx, at, size)
 	if err != nil || len(records) == 0 {
 		return false, err
 	}
 	last := records[len(records)-1].Seq
-	mine := slices.DeleteFunc(records, func(r store.Record) bool { return !slices.Contains(c.Tables, r.Table) })
+	mine := slices.DeleteFunc(slices.Clone(records), func(r store.Record) bool { return !slices.Contains(c.Tables, r.Table) })
 	if len(mine) == 0 && last-c.kept < keepEvery {
 		c.at.Store(last)
 		return true, nil
 	}
-	return true, c.update(ctx, func(tx *store.Tx) (uint64, error) {
+	err = c.update(ctx, func(tx *store.Tx) (uint64, error) {
 		if len(mine) == 0 {
 			return last, nil
 		}
 		return last, c.Take(tx, mine)
 	})
+	switch {
+	case err == nil || !c.gaveUp(err) || len(mine) == 0:
+		return true, err
+	case len(records) > 1:
+		c.suspect = last
+		return true, nil
+	}
+	return true, c.skip(ctx, skippedRecord{Table: mine[0].Table, Key: mine[0].Key}, last, err)
+}
+
+// takeAnew processes the whole state. If that keeps failing, the consumer goes on with the records that the journal still has.
+func (c *consumer) takeAnew(ctx context.Context) error {
+	err := c.update(ctx, func(tx *store.Tx) (uint64, error) { return tx.Seq(), c.Anew(tx) })
+	if err == nil || !c.gaveUp(err) {
+		return err
+	}
+	return c.skip(ctx, skippedRecord{}, max(c.node.store.FirstSeq()-1, 1), err)
 }
 
 // update commits the writes of do together with the cursor. If do writes nothing, the commit is skipped: the records are processed
-// again after a restart.
+// again after a restart. If do has done a slice of its work, its writes are committed without the cursor.
 func (c *consumer) update(ctx context.Context, do func(tx *store.Tx) (upTo uint64, err error)) error {
 	var upTo uint64
+	sliced := false
 	err := c.node.store.Update(ctx, func(tx *store.Tx) (err error) {
 		before := tx.Seq()
-		if upTo, err = do(tx); err != nil {
+		upTo, err = do(tx)
+		if sliced = errors.Is(err, table.ErrMore) && tx.Seq() > before; sliced {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 		if tx.Seq() == before && c.kept > 0 && upTo-c.kept < keepEvery {
@@ -148,6 +187,7 @@ func (c *consumer) update(ctx context.Context, do func(tx *store.Tx) (upTo uint6
 	case errors.Is(err, errNothing):
 		c.at.Store(upTo)
 		return nil
+	case err == nil && sliced: // the same records again
 	case err == nil:
 		c.at.Store(upTo)
 		c.kept = upTo

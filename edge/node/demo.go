@@ -87,7 +87,7 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	}
 	defer login.Close()
 	p := Parts{
-		Clock: clock.NewScaled(clock.Real().Now(), r.speed), Speed: fmt.Sprintf("%gx", r.speed), Version: version, Log: r.log, Gallery: true,
+		Clock: clock.NewScaled(clock.Real().Wall(), r.speed), Speed: fmt.Sprintf("%gx", r.speed), Version: version, Log: r.log, Gallery: true,
 		Auth: login.Identity, Session: DefaultSession(),
 	}
 	if len(r.demos) > 1 {

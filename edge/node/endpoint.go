@@ -65,7 +65,7 @@ func (e *Endpoint) readKeys(file string) error {
 	if file == "" {
 		return nil
 	}
-	e.verifier = sigv4.New(&sigv4.Keyring{}, clock.Real().Now)
+	e.verifier = sigv4.New(&sigv4.Keyring{}, clock.Real().Wall)
 	return e.read("keys", file, func() error {
 		keys, err := sigv4.Load(file)
 		if err == nil {
@@ -120,10 +120,11 @@ func (e *Endpoint) Limit(most int) {
 	}
 }
 
-// Open creates the API on a store. Tables created over it get policy. It cannot change the owned tables, which are the node's.
-func (e *Endpoint) Open(s *store.Store, policy store.Policy, metrics prometheus.Registerer, owned ...store.TableSpec) {
+// Open creates the API on a store. Tables created over it get policy. It cannot change the owned tables, which are the node's. cloud is
+// the node's; nil: none.
+func (e *Endpoint) Open(s *store.Store, policy store.Policy, cloud dynamoapi.Cloud, metrics prometheus.Registerer, owned ...store.TableSpec) {
 	e.api = dynamoapi.New(dynamoapi.Config{
-		Store: s, Policy: policy, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
+		Store: s, Policy: policy, Cloud: cloud, Owned: owned, Verifier: e.verifier, Faults: e.faults, Reset: e.reset, Logger: e.log,
 		MaxConnections: e.most, TLS: e.tls, Metrics: metrics,
 	})
 }
@@ -138,6 +139,14 @@ func (e *Endpoint) Run(ctx context.Context) error {
 		loops.Go(func() { f.watch(watching, clock.Real(), e.log) })
 	}
 	return e.api.Run(ctx, e.ln)
+}
+
+// endpointCloud returns what the endpoint needs of the cloud; nil: there is none.
+func (n *Node) endpointCloud() dynamoapi.Cloud {
+	if n.sync == nil {
+		return nil
+	}
+	return n.sync
 }
 
 // status returns the endpoint's state for /statusz.

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -12,10 +13,17 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/devlogin"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/rebind"
 	"github.com/touchline/touchline/internal/strictyaml"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+)
+
+// Names of issuers that have no section of their own in auth.issuers.
+const (
+	cognitoIssuer  = "cognito"
+	devLoginIssuer = "dev"
 )
 
 // minAPIKey is the shortest API key that cannot be guessed.
@@ -32,7 +40,7 @@ func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 			AdminGroup: a.AdminGroup, APIKey: a.APIKey, Clock: clock.Real(), Keys: keyStore{s}, Logger: log,
 		}
 		if a.Cognito.Issuer != "" {
-			out.Issuers = append(out.Issuers, auth.Issuer{Name: "cognito", URL: a.Cognito.Issuer, ClientIDs: a.Cognito.ClientIDs})
+			out.Issuers = append(out.Issuers, auth.Issuer{Name: cognitoIssuer, URL: a.Cognito.Issuer, ClientIDs: a.Cognito.ClientIDs})
 		}
 		for name, i := range a.Issuers {
 			out.Issuers = append(out.Issuers, i.issuer(name))
@@ -46,7 +54,7 @@ func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 		}
 		if a.DevLogin != "" {
 			out.Issuers = append(out.Issuers, auth.Issuer{
-				Name: "dev", Title: "a development user", URL: a.devURL(), Client: auth.Client{ID: devlogin.ClientID}, Discover: true,
+				Name: devLoginIssuer, Title: "a development user", URL: a.devURL(), Client: auth.Client{ID: devlogin.ClientID}, Discover: true,
 			})
 		}
 		return auth.New(out)
@@ -72,12 +80,25 @@ func IdentityProblems(listen string, a *AuthConfig, h *HTTPConfig) (out []app.Pr
 			bad("auth.dev_issuer", "is for a node that listens on 127.0.0.1: anyone who reads its key can sign in as any user")
 		}
 	}
+	if a.DevIssuer && len(h.TrustedProxies) > 0 {
+		bad("auth.dev_issuer", "is for this machine alone, and http.trusted_proxies says that a proxy forwards requests of others: "+
+			"they could sign in as any user")
+	}
+	if a.DevIssuer && h.PublicURL != "" && !isLocalURL(h.PublicURL) {
+		bad("auth.dev_issuer", "is for this machine alone, and http.public_url is %s: whoever comes that way could sign in as any user", h.PublicURL)
+	}
 	for _, origin := range h.CORS {
 		if !httpapi.ValidOrigin(origin) {
 			bad("http.cors", "%q is not an origin such as https://app.example, in lower case and without a path", origin)
 		}
 	}
 	return out
+}
+
+// isLocalURL reports whether an origin names this machine.
+func isLocalURL(origin string) bool {
+	u, err := url.Parse(origin)
+	return err == nil && rebind.Loopback(u.Hostname())
 }
 
 func (a AuthConfig) problems(bad func(key, format string, args ...any)) {

@@ -7,6 +7,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"github.com/touchline/touchline/edge/app"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/sync/lease"
 	"github.com/touchline/touchline/sync/replica"
 )
@@ -14,21 +15,26 @@ import (
 // locks are the leases of this node in one table. Applications without a table of their own share one.
 type locks struct {
 	table   string
-	apps    []*app.App
+	shared  []app.Cloud // of the applications with locks in it
 	manager *lease.Manager
 	pool    *lease.Pool
 }
 
-func locksTable(a *app.App) string {
-	if a.Cloud().Locks == "" {
-		return app.LocksTable
+// computeShared returns what each application shares.
+func computeShared(apps []*app.App) (shared []app.Cloud) {
+	for _, a := range apps {
+		c := a.Cloud()
+		if c.Locks == "" {
+			c.Locks = app.LocksTable
+		}
+		shared = append(shared, c)
 	}
-	return a.Cloud().Locks
+	return shared
 }
 
 // locksOf returns the locks of an application.
-func (n *Node) locksOf(a *app.App) *locks {
-	i := slices.IndexFunc(n.locks, func(l *locks) bool { return l.table == locksTable(a) })
+func (n *Node) locksOf(c app.Cloud) *locks {
+	i := slices.IndexFunc(n.locks, func(l *locks) bool { return l.table == c.Locks })
 	return n.locks[i]
 }
 
@@ -36,12 +42,12 @@ func (n *Node) locksOf(a *app.App) *locks {
 // those left by earlier runs are freed: the lock on the database file proves that those runs have ended.
 func (n *Node) openLocks(ctx context.Context) error {
 	boot := ulid.Make().String()
-	for _, a := range n.parts.Apps {
-		if i := slices.IndexFunc(n.locks, func(l *locks) bool { return l.table == locksTable(a) }); i >= 0 {
-			n.locks[i].apps = append(n.locks[i].apps, a)
+	for _, c := range n.shared {
+		if i := slices.IndexFunc(n.locks, func(l *locks) bool { return l.table == c.Locks }); i >= 0 {
+			n.locks[i].shared = append(n.locks[i].shared, c)
 			continue
 		}
-		l := &locks{table: locksTable(a), apps: []*app.App{a}}
+		l := &locks{table: c.Locks, shared: []app.Cloud{c}}
 		if err := n.openManager(ctx, l, boot); err != nil {
 			return err
 		}
@@ -52,7 +58,7 @@ func (n *Node) openLocks(ctx context.Context) error {
 }
 
 func (n *Node) openManager(ctx context.Context, l *locks, boot string) (err error) {
-	c := lease.Config{Node: n.store.Node(), Boot: boot, Logger: n.parts.Log}
+	c := lease.Config{Node: n.store.Node(), Boot: boot, Logger: n.parts.Log, Fences: lease.FencesIn(n.store, l.table)}
 	if cloud := n.parts.Cloud; cloud != nil {
 		c.Table, c.TTL, c.Skew = cloud.Locks(l.table), cloud.Config.LeaseTTL, cloud.Items.Skew
 		c.Took = func(ctx context.Context, lock string, fence int64) error { return n.took(ctx, l, lock, fence) }
@@ -78,12 +84,30 @@ func (n *Node) held() (all []lease.Status) {
 	return all
 }
 
+// fallenLocks returns the locks tables that went back to an earlier state.
+func (n *Node) fallenLocks() (all []operator.FallenLocks) {
+	for _, l := range n.locks {
+		if fallen := l.manager.Fallen(); len(fallen) > 0 {
+			all = append(all, operator.FallenLocks{Table: l.table, Locks: fallen})
+		}
+	}
+	return all
+}
+
+// falls returns how often a record of any locks table has gone back since the start.
+func (n *Node) falls() (all int64) {
+	for _, l := range n.locks {
+		all += l.manager.Falls()
+	}
+	return all
+}
+
 // took prepares the node for work under a lock: it reads the rows that the applications need (app.Cloud.Before).
 func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) error {
 	var before []replica.Rows
-	for _, a := range l.apps {
-		if a.Cloud().Before != nil {
-			before = append(before, a.Cloud().Before(lock)...)
+	for _, c := range l.shared {
+		if c.Before != nil {
+			before = append(before, c.Before(lock)...)
 		}
 	}
 	if len(before) == 0 {
@@ -97,9 +121,9 @@ func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) err
 
 // fenced returns the table of the locks whose fences are stored in rows; empty: none.
 func (n *Node) fenced() string {
-	for _, a := range n.parts.Apps {
-		if a.Cloud().Locks != "" {
-			return a.Cloud().Locks
+	for _, c := range n.shared {
+		if c.Locks != app.LocksTable {
+			return c.Locks
 		}
 	}
 	return ""

@@ -36,6 +36,10 @@ func (c nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	send(gauge, "store_oldest_reader_seconds", "Age of the oldest read transaction.", st.OldestReader.Seconds())
 	send(gauge, "journal_first_sequence", "First record that has not been trimmed.", float64(st.Journal.First))
 	send(gauge, "journal_last_sequence", "Last record.", float64(st.Journal.Last))
+	send(counter, "locks_went_back_total", "Records of locks that went back to an earlier fence: the locks table was restored, or something else writes to it.", float64(c.falls()))
+	if rows, _, err := c.store.UnreadableItems(c.work); err == nil {
+		send(gauge, "unreadable_rows", "Stored rows that an application met and could not decode: it leaves them out.", float64(len(rows)))
+	}
 	send(gauge, "leases_held", "Locks that this node holds.", float64(len(c.held())))
 }
 

@@ -33,17 +33,21 @@ const StoreFile = "touchline.db"
 // Parts are the dependencies and the configuration of a node.
 type Parts struct {
 	Clock   clock.Clock
-	Speed   string // of the clock, as shown to people: real, max or 30x
-	Gallery bool   // serve the gallery of page parts
+	Jumps   *clock.Jumps // jumps of the machine's clocks, which wake the loops; nil: nobody looks
+	Speed   string       // of the clock, as shown to people: real, max or 30x
+	Gallery bool         // serve the gallery of page parts
 	Version string
 	Log     *slog.Logger
 
 	Apps []*app.App // the applications to run
 
-	HTTP    HTTPConfig
-	Mail    mail.Config
-	TLS     *httpapi.TLS           // nil: plain HTTP
-	Auth    AuthMaker              // nil: nobody can sign in
+	HTTP HTTPConfig
+	Mail mail.Config
+	TLS  *httpapi.TLS // nil: plain HTTP
+	Auth AuthMaker    // nil: nobody can sign in
+	// IssuersOf returns the issuers whose users sign in to an application; nil, or a nil list: all issuers.
+	IssuersOf func(application string) []string
+
 	Session SessionConfig          // of browsers; zero: no sessions
 	Tokens  bool                   // development: people can sign in with a pasted token
 	Demo    func() (string, error) // signs in local requests without credentials; nil: nobody
@@ -80,18 +84,21 @@ func Schema(apps []*app.App) migrations.Schema {
 
 // Node is a running edge node: one store, and everything that reads and writes it.
 type Node struct {
-	parts  Parts
-	schema migrations.Schema
-	wall   clock.Clock // real time, for the uptime
-	store  *store.Store
-	sync   *replica.Replica // nil without a cloud
-	locks  []*locks         // one per table
-	apps   []*app.Instance  // in the order of parts.Apps
+	parts   Parts       // with a clock whose wall clock the cloud corrects
+	machine clock.Clock // the same without that, for what asks the cloud
+	schema  migrations.Schema
+	wall    clock.Clock // real time, for the uptime
+	store   *store.Store
+	sync    *replica.Replica // nil without a cloud
+	locks   []*locks         // one per table
+	shared  []app.Cloud      // what the applications share, in the order of parts.Apps
+	apps    []*app.Instance  // in that order too
 
 	upkeep *maintenance
 	mail   *mail.Outbox // nil: no mail
 
 	consumers []*consumer
+	derivers  []*deriver
 	api       *httpapi.Server
 	users     *auth.Verifier // nil: nobody can sign in
 	started   time.Time
@@ -103,14 +110,18 @@ type Node struct {
 
 // Open opens the node's store in dir and assembles the node. Run closes it, or Close if Run is never called.
 func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
+	machine := clock.Waking(p.Clock, p.Jumps)
+	p.Clock = correctedClock(machine, p.Cloud)
 	s, err := p.openStore(dir)
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{parts: p, schema: Schema(p.Apps), store: s, wall: clock.Real(), upkeep: &maintenance{store: s}}
+	n := &Node{parts: p, machine: machine, schema: Schema(p.Apps), shared: computeShared(p.Apps), store: s, wall: clock.Real(), upkeep: &maintenance{store: s}}
 	n.started = n.wall.Now()
 	NameLongTurns(s, p.Log)
+	logUnreadable(s, p.Log)
 	n.tellCompaction()
+	n.tellDamages()
 	n.hold = p.Clock.Join()
 	n.work, n.rest = context.WithCancel(context.WithoutCancel(ctx))
 	if err := n.assemble(ctx); err != nil {
@@ -138,7 +149,7 @@ func (p *Parts) openStore(dir string) (*store.Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fault.Wrap(err, fault.Unavailable, "no_data_dir", "cannot create the data directory %s: %s", dir, ReasonOf(err))
 	}
-	return store.Open(filepath.Join(dir, StoreFile), store.Options{Now: p.Clock.Now, JournalBytes: p.JournalBytes, SweepEvery: p.TTLSweep})
+	return store.Open(filepath.Join(dir, StoreFile), store.Options{Now: p.Clock.Wall, JournalBytes: p.JournalBytes, SweepEvery: p.TTLSweep})
 }
 
 // closeStore closes what reads the store, then the store if the node opened it.
@@ -174,7 +185,7 @@ func (n *Node) assemble(ctx context.Context) error {
 		metrics.MustRegister(certificateMetric(t.Source))
 	}
 	if e := n.parts.DynamoDB; e != nil {
-		e.Open(n.store, store.PolicyIntent, metrics, n.schema.Tables...)
+		e.Open(n.store, store.PolicyIntent, n.endpointCloud(), metrics, n.schema.Tables...)
 	}
 	if n.sync != nil {
 		metrics.MustRegister(n.sync.Collector())
@@ -185,14 +196,17 @@ func (n *Node) assemble(ctx context.Context) error {
 	if err := n.openLocks(ctx); err != nil {
 		return err
 	}
-	for _, a := range n.parts.Apps {
-		instance, err := a.Open(ctx, n.host(a, metrics))
+	for i, a := range n.parts.Apps {
+		instance, err := a.Open(ctx, n.host(n.shared[i], metrics))
 		if err != nil {
 			return err
 		}
 		n.apps = append(n.apps, instance)
 		for _, c := range instance.Consumers {
 			n.consumers = append(n.consumers, n.newConsumer(a.Name, c, metrics))
+		}
+		for _, r := range instance.Derives {
+			n.derivers = append(n.derivers, n.newDeriver(a, r))
 		}
 	}
 	api, err := n.apiConfig(metrics)
@@ -204,10 +218,10 @@ func (n *Node) assemble(ctx context.Context) error {
 }
 
 // host returns what the node provides to an application.
-func (n *Node) host(a *app.App, metrics *prometheus.Registry) *app.Host {
+func (n *Node) host(shared app.Cloud, metrics *prometheus.Registry) *app.Host {
 	h := &app.Host{
 		Node: n.store.Node(), Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics,
-		Leases: n.locksOf(a).pool, Mail: n.mail, Work: n.work, Version: n.parts.Version, PublicURL: n.parts.HTTP.PublicURL, Maintain: n.upkeep.Maintain,
+		Leases: n.locksOf(shared).pool, Mail: n.mail, Work: n.work, Version: n.parts.Version, PublicURL: n.parts.HTTP.PublicURL, Maintain: n.upkeep.Maintain,
 	}
 	if n.sync != nil {
 		h.Sync, h.Observe = n.sync, n.parts.Cloud.Config.Offline == offlineObserve
@@ -244,6 +258,7 @@ func (n *Node) Run(ctx context.Context, ln net.Listener) error {
 // loops, gives their writes a moment to reach the cloud, and then releases the leases, since nobody works under them any more.
 func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end func()) {
 	var loops, leases sync.WaitGroup
+	stopLooking := Background(context.WithoutCancel(ctx), n.parts.Jumps.Run)
 	endCloud := n.runCloud(ctx, fail)
 	holding, letGo := context.WithCancel(context.WithoutCancel(ctx))
 	for _, l := range n.locks {
@@ -260,6 +275,7 @@ func (n *Node) Begin(ctx context.Context, fail context.CancelCauseFunc) (end fun
 		endCloud()
 		letGo()
 		leases.Wait()
+		stopLooking()
 	}
 }
 
@@ -277,6 +293,9 @@ func (n *Node) start(loops *sync.WaitGroup, fail context.CancelCauseFunc) {
 	}
 	for _, c := range n.consumers {
 		runs = append(runs, c.run)
+	}
+	for _, d := range n.derivers {
+		runs = append(runs, d.run)
 	}
 	leaves := make([]func(), len(runs))
 	for i := range runs {
@@ -311,6 +330,8 @@ func (n *Node) ready(ctx context.Context) []operator.Check {
 	if n.sync != nil {
 		refuses, err := n.sync.Refusing(ctx)
 		checks = append(checks, operator.Check{Name: operator.CheckCloud, Err: err, Warning: refuses})
+		stands, err := n.sync.Standing(ctx)
+		checks = append(checks, operator.Check{Name: operator.CheckStanding, Err: err, Warning: stands})
 	}
 	return checks
 }

@@ -17,14 +17,16 @@ func (n *Node) status() operator.NodeStatus {
 	out := operator.NodeStatus{
 		Version: n.parts.Version, UptimeSeconds: n.wall.Now().Sub(n.started).Seconds(),
 		Cloud:   operator.CloudStatus{State: "none"},
-		Journal: st.Journal, Commits: st.CommitStats, Chores: st.ChoreStats, Disk: &disk,
+		Journal: st.Journal, Commits: st.CommitStats, Chores: st.ChoreStats, Disk: &disk, Damages: n.store.Damages(),
 		MemoryBytes: residentBytes(), Goroutines: runtime.NumGoroutine(),
-		Clock: operator.ClockStatus{Speed: n.parts.Speed, Now: n.parts.Clock.Now()},
+		Clock: operator.ClockStatus{Speed: n.parts.Speed, Now: n.parts.Clock.Wall()},
 	}
 	if e := n.parts.DynamoDB; e != nil {
 		out.DynamoDB = e.status()
 	}
 	out.Mail = n.mailStatus()
+	out.FallenLocks = n.fallenLocks()
+	out.LeftOut = n.leftOut(context.WithoutCancel(n.work)) // still valid after the work has ended
 	n.cloudStatus(&out)
 	return out
 }
@@ -50,6 +52,7 @@ func (n *Node) cloudStatus(out *operator.NodeStatus) {
 	c := &out.Cloud
 	c.State, c.Since = st.State, st.Since
 	c.Waiting, c.Conflicts, c.Alarms = int(st.Waiting), st.Conflicts.Open+st.Conflicts.Quarantined, st.Alarms
+	c.SendsOnly = st.SendsOnly
 	if !st.Up {
 		c.LastError = st.LastError
 	}

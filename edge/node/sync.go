@@ -60,13 +60,13 @@ func (n *Node) openCloud(ctx context.Context) error {
 		dir = filepath.Dir(path)
 	}
 	sendBy, secret, merge := map[string]replica.SendBy{}, map[string]conflict.SecretFunc{}, map[string]conflict.MergeFunc{}
-	for _, a := range n.parts.Apps {
-		maps.Copy(sendBy, a.Cloud().SendBy)
-		maps.Copy(secret, a.Cloud().Secret)
-		maps.Copy(merge, a.Cloud().Merge)
+	for _, shared := range n.shared {
+		maps.Copy(sendBy, shared.SendBy)
+		maps.Copy(secret, shared.Secret)
+		maps.Copy(merge, shared.Merge)
 	}
 	r, err := replica.New(replica.Config{
-		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.parts.Clock, Log: n.parts.Log,
+		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.machine, Jumps: n.parts.Jumps, Log: n.parts.Log,
 		SyncTable: c.Config.SyncTable, LockTable: n.fenced(), Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
 		FencedOff: n.fencedOff, Merge: merge, Secret: secret, SendBy: sendBy,
@@ -86,8 +86,8 @@ const seldom = 15 * time.Minute
 
 // pollRules returns what the node polls, and how often.
 func (n *Node) pollRules(every *CloudPollConfig) (rules []feed.Rule) {
-	for _, a := range n.parts.Apps {
-		for _, r := range a.Cloud().Reads {
+	for _, shared := range n.shared {
+		for _, r := range shared.Reads {
 			paces := map[app.Pace]time.Duration{app.Slow: every.Tables, app.Live: every.Live, app.Seldom: seldom, app.Minute: time.Minute}
 			rule := feed.Rule{Table: r.Table, Every: paces[r.Every]}
 			if r.Partitions != nil {
