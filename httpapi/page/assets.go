@@ -55,16 +55,22 @@ func (r *Renderer) loadAssets(files fs.FS, made map[string][]byte) error {
 	return nil
 }
 
-var cssComment = regexp.MustCompile(`(?s)/\*.*?\*/\n?`)
+// What browsers do not need of style sheets and scripts: comments, indentation, and spaces after marks of a style sheet. Comments of
+// scripts take one line each, and no string in our scripts looks like one or goes over several lines.
+var (
+	cssExtra = regexp.MustCompile(`(?s)/\*.*?\*/\n?|(?m:^[ \t]+)`)
+	cssSpace = regexp.MustCompile(`([:;{}]) +`)
+	jsExtra  = regexp.MustCompile(`(?m)^[ \t]*// .*\n|^[ \t]+|[ \t]+// .*$`)
+)
 
-// newAsset returns a file as it is served, style sheets without comments. Content types that browsers insist on are set here, because
-// the machine's MIME tables may be wrong.
+// newAsset returns a file as it is served, style sheets and scripts without what browsers do not need. Content types that browsers insist
+// on are set here, because the machine's MIME tables may be wrong.
 func newAsset(name string, body []byte) Asset {
 	switch ext := path.Ext(name); ext {
 	case ".css":
-		return Asset{"text/css; charset=utf-8", cssComment.ReplaceAll(body, nil)}
+		return Asset{"text/css; charset=utf-8", cssSpace.ReplaceAll(cssExtra.ReplaceAll(body, nil), []byte("$1"))}
 	case ".js":
-		return Asset{"text/javascript; charset=utf-8", body}
+		return Asset{"text/javascript; charset=utf-8", jsExtra.ReplaceAll(body, nil)}
 	case ".svg":
 		return Asset{"image/svg+xml", body}
 	default:

@@ -2,6 +2,8 @@ package page
 
 import (
 	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,7 +36,7 @@ func TestFirstLoadOfTheKit(t *testing.T) {
 			t.Fatal(err)
 		}
 		total := len(body) + len(worker)
-		for _, name := range []string{"page.css", "kit.css", "extra.css", "page.js", "morph.js", "offline.js", "queue.js", "refresh.js", "icon.svg"} {
+		for _, name := range []string{"page.css", "kit.css", "extra.css", "page.js", "morph.js", "offline.js", "queue.js", "database.js", "request.js", "send.js", "stream.js", "times.js", "refresh.js", "icon.svg"} {
 			a, ok := r.Asset(name)
 			if !ok || !strings.Contains(string(worker), "/"+name+`"`) {
 				t.Fatalf("there is no %s, or the worker does not keep it", name)
@@ -93,6 +95,47 @@ func TestCountdown(t *testing.T) {
 	} {
 		if got := newCountdown("", now, now.Add(left), "closed").Left; got != want {
 			t.Errorf("%s: %q, want %q", left, got, want)
+		}
+	}
+}
+
+// Spaces are removed from style sheets, not from strings in them.
+func TestStyleSheetsKeepTheirStrings(t *testing.T) {
+	sheets, err := filepath.Glob("../*/assets/*.css")
+	if err != nil || len(sheets) < 5 {
+		t.Fatalf("%d style sheets, %v", len(sheets), err)
+	}
+	quoted := regexp.MustCompile(`"[^"\n]*"`)
+	for _, name := range append(sheets, "../cricket/page/assets/match.css", "../cricket/page/assets/staff.css") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range quoted.FindAll(cssExtra.ReplaceAll(text, nil), -1) {
+			if cssSpace.Match(s) {
+				t.Errorf("%s: the string %s would lose a space", name, s)
+			}
+		}
+	}
+}
+
+// What is removed from a script is a comment, not a part of a string: before it, quotes and backticks are in pairs. No string goes over
+// several lines, whose indentation would be lost.
+func TestScriptsLoseOnlyComments(t *testing.T) {
+	scripts, err := filepath.Glob("../*/assets/*.js")
+	if err != nil || len(scripts) < 10 {
+		t.Fatalf("%d scripts, %v", len(scripts), err)
+	}
+	for _, name := range scripts {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			code := jsExtra.ReplaceAllString(line, "")
+			if strings.Count(code, "`")%2 != 0 || strings.Count(code, `"`)%2 != 0 {
+				t.Errorf("%s: a string is cut, or goes over several lines: %s", name, line)
+			}
 		}
 	}
 }

@@ -4,7 +4,40 @@ package page
 type OperatorInput struct {
 	At       string   // the node's time of day
 	Problems []string // in plain words, worst first; none: all is well
+	Damages  []DamageForm
+	Counted  []Counted // about rows that applications count
 	Tables   []Table
+}
+
+// DamageForm is the form with which an admin says that a damage of the database was read.
+type DamageForm struct {
+	ID    int64
+	Found string // when
+}
+
+// Counted is a line about rows that an application counts.
+type Counted struct {
+	Text string
+	Href string // of the page on which they can be recounted; empty: none
+}
+
+// RecountInput is the content of the page that shows differences before they are recounted.
+type RecountInput struct {
+	Action string // address of the form
+	Title  string // of the application
+	Name   string // of the kind of rows
+	Seen   string
+	Rows   []RecountRow
+	More   int
+	Held   []string // sentences
+}
+
+// RecountRow is a row as it is, and as the node counts it.
+type RecountRow struct{ Row, Is, Shall string }
+
+// Recount renders the page.
+func (r *Renderer) Recount(in RecountInput, nav *Nav) ([]byte, error) {
+	return r.Still("recount", "Recount", in, nav)
 }
 
 // Table is a titled table.

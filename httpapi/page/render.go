@@ -164,6 +164,15 @@ func (r *Renderer) Still(kind, title string, data any, nav *Nav) ([]byte, error)
 	return r.Framed(kind+"-page", data, Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Nav: nav})
 }
 
+// SignIn renders the sign-in page. Opened by nobody, it deletes the browser's copies of pages: somebody may just have signed out.
+func (r *Renderer) SignIn(in SignInInput) ([]byte, error) {
+	f := Frame{Title: "Sign in", Body: "signin", Styles: []string{"extra.css"}}
+	if in.Subject == "" {
+		f.Module = "signedout.js"
+	}
+	return r.Framed("signin-page", in, f)
+}
+
 // Notice renders a page with a short message, such as "not found".
 func (r *Renderer) Notice(title, text string) ([]byte, error) {
 	if text != "" {

@@ -1,8 +1,10 @@
 package page
 
 import (
+	"bytes"
 	_ "embed" // the worker's script
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,6 +31,11 @@ func (r *Renderer) Worker(scope, release string) ([]byte, error) {
 		}
 		out = fmt.Appendf(out, "const %s = %s;\n", line.name, value)
 	}
+	functions, ok := r.assets["request.js"]
+	if !ok {
+		return nil, errors.New("worker: there is no request.js")
+	}
+	out = append(out, bytes.ReplaceAll(functions.Body, []byte("\nexport "), []byte("\n"))...) // a classic script: not all browsers have modules here
 	return append(out, workerScript...), nil
 }
 

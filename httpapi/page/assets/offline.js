@@ -2,6 +2,7 @@
 // the page's content is and what waits. A form with data-queue sends its fields, or the text of its file, through the queue. A script of
 // the application imports queue for other writes.
 import { Queue } from "./queue.js";
+import { countDown, localTimes } from "./times.js";
 
 const root = document.documentElement;
 const { scope, reader } = root.dataset;
@@ -9,6 +10,7 @@ const line = document.getElementById("waiting");
 const say = line.querySelector(".waiting__say");
 const note = line.querySelector(".waiting__note");
 const list = line.querySelector(".waiting__list");
+const held = line.querySelector(".waiting__held");
 const row = document.getElementById("waiting-row").content;
 
 export const queue = new Queue(scope, reader);
@@ -102,9 +104,12 @@ function tell(text) {
 list.addEventListener("click", async (e) => {
   const n = Number(e.target.closest("li")?.dataset.n);
   tell("");
-  if (e.target.closest("[data-retry]")) await queue.retry(n);
-  if (e.target.closest("[data-discard]") && !(await queue.discard(n))) tell("It may have reached the node already, so it can no longer be discarded.");
+  if (e.target.closest("[data-retry]") && !(await queue.retry(n))) tell("It cannot be sent again now, because this browser cannot store that.");
+  if (e.target.closest("[data-discard]") && !(await queue.discard(n))) {
+    tell(queue.trouble ? "It cannot be discarded now, because this browser cannot store that." : "It may have reached the node already, so it can no longer be discarded.");
+  }
 });
+held.addEventListener("click", () => queue.sendHeld());
 
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
@@ -118,6 +123,8 @@ const states = { queued: "not sent", sending: "being sent", taken: "received by 
 const troubles = {
   denied: "This browser cannot store anything: what is not sent is lost when you close this page. Keep it open.",
   full: "This browser's storage is full: what is not sent is lost when you close this page. Keep it open.",
+  closed: "This browser has closed its storage. It is being opened again: keep this page open.",
+  lost: "This browser has closed its storage and does not open it again: close this page and open it again.",
 };
 
 // sentences returns the text of the status line, worst first; empty if the line is not needed.
@@ -145,6 +152,9 @@ function draw() {
   line.classList.toggle("waiting--bad", Boolean(problem || link.lost || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
   set(say, said.join(" "));
   const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is unreachable: keep it open."];
+  const waits = queue.trouble === "lost" ? queue.held.filter((e) => e.reader === reader && !e.outOfOrder).length : 0;
+  if (waits) notes.push(`${plural(waits, "entry is", "entries are")} only on this page: send ${waits === 1 ? "it" : "them"} first. The node receives ${waits === 1 ? "it" : "them"} before what this browser has stored.`);
+  held.hidden = waits === 0;
   set(note, notes.filter(Boolean).join(" "));
   note.hidden = note.textContent === "";
   const shown = queue.entries.filter((e) => e.reader === reader).slice(0, 50);
@@ -155,7 +165,7 @@ function draw() {
     li.dataset.n = e.n;
     li.dataset.state = e.state;
     set(li.querySelector(".waits__what"), e.what || e.path);
-    set(li.querySelector(".waits__state"), `${states[e.state]}, ${age(Date.now() - e.at)} ago`);
+    set(li.querySelector(".waits__state"), `${states[e.state]}${e.outOfOrder ? ", out of order" : ""}, ${age(Date.now() - e.at)} ago`);
     set(li.querySelector(".waits__words"), e.words);
     li.querySelector("[data-retry]").hidden = e.state !== "refused";
     li.querySelector("[data-discard]").hidden = e.state !== "refused" && (e.state !== "queued" || e.tried);
@@ -184,6 +194,7 @@ setInterval(() => {
 document.addEventListener("touchline:link", (e) => {
   e.preventDefault();
   if (link.lost && !e.detail.lost) queue.hurry();
+  else if (e.detail.quiet < 2000) queue.heard();
   link = e.detail;
 });
 document.addEventListener("visibilitychange", () => document.hidden || queue.hurry());
@@ -208,22 +219,13 @@ document.addEventListener("touchline:version", (e) => {
   queue.ready.then(renew);
 });
 
-// Countdowns run by the node's clock.
-function tick() {
-  for (const el of document.querySelectorAll("time[data-countdown]")) {
-    const s = Math.ceil((Date.parse(el.dateTime) - nodeNow()) / 1000); // rounded up, so that it ends on time
-    const two = (n) => String(n).padStart(2, "0");
-    set(el, s <= 0 ? el.dataset.countdown : `${s >= 3600 ? `${Math.floor(s / 3600)}:${two(Math.floor(s / 60) % 60)}` : Math.floor(s / 60)}:${two(s % 60)}`);
-  }
-}
-// Other times are shown in the reader's time zone.
-function local() {
-  for (const el of document.querySelectorAll("time[data-local]")) {
-    set(el, new Date(el.dateTime).toLocaleString([], { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" }));
-  }
-}
-
-document.addEventListener("touchline:refreshed", () => { tick(); local(); });
-tick();
-local();
-setInterval(tick, 1000);
+// Countdowns run by the node's clock. Other times are shown in the reader's time zone.
+const count = () => countDown(nodeNow());
+document.addEventListener("touchline:refreshed", () => {
+  count();
+  localTimes();
+  queue.heard();
+});
+count();
+localTimes();
+setInterval(count, 1000);

@@ -1,47 +1,29 @@
-// Keeps the page up to date: one EventSource delivers the parts that changed.
+// Keeps the page up to date: its stream delivers the parts that changed.
 import { morph } from "./morph.js";
+import { request } from "./request.js";
+import { Stream } from "./stream.js";
 
 const root = document.documentElement;
-const lost = document.getElementById("link");
-const patience = 8000; // ms; the node sends something at least every two seconds
 
-let last = performance.now();
-let heard = false; // since the page was opened
 let seen = new Set(keys());
-let dropped = false;
-let source = connect(root.dataset.stream);
 
-function connect(address) {
-  const es = new EventSource(address);
-  es.addEventListener("parts", (e) => {
-    alive();
+new Stream(root.dataset.stream, {
+  parts(e) {
     const { title, parts } = JSON.parse(e.data);
     if (document.title !== title) document.title = title;
     for (const { id, html } of parts) apply(id, html);
     for (const { id } of parts) document.querySelectorAll(`[data-part="${id}"] details[data-lazy][open]`).forEach(fill);
     announce();
-  });
-  es.addEventListener("tick", alive);
-  es.addEventListener("gone", () => location.reload());
-  es.addEventListener("version", (e) => renew(JSON.parse(e.data).version));
-  es.addEventListener("error", () => {
-    showLink();
-    // EventSource reconnects by itself after a broken connection, but not after an answer that is not a stream.
-    if (es.readyState === EventSource.CLOSED) setTimeout(again, 3000);
-  });
-  return es;
-}
+  },
+  gone: () => location.reload(),
+  version: (e) => renew(JSON.parse(e.data).version),
+}, { refused });
 
-// Reconnects without "have": the page's parts are newer by now. A reader who is no longer signed in is redirected to sign in.
-async function again() {
-  const page = await fetch(location.href, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
-  if (page && page.type === "opaqueredirect") return location.reload();
-  const url = new URL(root.dataset.stream, location.href);
-  url.searchParams.delete("have");
-  source = connect(url);
+// A reader who is no longer signed in is redirected to sign in.
+async function refused() {
+  const page = await request(location.href, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
+  if (page?.type === "opaqueredirect") location.reload();
 }
-
-setInterval(showLink, 1000);
 
 // Reloads the page for another version of the node, once per version, because the page may be an older copy. A script of the page may
 // postpone it.
@@ -85,32 +67,13 @@ function announce() {
   if (quiet.length) document.getElementById("say").textContent = quiet.slice(0, 2).join(". ");
 }
 
-function alive() {
-  last = performance.now();
-  heard = true;
-  if (dropped) showLink();
-}
-
-// Shows that the connection is lost, and how old the figures are.
-function showLink() {
-  const quiet = performance.now() - last;
-  dropped = quiet > patience || source.readyState === EventSource.CLOSED;
-  root.classList.toggle("is-lost", dropped);
-  const detail = { lost: dropped, quiet, heard };
-  lost.hidden = !document.dispatchEvent(new CustomEvent("touchline:link", { cancelable: true, detail })) || !dropped;
-  if (lost.hidden) return;
-  const s = Math.round(quiet / 1000);
-  const age = s < 120 ? `${s} s` : `${Math.round(s / 60)} min`;
-  lost.lastElementChild.textContent = `No connection to the node. These figures are ${age} old.`;
-}
-
 // Long content is fetched when it is unfolded. Without scripts there is a link in its place.
 document.addEventListener("toggle", (e) => {
   if (e.target.matches("details[data-lazy][open]")) fill(e.target);
 }, true);
 
 async function fill(el) {
-  const answer = await fetch(el.dataset.lazy, { headers: { Accept: "text/html" } }).catch(() => null);
+  const answer = await request(el.dataset.lazy, { headers: { Accept: "text/html" } }).catch(() => null);
   if (!answer || !answer.ok) return; // keep the link, or the previous content
   const next = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-overs]");
   const body = el.querySelector(".more__body");

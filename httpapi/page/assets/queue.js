@@ -1,82 +1,82 @@
 // The queue of writes that the node has not confirmed. A write is stored in IndexedDB before it is sent, until it has arrived for good:
 // in the cloud, if the node has one. One write is in flight at a time, oldest first, across all tabs. See DESIGN.md in httpapi/page.
 
+import { Database } from "./database.js";
+import { askFor, isThere, send } from "./send.js";
+
 const most = 500; // writes in the queue
 const mostBytes = 16 << 10; // of one body
-const within = 15000; // ms until a request times out
 const steps = [1, 2, 4, 8, 16, 30]; // seconds between attempts
 const loose = 2 ** 50; // numbers from here on are writes only in this page's memory
+const patience = 30000; // ms to wait for a tab that does nothing with its turn
+const soon = 2000; // ms between attempts while the node is heard of
+const reopening = 60000; // ms in which a lost database may be opened again
 
 // Queue raises "change" when entries, trouble or signedOut change. An entry is {n, key, at, reader, method, path, type, body, what,
-// until, state, words, node, seq}; its state is queued, sending, taken or refused.
+// until, state, words, node, seq, outOfOrder}; its state is queued, sending, taken or refused.
 export class Queue extends EventTarget {
   entries = []; // in order, including other readers'
-  trouble = ""; // why nothing can be stored: "denied", "full"
+  trouble = ""; // why something cannot be stored: "denied", "full", "closed", or "lost" if it has been closed for a minute
   signedOut = false; // the reader must sign in before writes can be sent
-  #db = null;
-  #held = new Map(); // entries that could not be stored, or only in an older state
+  #stored = []; // entries in the database, as last seen
+  #states = new Map(); // by key: states of stored entries that could not be stored; null: the entry is to be deleted
+  #held = []; // entries that could not be stored, in order
+  #database; #id = null; #number = loose; #storing = Promise.resolve();
   #scope; #reader; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
+  #away = false; #triedAt = 0; #heardAt = 0; // the last attempt had no answer; when it was; when another tab was last heard
 
   constructor(scope, reader) {
     super();
     this.#scope = "touchline " + scope;
     this.#reader = reader;
+    this.#database = new Database(this.#scope);
     this.#channel = new BroadcastChannel(this.#scope);
-    this.#channel.onmessage = () => this.#load();
-    this.ready = this.#open();
-  }
-
-  async #open() {
-    try {
-      this.#db = await asked(indexedDB.open(this.#scope, 1), (db) => db.createObjectStore("writes", { keyPath: "n", autoIncrement: true }));
-      this.#db.onclose = () => this.#without("denied");
-    } catch (err) {
-      this.trouble = err?.name === "QuotaExceededError" ? "full" : "denied";
-    }
-    await this.#load();
-    this.pump();
-  }
-
-  #without(trouble) {
-    this.trouble = trouble;
-    if (trouble === "denied") this.#db = null;
-    this.#load();
+    this.#channel.onmessage = ({ data }) => this.#hear(data);
+    this.ready = this.#load();
+    this.ready.then(() => this.pump());
   }
 
   // add queues a write made now: {path, body, method, what, until, key}. body is sent as JSON, or as CSV if it is a string. what
   // describes the write; until is the time by this device's clock after which it must not be sent for the first time. It returns when
   // the write is stored.
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid() }) {
+    const at = Date.now();
     await this.ready;
     const [type, text] = typeof body === "string" ? ["text/csv", body] : ["application/json", JSON.stringify(body)];
-    const entry = { key, at: Date.now(), reader: this.#reader, method, path, type, body: text, what, until, state: "queued", words: "" };
+    const entry = { key, at, reader: this.#reader, method, path, type, body: text, what, until, state: "queued", words: "" };
     if (entry.body.length > mostBytes) throw new Error("This is too long to be sent: shorten it.");
     if (this.entries.length >= most) throw new Error(`${most} entries are waiting to be sent already: connect to the node before you add more.`);
-    try {
-      if (!this.#db) throw new DOMException("", "InvalidStateError");
-      await this.#in("readwrite", (writes) => writes.add(entry));
-      this.trouble = "";
-      navigator.storage?.persist?.();
-    } catch (err) {
-      entry.n = loose + entry.at * 100 + this.#held.size;
-      this.#held.set(entry.n, entry);
-      this.trouble = err.name === "QuotaExceededError" ? "full" : "denied";
-    }
-    await this.#changed();
+    await this.#inTurn(() => this.#store([entry]));
+    if (!this.trouble) navigator.storage?.persist?.();
+    this.#channel.postMessage({ key: entry.key });
     this.#tries = 0;
     this.pump();
     return entry;
   }
 
-  // discard removes an entry that was not sent, or was refused. It reports whether that was possible.
+  // discard removes an entry that was not sent, or was refused. It reports whether that was possible: while the database is closed it is
+  // not, because another tab may send the entry.
   async discard(n) {
-    const done = await this.#change(n, (e) => (e.state === "refused" || (e.state === "queued" && !e.tried) ? null : e));
+    const done = await this.#change(this.#numbered(n), (e) => (e.state === "refused" || (e.state === "queued" && !e.tried) ? null : e), true);
     return done === null;
   }
 
-  // retry queues a refused entry again.
+  // retry queues a refused entry again. It reports whether that could be stored: otherwise a later page would call it refused, although it
+  // may have been accepted.
   async retry(n) {
-    await this.#change(n, (e) => ({ ...e, state: e.state === "refused" ? "queued" : e.state, words: "" }));
+    const now = await this.#change(this.#numbered(n), (e) => ({ ...e, state: e.state === "refused" ? "queued" : e.state, words: "" }), true);
+    this.pump();
+    return Boolean(now);
+  }
+
+  // held lists the entries that are only in this page's memory.
+  get held() {
+    return [...this.#held];
+  }
+
+  // sendHeld sends what is only in this page's memory, although the stored entries before it cannot be read.
+  async sendHeld() {
+    for (const e of this.#held) await this.#change(e, (e) => ({ ...e, outOfOrder: true }));
     this.pump();
   }
 
@@ -92,7 +92,7 @@ export class Queue extends EventTarget {
     while (this.#again) {
       this.#again = false;
       clearTimeout(this.#timer);
-      const later = await alone(this.#scope, () => this.#drain()).catch(() => steps.at(-1));
+      const later = await this.#alone((turn) => this.#drain(turn)).catch(() => steps.at(-1));
       if (later) this.#timer = setTimeout(() => this.pump(), later * 1000 * (0.8 + 0.4 * Math.random()));
     }
     this.#turn = null;
@@ -104,34 +104,85 @@ export class Queue extends EventTarget {
     if (this.entries.length) this.pump();
   }
 
+  // heard must be called when the node gave a sign of life: an attempt that had no answer is repeated.
+  heard() {
+    if (this.#away && performance.now() - this.#triedAt > soon) this.hurry();
+  }
+
+  // Runs work while no other tab does. Without a secure context or storage there are no locks: two tabs may then send the same write twice,
+  // and the node recognizes it by its key. A browser may freeze the tab whose turn it is: a visible one takes its turn when it has heard
+  // nothing of other tabs for 30 s.
+  async #alone(work) {
+    const turn = { begun: false, over: false };
+    const once = () => {
+      turn.begun = true;
+      return work(turn);
+    };
+    if (!navigator.locks) return once();
+    const asked = performance.now();
+    const stop = new AbortController();
+    const watch = setInterval(() => {
+      const quiet = performance.now() - Math.max(asked, this.#heardAt);
+      if (!turn.begun && quiet > patience && !globalThis.document?.hidden) stop.abort(new DOMException("Nobody uses the lock.", "TimeoutError"));
+    }, 1000);
+    try {
+      return await navigator.locks.request(this.#scope, { signal: stop.signal }, once);
+    } catch (err) {
+      if (turn.begun) { // another tab has stolen the lock
+        turn.over = true;
+        throw err;
+      }
+      return await (stop.signal.aborted ? navigator.locks.request(this.#scope, { steal: true }, once) : once());
+    } finally {
+      clearInterval(watch);
+    }
+  }
+
   // Returns after how many seconds to continue; 0: nothing to do.
-  async #drain() {
+  async #drain(turn) {
     let there = false;
     for (;;) {
       await this.#load();
-      const e = this.entries.find((e) => e.reader === this.#reader && (e.state === "queued" || e.state === "sending"));
+      if (turn.over) return steps.at(-1);
+      const e = this.entries.find((e) => this.#sendable(e));
       if (!e) break;
       if (e.until && !e.tried && Date.now() > e.until) {
-        await this.#change(e.n, (e) => ({ ...e, state: "refused", words: "Not sent: it was too late." }));
+        await this.#change(e, (e) => ({ ...e, state: "refused", words: "Not sent: it was too late." }));
         continue;
       }
+      this.#triedAt = performance.now();
       there ||= await isThere();
+      this.#away = !there;
       if (!there) return this.#later(0); // an entry that was not sent can still be discarded
-      await this.#change(e.n, (e) => ({ ...e, state: "sending", tried: true }));
-      const got = await send(e);
+      const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true }));
+      if (!now || !this.#sendable(now)) continue; // it was discarded meanwhile, or sent by another tab, or the database was closed
+      const got = await send(now);
       this.signedOut = got.signIn || false;
-      await this.#change(e.n, (e) => (got.done ? null : { ...e, ...got.next }));
+      this.#away = got.away || false;
+      await this.#change(now, (e) => (got.done ? null : { ...e, ...got.next }));
       if (got.later !== undefined) return this.#later(got.later);
       this.#tries = 0;
     }
-    return this.#confirm();
+    const later = await this.#confirm();
+    if (this.#closed()) return Math.min(2, later || 2); // the database is opened again
+    return later || (this.trouble === "full" ? steps.at(-1) : 0);
+  }
+
+  // While the database is closed, entries that cannot be read may come before those in memory: only the reader can say to send these.
+  #sendable(e) {
+    const waits = e.reader === this.#reader && (e.state === "queued" || e.state === "sending");
+    return waits && (!this.#closed() || e.outOfOrder);
+  }
+
+  #closed() {
+    return this.trouble === "closed" || this.trouble === "lost";
   }
 
   // Asks about the entries that the node has taken.
   async #confirm() {
     for (const e of this.entries.filter((e) => e.reader === this.#reader && e.state === "taken")) {
-      const got = await ask(e);
-      if (got.next || got.done) await this.#change(e.n, (e) => (got.done ? null : { ...e, ...got.next }));
+      const got = await askFor(e);
+      if (got.next || got.done) await this.#change(e, (e) => (got.done ? null : { ...e, ...got.next }));
       if (got.next?.state === "queued") return 0.1; // another node: send it again with its key
       if (!got.done && !got.next) return this.#later(2);
     }
@@ -142,134 +193,176 @@ export class Queue extends EventTarget {
     return Math.max(atLeast, steps[Math.min(this.#tries++, steps.length - 1)]);
   }
 
-  async #in(mode, work) {
-    const t = this.#db.transaction("writes", mode, { durability: "strict" });
-    const got = work(t.objectStore("writes"));
-    await new Promise((ok, no) => {
-      t.oncomplete = ok;
-      t.onabort = () => no(t.error ?? got?.error);
-    });
-    return got?.result;
+  #numbered(n) {
+    return this.entries.find((e) => e.n === n);
   }
 
-  async #load() {
-    let kept = [];
+  // The database is used for one thing at a time, so that entries are stored in the order of their taps.
+  #inTurn(work) {
+    const done = this.#storing.then(work);
+    this.#storing = done.catch(() => {});
+    return done;
+  }
+
+  #load() {
+    return this.#inTurn(() => this.#read());
+  }
+
+  async #read() {
+    let id = null;
     try {
-      if (this.#db) kept = await this.#in("readonly", (writes) => writes.getAll());
-    } catch {
-      this.#db = null;
-      this.trouble = "denied";
+      if (this.#held.length || this.#states.size) return await this.#store([]);
+      const stored = await this.#database.run("readonly", (writes, now) => {
+        id = now;
+        return writes.getAll();
+      });
+      if (this.#emptied(id)) return await this.#store([]);
+      this.#id = id;
+      this.#stored = stored;
+      this.trouble = "";
+    } catch (err) {
+      this.#failed(err);
     }
-    this.entries = [...kept.map((e) => this.#held.get(e.n) ?? e), ...[...this.#held.values()].filter((e) => e.n >= loose)];
+    return this.#show();
+  }
+
+  // A database with another id is a new one: the browser has emptied the storage.
+  #emptied(id) {
+    return this.#id !== null && this.#id !== id;
+  }
+
+  // Stores new entries, after everything that was not stored until now: entries in memory, states, and what an emptied database lacks. What
+  // cannot be stored stays in memory.
+  async #store(fresh) {
+    const late = [...this.#held, ...fresh];
+    let id, there, stored;
+    try {
+      await this.#database.run("readwrite", (writes, now) => {
+        id = now;
+        const request = writes.getAll();
+        request.onsuccess = () => {
+          there = request.result;
+          stored = complete(writes, there, this.#emptied(id) ? this.#stored : [], this.#states, late);
+        };
+        return request;
+      });
+      this.#id = id;
+      this.#stored = stored.sort((a, b) => a.n - b.n);
+      this.#states.clear();
+      this.#held = [];
+      this.trouble = "";
+    } catch (err) {
+      for (const e of fresh) this.#held.push(Object.assign(e, { n: this.#number++ }));
+      if (there && !this.#emptied(id)) [this.#id, this.#stored] = [id, there];
+      this.#failed(err);
+    }
+    this.#show();
+  }
+
+  #failed(err) {
+    const { opened, lostAt } = this.#database;
+    if (err?.name === "QuotaExceededError") this.trouble = "full";
+    else if (!opened) this.trouble = "denied";
+    else this.trouble = lostAt && performance.now() - lostAt > reopening ? "lost" : "closed";
+  }
+
+  #show() {
+    const now = (e) => {
+      const state = this.#states.get(e.key);
+      return state ? { ...state, n: e.n } : state === undefined && e;
+    };
+    this.entries = [...this.#stored.map(now).filter(Boolean), ...this.#held];
     this.dispatchEvent(new Event("change"));
   }
 
-  async #changed() {
-    this.#channel.postMessage("changed");
-    await this.#load();
+  // Replaces the current state of an entry by to(state); null deletes it. It returns the new state; undefined: there is no such entry any
+  // more. A state that cannot be stored is kept in memory, unless it must be stored: then nothing changes, and it returns undefined.
+  async #change(entry, to, mustStore = false) {
+    if (!entry) return undefined;
+    const now = await this.#inTurn(() => this.#replace(entry, to, mustStore));
+    this.#channel.postMessage({ key: entry.key, gone: now === null, unsaved: this.#states.get(entry.key) });
+    return now;
   }
 
-  // Replaces the current state of an entry by to(state); null deletes it. A state that cannot be stored is kept in memory, and sent all
-  // the same.
-  async #change(n, to) {
+  // Another tab has changed an entry. One that it has removed is not put back if the storage is emptied, and a state that it could not
+  // store counts here too.
+  #hear({ key, gone, unsaved }) {
+    this.#heardAt = performance.now();
+    if (gone) this.#stored = this.#stored.filter((e) => e.key !== key);
+    if (unsaved) this.#states.set(key, unsaved);
+    else this.#states.delete(key);
+    this.#load().then(() => { if (this.#closed()) this.pump(); });
+  }
+
+  async #replace({ key }, to, mustStore) {
     let now;
-    if (n >= loose) {
-      const was = this.#held.get(n);
-      now = was && to(was);
-      if (now) this.#held.set(n, now);
-      else this.#held.delete(n);
-    } else {
-      await this.#in("readwrite", (writes) => {
-        writes.get(n).onsuccess = ({ target }) => {
-          const was = target.result && (this.#held.get(n) ?? target.result);
-          if (!was) return;
-          now = to(was);
-          if (now) writes.put(now);
-          else writes.delete(n);
-        };
-      }).then(() => this.#held.delete(n), (err) => {
-        if (!now || err?.name !== "QuotaExceededError") throw err;
-        this.#held.set(n, now);
-        this.trouble = "full";
-      });
+    const i = this.#held.findIndex((e) => e.key === key);
+    if (i >= 0) {
+      now = to(this.#held[i]);
+      this.#held.splice(i, 1, ...(now ? [now] : []));
+      await this.#read();
+      return now;
     }
-    await this.#changed();
+    const known = this.entries.find((e) => e.key === key);
+    if (!known) return undefined;
+    const was = this.#states.get(key);
+    let id = this.#id;
+    try {
+      await this.#database.run("readwrite", (writes, at) => {
+        id = at;
+        now = undefined;
+        const request = writes.get(known.n);
+        request.onsuccess = () => {
+          if (request.result?.key !== key) return;
+          now = to(was ?? request.result);
+          if (now) writes.put({ ...now, n: known.n }); // an emptied storage may have given it another number
+          else writes.delete(known.n);
+        };
+        return request;
+      });
+      this.#states.delete(key);
+    } catch (err) {
+      now = mustStore ? undefined : to(known);
+      if (now !== undefined) this.#states.set(key, now);
+      this.#failed(err);
+    }
+    if (this.#emptied(id)) { // the entry is put back, with its new state if that may be in memory alone
+      now = mustStore ? undefined : to(known);
+      if (now !== undefined) this.#states.set(key, now);
+    }
+    await this.#read();
     return now;
   }
 }
 
-// Converts an IndexedDB request to a promise.
-function asked(request, upgrade) {
-  return new Promise((ok, no) => {
-    request.onupgradeneeded = () => upgrade(request.result);
-    request.onsuccess = () => ok(request.result);
-    request.onerror = request.onblocked = () => no(request.error);
-  });
-}
-
-// Runs work while no other tab does. Without a secure context or storage there are no locks: two tabs may then send the same write
-// twice, and the node recognizes it by its key.
-async function alone(name, work) {
-  let begun = false;
-  const once = () => {
-    begun = true;
-    return work();
+// Writes what a database lacks, and returns its entries, in no order. An entry that is there already, by its key, is not stored twice: an
+// earlier transaction may have taken effect although it failed.
+function complete(writes, there, emptied, states, late) {
+  const entries = new Map(there.map((e) => [e.key, e]));
+  const taken = new Set(there.map((e) => e.n));
+  const free = !emptied.some((e) => taken.has(e.n)); // otherwise all get new numbers, in their order
+  const add = ({ n, ...entry }) => {
+    if (n < loose && free) entry.n = n;
+    entries.set(entry.key, entry);
+    writes.add(entry).onsuccess = ({ target }) => { entry.n = target.result; };
   };
-  try {
-    if (navigator.locks) return await navigator.locks.request(name, once);
-  } catch (err) {
-    if (begun) throw err;
+  for (const [key, now] of states) {
+    const old = entries.get(key);
+    if (!old) continue; // another tab has removed it
+    if (now) {
+      entries.set(key, { ...now, n: old.n });
+      writes.put(entries.get(key));
+    } else {
+      entries.delete(key);
+      writes.delete(old.n);
+    }
   }
-  return once();
-}
-
-async function isThere() {
-  const answer = await fetch("/livez", { cache: "no-store", signal: AbortSignal.timeout(within) }).catch(() => null);
-  return answer?.ok ?? false;
-}
-
-// Sends one entry. Returns done, or the next state; later is the minimum number of seconds before another attempt.
-async function send(e) {
-  let answer;
-  try {
-    answer = await fetch(e.path, {
-      method: e.method, body: e.body, redirect: "error", cache: "no-store", signal: AbortSignal.timeout(within),
-      headers: {
-        "Content-Type": e.type ?? "application/json", "Idempotency-Key": e.key, Prefer: "wait=0",
-        "Touchline-Occurred-Ago": ((Date.now() - e.at) / 1000).toFixed(1),
-      },
-    });
-  } catch {
-    return { later: 0, next: { state: "queued" } };
+  for (const e of emptied) {
+    const now = states.has(e.key) ? states.get(e.key) : e;
+    if (now && !entries.has(e.key)) add(now);
   }
-  const node = answer.headers.get("Touchline-Node");
-  const cloud = answer.headers.get("Touchline-Cloud");
-  const again = [408, 425, 429, 502, 503, 504].includes(answer.status) || (answer.status === 500 && (e.failed ?? 0) < steps.length);
-  if (answer.status === 401) return { later: 30, signIn: true, next: { state: "queued" } };
-  if (!node || again) { // without the header, a proxy has answered
-    return { later: Number(answer.headers.get("Retry-After")) || 0, next: { state: "queued", failed: (e.failed ?? 0) + (answer.status === 500) } };
-  }
-  if (!answer.ok) return { next: { state: "refused", words: await wordsOf(answer), failed: 0 } };
-  if (cloud !== "waiting") return { done: true };
-  return { next: { state: "taken", node, seq: answer.headers.get("Touchline-Seq") } };
-}
-
-// Asks what became of a taken entry. An empty result: not known yet.
-async function ask(e) {
-  const answer = await fetch(`/_/writes/${e.node}/${e.seq}`, { cache: "no-store", signal: AbortSignal.timeout(within) }).catch(() => null);
-  if (!answer?.headers.get("Touchline-Node")) return {};
-  if (answer.status === 404) return { next: { state: "queued" } };
-  if (answer.status === 409) return { next: { state: "refused", words: await wordsOf(answer) } };
-  return { done: answer.ok && answer.headers.get("Touchline-Cloud") !== "waiting" };
-}
-
-// Returns the text of an error in any of the applications' formats.
-async function wordsOf(answer) {
-  const said = await answer.json().catch(() => ({}));
-  const error = typeof said.error === "object" && said.error ? said.error : said;
-  const detail = (error.details ?? error.errors ?? [])[0];
-  const words = error.message ?? error.detail ?? (typeof said.error === "string" ? said.error : "");
-  return [words || `The node refused it (${answer.status}).`, detail && `${detail.field}: ${detail.message}`].filter(Boolean).join(" ");
+  for (const e of late) if (!entries.has(e.key)) add(e);
+  return [...entries.values()];
 }
 
 // ulid returns a key that sorts by time.

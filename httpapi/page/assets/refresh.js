@@ -2,6 +2,8 @@
 // forms, but does not update. A part can name a stream with its kinds of events (data-follow): it is then refreshed at such events, and
 // otherwise rarely. Without the stream it is refreshed as often as others.
 import { morph } from "./morph.js";
+import { request } from "./request.js";
+import { Stream } from "./stream.js";
 
 const often = 2000, seldom = 30000;
 let every = often;
@@ -19,19 +21,34 @@ document.addEventListener("touchline:sent", () => { // a write has arrived: show
 });
 
 const [address, ...kinds] = document.querySelector("[data-follow]")?.dataset.follow.split(" ") ?? [];
+const look = (wait) => {
+  clearTimeout(timer);
+  timer = setTimeout(refresh, wait);
+};
 if (address) {
-  const stream = new EventSource(address);
-  const look = (wait) => {
-    clearTimeout(timer);
-    timer = setTimeout(refresh, wait);
-  };
-  stream.onopen = () => look(every = seldom);
-  stream.onerror = () => look(every = often);
-  for (const kind of kinds) stream.addEventListener(kind, () => look(100)); // events close together cause one refresh
+  new Stream(address, Object.fromEntries(kinds.map((kind) => [kind, () => look(100)])), { // events close together cause one refresh
+    opened(again) {
+      every = seldom;
+      look(again ? 100 : every); // events may have been missed
+    },
+    broken: () => look(every = often),
+  });
 }
 
-// One request runs at a time, so that later answers are newer. "touchline:refreshed" has the time of the request.
-let running = false;
+// A page that becomes visible shows the present state at once. What a frozen page has asked for may never be answered.
+function wake() {
+  running = 0;
+  clearTimeout(timer);
+  refresh(again || "default");
+}
+document.addEventListener("visibilitychange", () => { if (!document.hidden) wake(); });
+addEventListener("pageshow", (e) => { if (e.persisted) wake(); });
+addEventListener("online", wake);
+
+// One request runs at a time, so that later answers are newer; the answer of one that was given up is not shown. "touchline:refreshed" has
+// the time of the request.
+let running = 0; // number of the running request; 0: none
+let last = 0;
 let again = ""; // cache mode of a pending further request
 
 async function refresh(cache = "default") {
@@ -39,24 +56,26 @@ async function refresh(cache = "default") {
     again = cache;
     return;
   }
-  running = true;
+  const number = running = ++last;
   again = "";
   const asked = Date.now();
   try {
     if (!idle(cache === "reload") || !document.querySelector("[data-refresh]")) return;
-    const answer = await fetch(location.pathname + location.search, { cache, headers: { Accept: "text/html" } });
-    if (!answer.ok || answer.redirected) return;
+    const answer = await request(location.pathname + location.search, { cache, headers: { Accept: "text/html" }, redirect: "manual" });
+    if (!answer.ok) return;
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
-    if (!idle(cache === "reload")) return;
+    if (running !== number || !idle(cache === "reload")) return;
     for (const old of document.querySelectorAll("[data-refresh]")) {
       const part = next.querySelector(`[data-refresh="${old.dataset.refresh}"]`);
       if (part) morph(old, document.importNode(part, true), () => {});
     }
     document.dispatchEvent(new CustomEvent("touchline:refreshed", { detail: { asked } }));
-  } catch { // the node is unreachable
+  } catch { // the node is unreachable, or silent
   } finally {
-    running = false;
-    clearTimeout(timer);
-    timer = again ? setTimeout(refresh, 0, again) : setTimeout(refresh, every);
+    if (running === number) {
+      running = 0;
+      clearTimeout(timer);
+      timer = again ? setTimeout(refresh, 0, again) : setTimeout(refresh, every);
+    }
   }
 }

@@ -1,4 +1,4 @@
-// Serves an application's pages while the node is unreachable. The node prepends VERSION, SCOPE and ASSETS. A node of another version
+// Serves an application's pages while the node is unreachable. The node prepends VERSION, SCOPE and ASSETS, and the functions of request.js. A node of another version
 // serves another worker, which takes over at once and has its own cache. See DESIGN.md in httpapi/page.
 
 const family = `touchline ${SCOPE} `;
@@ -22,15 +22,21 @@ self.addEventListener("fetch", (e) => {
 // Fetches the previous version's stored pages again: their copies refer to assets that no longer exist.
 async function install() {
   const cache = await caches.open(mine);
-  await cache.addAll(ASSETS);
+  await Promise.all(ASSETS.map((address) => add(cache, address)));
   for (const name of await caches.keys()) {
     if (!name.startsWith(family) || name === mine) continue;
     for (const was of await pages(await caches.open(name))) {
-      const answer = await fetch(was.url, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
+      const answer = await request(was.url, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
       if (answer?.ok) await keep(cache, was.url, answer);
     }
   }
   await self.skipWaiting();
+}
+
+async function add(cache, address) {
+  const answer = await request(address);
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  await cache.put(address, answer);
 }
 
 async function activate() {
@@ -44,12 +50,12 @@ async function activate() {
 async function begin(url) {
   const cache = await caches.open(mine);
   if (!url.startsWith(location.origin + SCOPE) || (await cache.match(url))) return;
-  const answer = await fetch(url, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
+  const answer = await request(url, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
   if (answer?.ok) await keep(cache, url, answer);
 }
 
-async function asset(request) {
-  return (await caches.match(request, { cacheName: mine })) ?? fetch(request);
+async function asset(wanted) {
+  return (await caches.match(wanted, { cacheName: mine })) ?? request(wanted);
 }
 
 async function pages(cache) {
@@ -60,7 +66,7 @@ async function pages(cache) {
 async function page(e) {
   const cache = await caches.open(mine);
   const url = e.request.url;
-  const asked = fetch(e.request).then((answer) => {
+  const asked = whole(() => fetch(e.request)).then((answer) => { // with options it would no longer be a navigation
     if ([502, 503, 504].includes(answer.status)) throw new Error("away");
     e.waitUntil(note(cache, url, answer.clone()).catch(() => {})); // without space there is no copy
     return answer;
@@ -77,7 +83,7 @@ async function page(e) {
 
 // Stores a page as it is after a write.
 async function anew(e) {
-  const answer = await fetch(e.request);
+  const answer = await request(e.request);
   const copy = answer.clone();
   e.waitUntil(caches.open(mine).then(async (cache) => (await cache.match(e.request.url)) && note(cache, e.request.url, copy)).catch(() => {}));
   return answer;

@@ -1,0 +1,51 @@
+// The caches of a device, as far as the worker uses them.
+
+const addressOf = (wanted) => new URL(wanted.url ?? wanted, "http://node.localhost:7777").href;
+
+export class Caches {
+  #all = new Map();
+
+  async open(name) {
+    if (!this.#all.has(name)) this.#all.set(name, new Cache());
+    return this.#all.get(name);
+  }
+
+  async keys() {
+    return [...this.#all.keys()];
+  }
+
+  async delete(name) {
+    return this.#all.delete(name);
+  }
+
+  async match(wanted, { cacheName } = {}) {
+    for (const [name, cache] of this.#all) {
+      const copy = (cacheName ?? name) === name && await cache.match(wanted);
+      if (copy) return copy;
+    }
+    return undefined;
+  }
+}
+
+class Cache {
+  #copies = new Map();
+
+  async put(wanted, answer) {
+    const body = new Uint8Array(await answer.arrayBuffer());
+    this.#copies.delete(addressOf(wanted)); // the newest is the last
+    this.#copies.set(addressOf(wanted), { body, status: answer.status, headers: new Headers(answer.headers) });
+  }
+
+  async match(wanted) {
+    const copy = this.#copies.get(addressOf(wanted));
+    return copy && new Response(copy.body, { status: copy.status, headers: copy.headers });
+  }
+
+  async keys() {
+    return [...this.#copies.keys()].map((url) => ({ url }));
+  }
+
+  async delete(wanted) {
+    return this.#copies.delete(addressOf(wanted));
+  }
+}

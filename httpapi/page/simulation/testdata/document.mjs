@@ -1,0 +1,47 @@
+// A document with one part that is refreshed, as far as refresh.js needs one. Its content is the text of the node's page.
+
+export class Document extends EventTarget {
+  hidden = false;
+  activeElement = null;
+  shown = []; // {at, text}: what the part has shown, and since when
+  links = []; // the details of touchline:link, when they changed
+
+  // follow is the address of a stream and the kinds of its events.
+  constructor(world, follow = "") {
+    super();
+    this.follow = follow;
+    this.part = { nodeName: "part of the page", dataset: { refresh: "part" }, replaceWith: ({ text }) => this.shown.push({ at: world.now, text }) };
+    this.documentElement = { dataset: {}, classList: { toggle() {} } };
+    this.addEventListener("touchline:link", ({ detail }) => {
+      if (this.links.at(-1)?.lost !== detail.lost) this.links.push({ at: world.now, ...detail });
+    });
+  }
+
+  get text() {
+    return this.shown.at(-1)?.text ?? "";
+  }
+
+  querySelector(selector) {
+    if (selector === "[data-follow]") return this.follow ? { dataset: { follow: this.follow } } : null;
+    return this.part;
+  }
+
+  querySelectorAll() {
+    return [this.part];
+  }
+
+  getElementById() {
+    return { lastElementChild: {} };
+  }
+
+  importNode(part) {
+    return part;
+  }
+}
+
+// The parser of answers: a part is its whole text.
+export class DOMParser {
+  parseFromString(text) {
+    return { querySelector: () => ({ nodeName: "part of an answer", text }) };
+  }
+}

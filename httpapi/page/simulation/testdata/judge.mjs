@@ -1,0 +1,176 @@
+// The judge has the true book: each tap, and what became of it. Every entry that the device has stored takes effect exactly once and in
+// order, or is listed with its reason.
+
+// page is the module of a tab: the queue, as pages have it.
+export const page = `
+import { Queue } from "./queue.js";
+globalThis.queue = new Queue("/app/-/", "reader");
+`;
+const database = "touchline /app/-/";
+
+export class Judge {
+  taps = []; // {tap, key, tab, stored, answered, discarded, retried, cleared}; stored is a number in the order of storing, 0: never
+  unknown = 0; // entries of a storage that was emptied, which no open page knew
+  #world; #node; #device;
+  #stored = 0;
+  #rows = new Map(); // what the device has stored, by key
+
+  constructor(world, node, device) {
+    this.#world = world;
+    this.#node = node;
+    this.#device = device;
+    device.database.committed = (rows) => this.#store(rows);
+    node.taking = (tap) => this.#mark(this.taps[tap - 1]);
+  }
+
+  // #mark notes that an entry took effect whose row does not say that it was sent, because the storage was full, or was emptied and another
+  // tab has put the row back. Another tab may then discard it.
+  #mark(one) {
+    const row = this.#rows.get(one.key);
+    one.unmarked = Boolean(row && !row.tried);
+    const { fired } = this.#world;
+    if (one.unmarked && !fired["the storage was full"] && !fired["the storage was emptied"]) this.#world.fail(`tap ${one.tap} was sent before it was marked`);
+  }
+
+  // watch looks on while a tab's list changes: an entry leaves it only if it took effect or was discarded.
+  watch(tab) {
+    let before = new Set();
+    tab.global.queue.addEventListener("change", () => {
+      const now = listed(tab);
+      for (const tap of before) {
+        if (!now.has(tap) && !this.#done(this.taps[tap - 1])) this.#world.fail(`tap ${tap} vanished from the list`);
+      }
+      before = now;
+    });
+  }
+
+  // discard discards an entry of a tab's list.
+  discard(tab) {
+    const e = this.#pick(tab, (e) => e.state === "queued" || e.state === "refused");
+    if (!e) return;
+    const one = this.taps.find((t) => t.key === e.key);
+    this.#world.say(`tab ${tab.number}: discard tap ${one.tap}`);
+    one.discarding++;
+    tab.global.queue.discard(e.n).then((done) => {
+      if (!tab.dead) one.discarding--; // otherwise nobody knows
+      one.discarded ||= done;
+      this.#world.say(`tap ${one.tap} ${done ? "is" : "cannot be"} discarded`);
+    });
+  }
+
+  // retry sends a refused entry again.
+  retry(tab) {
+    const e = this.#pick(tab, (e) => e.state === "refused");
+    if (!e) return;
+    const one = this.taps.find((t) => t.key === e.key);
+    this.#world.say(`tab ${tab.number}: retry tap ${one.tap}`);
+    one.retried = true;
+    tab.global.queue.retry(e.n).then((done) => { if (done) this.#node.refuses.delete(one.tap); });
+  }
+
+  #pick(tab, which) {
+    const all = tab.global.queue.entries.filter(which);
+    return all.length ? this.#world.pick(all) : null;
+  }
+
+  // empty empties the storage. What an open page lists must survive it.
+  empty() {
+    const stored = new Set(this.rows().map((row) => row.key));
+    for (const one of this.taps.filter((t) => stored.has(t.key))) {
+      one.cleared = true;
+      one.emptied = true; // a page that was frozen may put back what it knew long ago
+      one.knownBy = this.#device.tabs.filter((tab) => listed(tab).has(one.tap));
+    }
+    this.#device.database.empty();
+  }
+
+  // tap records an entry in a tab, and lets time pass until the page has it.
+  async tap(tab) {
+    const one = this.begin(tab);
+    for (let i = 0; i < 100 && !one.answered && !tab.dead; i++) await this.#world.pass(100);
+    if (!one.answered && !tab.dead) this.#world.fail(`tap ${one.tap} was not answered within 10 s`);
+    return one;
+  }
+
+  // begin records an entry in a tab.
+  begin(tab) {
+    const tap = this.taps.length + 1;
+    const one = { tap, key: `tap-${tap}`, tab, stored: 0, answered: false, discarding: 0, discarded: false, retried: false };
+    this.taps.push(one);
+    this.#world.say(`tab ${tab.number}: tap ${tap}`);
+    tab.global.queue.add({ path: "/app/taps", body: { tap }, what: `tap ${tap}`, key: one.key }).then(() => {
+      if (tab.dead) return;
+      one.answered = true;
+      if (!listed(tab).has(tap) && !this.#done(one)) this.#world.fail(`tap ${tap} is not in the list`);
+    }, (err) => {
+      if (!tab.dead) this.#world.fail(`tap ${tap} failed: ${err?.stack ?? err}`);
+    });
+    return one;
+  }
+
+  // #store numbers the entries in the order in which the device stored them.
+  #store(rows) {
+    const now = new Map(rows.map((row) => [row.key, row]));
+    for (const [key, { state }] of now) if (this.#rows.get(key)?.state !== state) this.#world.say(`stored: ${key} is ${state}`);
+    for (const key of this.#rows.keys()) if (!now.has(key)) this.#world.say(`stored: ${key} is removed`);
+    this.#rows = now;
+    for (const row of rows.sort((a, b) => a.n - b.n)) {
+      const one = this.taps.find((t) => t.key === row.key);
+      if (!one || (one.stored && !one.cleared)) continue;
+      one.cleared = false;
+      one.early = Boolean(row.tried); // it was sent from a page's memory
+      if (!this.#took(one)) one.stored = ++this.#stored;
+    }
+  }
+
+  #done(one) {
+    return one.discarded || one.discarding || this.#took(one);
+  }
+
+  #took(one) {
+    return this.#node.took.some((e) => e.tap === one.tap);
+  }
+
+  // verdict judges a world that has come to rest.
+  async verdict() {
+    const alive = this.#device.tabs.filter((tab) => !tab.dead);
+    for (const one of this.taps) this.#judge(one, alive);
+    this.#order();
+    for (const tab of alive) {
+      if (["closed", "lost", "full"].includes(tab.global.queue.trouble)) this.#world.fail(`a page says "${tab.global.queue.trouble}" although the storage works`);
+    }
+  }
+
+  #judge(one, alive) {
+    const effects = this.#node.took.filter((e) => e.tap === one.tap).length;
+    const here = alive.map((tab) => tab.global.queue.entries.find((e) => e.key === one.key)).filter(Boolean);
+    const refused = here.some((e) => e.state === "refused" && e.words);
+    const forgotten = one.cleared && !one.knownBy.some((tab) => alive.includes(tab));
+    const expected = (one.stored && !forgotten) || (one.answered && alive.includes(one.tab));
+    if (forgotten && !effects && !here.length) this.unknown++;
+    if (effects > 1) this.#world.fail(`tap ${one.tap} took effect ${effects} times`);
+    if (one.discarded && effects && !one.unmarked && !one.emptied) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
+    if (expected && !one.discarded && !one.discarding && !effects && !refused) this.#world.fail(`tap ${one.tap} is lost: ${here.map((e) => e.state).join() || "not listed"}`);
+    if (effects && here.length && !(one.emptied && one.retried)) this.#world.fail(`tap ${one.tap} has taken effect and is still ${here[0].state}`);
+  }
+
+  // #order: what a device has stored takes effect in that order, and a tab's taps in theirs.
+  #order() {
+    const took = this.#node.took.map((e) => this.taps[e.tap - 1]).filter((one) => !one.retried && !one.cleared);
+    this.#ascends(took.filter((one) => one.stored && !one.early && !one.emptied), (one) => one.stored, "stored");
+    for (const tab of new Set(took.map((one) => one.tab))) this.#ascends(took.filter((one) => one.tab === tab && !one.emptied), (one) => one.tap, "tapped");
+  }
+
+  #ascends(taps, number, how) {
+    taps.forEach((one, i) => {
+      if (i && number(taps[i - 1]) > number(one)) this.#world.fail(`tap ${one.tap} was ${how} before tap ${taps[i - 1].tap}, and took effect after it`);
+    });
+  }
+
+  // rows returns what the device has stored.
+  rows() {
+    return this.#device.database.rows(database);
+  }
+}
+
+const listed = (tab) => new Set(tab.global.queue.entries.map((e) => JSON.parse(e.body).tap));

@@ -1,0 +1,63 @@
+// The simulated node: it takes entries, each key once, and remembers the order in which they took effect.
+
+const words = "The node refused it: nobody taps nine times at once.";
+
+export class Node {
+  name = "n1";
+  took = []; // the entries in the order of their effect: {key, tap}
+  refuses = new Set(); // taps that the rules do not allow
+  trouble = 0; // the share of answers that say "later"
+  cloud = "none"; // or "waiting": entries are confirmed later
+  slow = 0.5; // the share of questions to which the cloud has no answer yet
+  taking = () => {}; // called before an entry takes effect
+  page = () => ""; // the body of a page
+  #answers = new Map(); // by key: the number of its write
+  #confirmed = new Map(); // by number: whether the cloud has it
+  #world;
+
+  constructor(world) {
+    this.#world = world;
+  }
+
+  // answer takes a request. It returns {status, headers, body}, or null if the connection ends without an answer.
+  answer(request) {
+    if (request.path === "/livez") return { body: "ok" };
+    if (request.method === "GET" && !request.path.startsWith("/_/writes/")) return { headers: { "Content-Type": "text/html" }, body: this.page() };
+    const head = { "Touchline-Node": this.name, "Content-Type": "application/json" };
+    if (this.#world.chance(this.trouble)) return this.#later(head);
+    if (request.path.startsWith("/_/writes/")) return this.#confirm(request.path, head);
+    return this.#take(request, head);
+  }
+
+  #later(head) {
+    this.#world.fire("the node was busy");
+    const kind = this.#world.pick([429, 500, 503, "proxy", "end"]);
+    if (kind === "end") return null;
+    if (kind === "proxy") return { status: 200, body: "a sign-in page of the hall" };
+    return { status: kind, headers: head, body: `{"error":"busy"}` };
+  }
+
+  #take(request, head) {
+    const key = request.headers.get("Idempotency-Key");
+    const { tap } = JSON.parse(request.body);
+    if (this.refuses.has(tap)) return { status: 409, headers: head, body: JSON.stringify({ message: words }) };
+    if (!this.#answers.has(key)) {
+      this.#answers.set(key, this.#answers.size + 1);
+      this.taking(tap);
+      this.took.push({ key, tap });
+      this.#world.say(`the node took ${tap}`);
+    }
+    const number = this.#answers.get(key);
+    const state = this.cloud === "waiting" && !this.#confirmed.get(number) ? "waiting" : "none";
+    const headers = { ...head, "Touchline-Cloud": state, "Touchline-Seq": String(number) };
+    return tap % 3 ? { status: 201, headers, body: "{}" } : { status: 204, headers };
+  }
+
+  #confirm(path, head) {
+    const [, , , name, number] = path.split("/");
+    if (name !== this.name || Number(number) > this.#answers.size) return { status: 404, headers: head, body: `{"error":"unknown_write"}` };
+    if (!this.#confirmed.has(Number(number)) && this.#world.chance(this.slow)) return { status: 202, headers: { ...head, "Touchline-Cloud": "waiting" }, body: "{}" };
+    this.#confirmed.set(Number(number), true);
+    return { status: 200, headers: { ...head, "Touchline-Cloud": "confirmed" }, body: "{}" };
+  }
+}

@@ -1,0 +1,271 @@
+// Scenes: single schedules, each of which an earlier version of the scripts failed.
+import { World } from "./world.mjs";
+import { Network } from "./network.mjs";
+import { Node } from "./node.mjs";
+import { Device } from "./device.mjs";
+import { Judge, page } from "./judge.mjs";
+import { Document, DOMParser } from "./document.mjs";
+import { Streams } from "./streams.mjs";
+
+// stage is a device with one tab and a node.
+async function stage(scripts, { open = true, before = () => {} } = {}) {
+  const world = new World(1);
+  const node = new Node(world);
+  const network = new Network(world, node);
+  const device = new Device(world, network, scripts);
+  const judge = new Judge(world, node, device);
+  before(device);
+  const tab = open ? await device.open(page) : null;
+  await world.pass(1000);
+  return { world, node, network, device, judge, tab };
+}
+
+// spectator is a device with a page that follows a stream, and shows the node's score.
+async function spectator(scripts) {
+  const staged = await stage(scripts, { open: false });
+  const { world, node, network, device } = staged;
+  const streams = new Streams(world, network);
+  const document = new Document(world, "/app/stream score");
+  let score = 0;
+  node.page = () => `score ${score}`;
+  const scored = () => {
+    score++;
+    streams.emit("score");
+  };
+  const tab = await device.open(`import "./refresh.js";`, { document, DOMParser, streams });
+  await world.pass(5000);
+  return { ...staged, streams, document, scored, tab };
+}
+
+const s = 1000;
+
+export const scenes = {
+  async "the browser closes the database"(scripts, expect) {
+    for (const how of ["close", "quiet", "lost"]) {
+      const { world, node, network, device, judge, tab } = await stage(scripts);
+      network.away = true;
+      for (const _ of [1, 2, 3]) await judge.tap(tab);
+      device.database.close(how);
+      await judge.tap(tab);
+      expect(`${how}: the list`, listed(tab), [1, 2, 3, 4]);
+      network.away = false;
+      await judge.tap(tab);
+      await world.pass(60 * s);
+      expect(`${how}: what the node took`, node.took.map((one) => one.tap), [1, 2, 3, 4, 5]);
+      expect(`${how}: what the page says`, tab.global.queue.trouble, "");
+      await judge.verdict();
+      expect(`${how}: the judge`, world.problems, []);
+    }
+  },
+
+  async "the database stays closed for a minute"(scripts, expect) {
+    const { world, node, network, device, judge, tab } = await stage(scripts);
+    const { queue } = tab.global;
+    network.away = true;
+    for (const _ of [1, 2, 3]) await judge.tap(tab);
+    device.database.close("close");
+    device.database.refused = "UnknownError";
+    await judge.tap(tab);
+    network.away = false;
+    await judge.tap(tab);
+    expect("what the page says at first", queue.trouble, "closed");
+    await world.pass(70 * s);
+    expect("what the page says after a minute", queue.trouble, "lost");
+    expect("the list", listed(tab), [1, 2, 3, 4, 5]);
+    expect("what the node took by itself", node.took.map((one) => one.tap), []);
+    queue.sendHeld();
+    await world.pass(10 * s);
+    expect("what the scorer has sent", node.took.map((one) => one.tap), [4, 5]);
+    device.database.refused = "";
+    await world.pass(60 * s);
+    expect("what the node took at last", node.took.map((one) => one.tap), [4, 5, 1, 2, 3]);
+    expect("the list at last", listed(tab), []);
+  },
+
+  async "the storage is emptied under the page"(scripts, expect) {
+    const { world, node, network, judge, tab } = await stage(scripts);
+    network.away = true;
+    for (const _ of [1, 2, 3]) await judge.tap(tab);
+    judge.empty();
+    await judge.tap(tab);
+    expect("the list", listed(tab), [1, 2, 3, 4]);
+    expect("what is stored", judge.rows().map((row) => row.key), ["tap-1", "tap-2", "tap-3", "tap-4"]);
+    network.away = false;
+    await judge.tap(tab);
+    await world.pass(60 * s);
+    expect("what the node took", node.took.map((one) => one.tap), [1, 2, 3, 4, 5]);
+  },
+
+  async "the storage was never opened"(scripts, expect) {
+    const { world, node, network, judge, tab } = await stage(scripts, { before: (device) => { device.database.refused = "SecurityError"; } });
+    network.away = true;
+    for (const _ of [1, 2]) await judge.tap(tab);
+    expect("what the page says", tab.global.queue.trouble, "denied");
+    expect("the list", listed(tab), [1, 2]);
+    network.away = false;
+    await judge.tap(tab);
+    await world.pass(60 * s);
+    expect("what the node took", node.took.map((one) => one.tap), [1, 2, 3]);
+  },
+
+  // The queue read an entry, then asked whether the node is there, and sent what the reader had discarded meanwhile.
+  async "an entry is discarded while the node is asked for"(scripts, expect) {
+    let discarded = 0;
+    for (let ms = 0; ms < 200; ms += 4) {
+      const { world, network, judge, tab } = await stage(scripts);
+      network.away = true;
+      await judge.tap(tab);
+      await world.pass(500);
+      network.away = false;
+      tab.global.queue.hurry();
+      await world.pass(ms);
+      judge.discard(tab);
+      await world.pass(60 * s);
+      await judge.verdict();
+      if (judge.taps[0].discarded) discarded++;
+      expect(`discarded after ${ms} ms`, world.problems, []);
+    }
+    expect("some were discarded", discarded > 0, true);
+  },
+
+  // A script of the page sets the time later than the countdown runs for the first time.
+  async "a countdown has no time yet"(scripts, expect) {
+    const { world, device } = await stage(scripts, { open: false });
+    const next = { dateTime: "", dataset: { countdown: "now" }, textContent: "soon" };
+    const start = { dateTime: "", dataset: {}, textContent: "on Sunday" };
+    const parts = { "time[data-countdown]": [next], "time[data-local]": [start] };
+    const { global } = await device.open(`import * as times from "./times.js"; Object.assign(globalThis, times);`, {
+      document: { querySelectorAll: (selector) => parts[selector] },
+    });
+    global.countDown(world.now);
+    global.localTimes();
+    expect("without a time", [next.textContent, start.textContent], ["soon", "on Sunday"]);
+    next.dateTime = new Date(world.now + 4000 * s).toISOString();
+    global.countDown(world.now);
+    expect("with a time", next.textContent, "1:06:40");
+    global.countDown(world.now + 5000 * s);
+    expect("afterwards", next.textContent, "now");
+  },
+
+  async "a request hangs, and the stream is healthy"(scripts, expect) {
+    const { world, network, document, scored } = await spectator(scripts);
+    network.deaf = true; // for one request
+    scored();
+    await world.pass(500);
+    network.deaf = false;
+    scored();
+    await world.pass(11 * s);
+    expect("the page", document.text, "score 2");
+    scored();
+    await world.pass(1 * s);
+    expect("the page after the next event", document.text, "score 3");
+  },
+
+  async "the stream's connection is half open"(scripts, expect) {
+    const { world, streams, document, scored } = await spectator(scripts);
+    streams.cut(true);
+    const cut = world.now;
+    await world.pass(20 * s);
+    const [lost, found] = document.links.filter((link) => link.at > cut);
+    expect("the loss is said within 10 s", lost?.lost && lost.at - cut <= 10 * s, true);
+    expect("the stream is opened again", found?.lost, false);
+    scored();
+    await world.pass(1 * s);
+    expect("the page", document.text, "score 1");
+  },
+
+  async "a page is opened over a half-open connection"(scripts, expect) {
+    const { world, node, network, device } = await stage(scripts, { open: false });
+    node.page = () => "the score";
+    const open = await device.serve();
+    const opened = async (path, within) => {
+      let said = "nothing";
+      open(path).then((answer) => answer.text()).then((text) => { said = text; });
+      await world.pass(within);
+      return said;
+    };
+    expect("a page", await opened("/app/-/", 1 * s), "the score");
+    network.deaf = true;
+    expect("its copy", await opened("/app/-/", 5 * s), "the score");
+    expect("a page without a copy", (await opened("/app/-/other", 11 * s)).includes("The node cannot be reached"), true);
+    network.deaf = false;
+    network.stuck = true;
+    expect("a page that is cut off", await opened("/app/-/", 5 * s), "the score");
+  },
+
+  // What was put back into an emptied storage was stored twice if its state had not been stored before, and then sent for ever.
+  async "a state is not stored, and the storage is emptied"(scripts, expect) {
+    const { world, node, network, device, judge, tab } = await stage(scripts);
+    network.away = true;
+    for (const _ of [1, 2]) await judge.tap(tab);
+    network.away = false;
+    device.database.full = true;
+    node.trouble = 1;
+    await world.pass(10 * s);
+    device.database.full = false;
+    judge.empty();
+    const other = await device.open(page); // it knows nothing, and takes the first number
+    await judge.tap(other);
+    await world.pass(40 * s);
+    expect("what is stored", judge.rows().map((row) => row.key).sort(), ["tap-1", "tap-2", "tap-3"]);
+    node.trouble = 0;
+    await world.pass(60 * s);
+    expect("what the node took", node.took.map((one) => one.tap).sort(), [1, 2, 3]);
+    await judge.verdict();
+    expect("the judge", world.problems.filter((problem) => !problem.includes("stored before")), []);
+  },
+
+  async "an event comes while the page is hidden"(scripts, expect) {
+    for (const frozen of [false, true]) {
+      const { world, device, streams, document, scored, tab } = await spectator(scripts);
+      document.hidden = true;
+      if (frozen) {
+        device.freeze(tab);
+        streams.cut(true);
+      }
+      scored();
+      await world.pass(20 * s);
+      if (frozen) device.thaw(tab);
+      document.hidden = false;
+      document.dispatchEvent(new Event("visibilitychange"));
+      await world.pass(2 * s);
+      expect(frozen ? "a frozen page" : "a hidden page", document.text, "score 1");
+      scored();
+      await world.pass(1 * s);
+      expect("at the next event", document.text, "score 2");
+    }
+  },
+
+  async "a frozen tab holds the lock"(scripts, expect) {
+    const { world, node, network, device, judge, tab } = await stage(scripts);
+    const other = await device.open(page);
+    network.deaf = true;
+    judge.begin(tab);
+    await world.pass(1 * s);
+    device.freeze(tab);
+    network.deaf = false;
+    await judge.tap(other);
+    await world.pass(35 * s);
+    expect("what the node took", node.took.map((one) => one.tap), [1, 2]);
+    device.thaw(tab);
+    await judge.tap(tab);
+    await world.pass(60 * s);
+    await judge.verdict();
+    expect("the judge", world.problems, []);
+  },
+
+  async "the node is back"(scripts, expect) {
+    const { world, node, network, judge, tab } = await stage(scripts);
+    network.away = true;
+    await judge.tap(tab);
+    await world.pass(120 * s);
+    network.away = false;
+    for (let i = 0; i < 4; i++) {
+      tab.global.queue.heard(); // as offline.js says after a sign of life
+      await world.pass(s / 2);
+    }
+    expect("what the node took", node.took.length, 1);
+  },
+};
+
+const listed = (tab) => Array.from(tab.global.queue.entries, (e) => JSON.parse(e.body).tap);
