@@ -9,6 +9,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/connlimit"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -17,12 +18,13 @@ type Access uint8
 
 // The levels. The zero value is none of them, so a route without a level admits nobody.
 const (
-	_        Access = iota
-	Public          // anybody, without identification
-	Optional        // anybody; Identity is set if the caller is known
-	Guest           // a user, the API key, or a caller with an anonymous id of the application
-	User            // a user, or the API key, which has no Subject
-	Admin           // a member of the admin group, or the API key
+	_         Access = iota
+	Public           // anybody, without identification
+	Optional         // anybody; Identity is set if the caller is known
+	Guest            // a user, the API key, or a caller with an anonymous id of the application
+	User             // a user, or the API key, which has no Subject
+	Admin            // an admin of the route's application, or of the node on the node's own routes
+	NodeAdmin        // an admin of the node: a member of its admin group, or the API key
 )
 
 const keyIdentity = "touchline.identity"
@@ -38,11 +40,13 @@ func Identity(c *gin.Context) (auth.Identity, bool) {
 func (s *Server) allow(a Access) gin.HandlerFunc {
 	return s.wrap(func(c *gin.Context) error {
 		id, err := s.identify(c, a)
-		if err := s.limitAccess(c, a, id, err); err != nil {
+		s.noteBucket(c, id)
+		if err := s.limitAccess(c, a, err); err != nil {
 			return err
 		}
 		if err == nil && a != Public {
 			c.Set(keyIdentity, id)
+			markConnection(c, id)
 		}
 		if err := permit(a, id, err); err != nil {
 			return s.refuse(c, err)
@@ -51,13 +55,20 @@ func (s *Server) allow(a Access) gin.HandlerFunc {
 	})
 }
 
+// markConnection keeps a user's connection when the port is full of connections of strangers.
+func markConnection(c *gin.Context, id auth.Identity) {
+	if id.Scheme != auth.Anonymous {
+		connlimit.MarkUser(c.Request.Context(), id.Subject)
+	}
+}
+
 // limitAccess counts a request against the rate limit. failed is the error of identifying the caller.
-func (s *Server) limitAccess(c *gin.Context, a Access, id auth.Identity, failed error) error {
+func (s *Server) limitAccess(c *gin.Context, a Access, failed error) error {
 	switch {
 	case a > Optional && fault.Is(failed, fault.Unauthorized) && !errors.Is(failed, errSignIn):
 		return s.limitFailure(c, credentialsOf(c.Request))
 	case !c.GetBool(keyQuiet) || a > Optional && failed != nil:
-		return s.limit(c, id)
+		return s.limit(c)
 	}
 	return nil
 }
@@ -72,6 +83,11 @@ func permit(a Access, id auth.Identity, err error) error {
 	case Admin:
 		if err == nil && !id.Admin {
 			return fault.New(fault.Forbidden, "forbidden", "Only admins may do this.")
+		}
+		return err
+	case NodeAdmin:
+		if err == nil && !id.IsNodeAdmin() {
+			return fault.New(fault.Forbidden, "forbidden", "Only admins of this node may do this.")
 		}
 		return err
 	default:
@@ -116,9 +132,16 @@ func challenge(c *gin.Context, err error) {
 var errSignIn error = fault.New(fault.Unauthorized, "unauthorized",
 	"Sign in: send Authorization: Bearer and an ID token, or an X-API-Key.")
 
-// identify returns the caller as the route's application knows them.
+// identify returns the caller as the route's application, or the node, knows them: an admin elsewhere is none here.
 func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 	m := appOf(c)
+	id, err := s.identifyAt(c, m, a)
+	id.Admin = id.IsNodeAdmin() || m != nil && id.IsAdminOf(m.Name)
+	return id, err
+}
+
+// identifyAt returns the caller of a route of an application; nil: of the node.
+func (s *Server) identifyAt(c *gin.Context, m *mounted, a Access) (auth.Identity, error) {
 	if m != nil && m.SignIn.Own != nil {
 		return m.own(c, a)
 	}
@@ -129,7 +152,7 @@ func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 	if err == nil {
 		return m.knows(s, id)
 	}
-	if m.SignIn.Header != "" && s.cfg.Tokens && errors.Is(err, errSignIn) && c.GetHeader(m.SignIn.Header) != "" {
+	if m.SignIn.Header != "" && s.cfg.Tokens && errors.Is(err, errSignIn) && c.GetHeader(m.SignIn.Header) != "" && !isForwarded(c.Request) {
 		return auth.Identity{Subject: c.GetHeader(m.SignIn.Header), Scheme: auth.Bearer}, nil
 	}
 	if (a == Guest || a == Optional) && errors.Is(err, errSignIn) {

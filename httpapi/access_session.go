@@ -8,13 +8,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 )
 
-const (
-	sessionCookie = "touchline_session"
-	guestLife     = 400 * 24 * 3600 // seconds; browsers keep no cookie longer
-)
+const guestLife = 400 * 24 * 3600 // seconds; browsers keep no cookie longer
 
 // bySession identifies the caller by a session. The secret is renewed only in answers that are private and complete: a proxy may cache
 // a public one, and a stream's headers are sent before its outcome is known.
@@ -22,20 +21,18 @@ func (s *Server) bySession(c *gin.Context, a Access) (auth.Identity, error) {
 	if s.cfg.People == nil {
 		return auth.Identity{}, errSignIn
 	}
-	cookie, err := s.cookie(c.Request, sessionCookie)
+	value, name, err := s.shownCookie(c.Request, sessionCookie)
 	if err != nil {
 		return auth.Identity{}, err
 	}
-	id, next, err := s.cfg.People.Sessions.Find(c.Request.Context(), cookie, a != Public && !isStream(c.Request))
+	id, next, err := s.cfg.People.Sessions.Find(c.Request.Context(), session.Shown{
+		Value: value, Name: name, Secure: s.byTLS(c.Request), Renew: a != Public && !isStream(c.Request),
+	})
 	if next != "" {
 		s.setSession(c, next)
 	}
+	id.AdminOf = s.cfg.People.Issuers.AdminOf(id.Issuer)
 	return id, err
-}
-
-// setSession sets the session cookie.
-func (s *Server) setSession(c *gin.Context, cookie string) {
-	s.setCookie(c, sessionCookie, cookie, "/", http.SameSiteLaxMode, int(s.cfg.People.Sessions.Life.Seconds()))
 }
 
 // knows returns a person as the application knows them.
@@ -73,10 +70,26 @@ func (m *mounted) guest(s *Server, r *http.Request) string {
 		return ""
 	}
 	id, err := s.cookie(r, m.SignIn.Anonymous)
-	if err != nil || !isGuest(id) {
+	if err != nil || !isGuest(id) || m.isRetired(s, r, id) {
 		return ""
 	}
 	return id
+}
+
+// isRetired reports whether an anonymous id identifies nobody any more. If that cannot be read, it does not count: whoever uses the
+// browser now may not be the one whose rows became an account's.
+func (m *mounted) isRetired(s *Server, r *http.Request, id string) (retired bool) {
+	if m.SignIn.Retired == nil {
+		return false
+	}
+	err := s.cfg.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		retired, err = m.SignIn.Retired(tx, id)
+		return err
+	})
+	if err != nil {
+		s.log.Error("cannot read whether an anonymous id is retired", "app", m.Name, "err", err)
+	}
+	return retired || err != nil
 }
 
 // isGuest reports whether a text is an anonymous id: a UUID in canonical form.

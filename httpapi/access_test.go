@@ -21,7 +21,7 @@ func TestEveryRoute(t *testing.T) {
 		mountAt(t, cfg, f, mount)
 		s := newServer(t, cfg)
 		all := web.NewCallers(t)
-		levels := map[Access]string{Public: "public", Optional: "public", Guest: "user", User: "user", Admin: "admin"}
+		levels := map[Access]string{Public: "public", Optional: "public", Guest: "user", User: "user", Admin: "admin", NodeAdmin: "admin"}
 		for _, r := range s.table() {
 			for _, path := range r.paths {
 				all.Ask(t, s.Handler(), r.Method, web.Filled(path, "c1"), levels[r.Access])
@@ -40,7 +40,7 @@ func TestCookiesAndOtherClaims(t *testing.T) {
 		return append([]string{"Authorization", "Bearer " + token}, more...)
 	}
 	cookie := func(token string, more ...string) []string {
-		return append([]string{"Cookie", cookieName + "=" + token}, more...)
+		return append([]string{"Cookie", tokenCookie + "=" + token}, more...)
 	}
 	own := []string{"Sec-Fetch-Site", "same-origin"}
 	user, admin := web.Token("u1"), web.AdminToken()
@@ -65,7 +65,7 @@ func TestCookiesAndOtherClaims(t *testing.T) {
 		"from an origin with a user":                   {cookie(admin, "Origin", "http://evil.example@example.com"), out, out, out},
 		"from an origin with a path":                   {cookie(admin, "Origin", "http://example.com/"), out, out, out},
 		"an expired cookie":                            {cookie(web.Token("u1", "exp", 1_700_000_000), own...), out, out, out},
-		"two cookies":                                  {cookie(user, append(own, "Cookie", cookieName+"="+admin)...), out, out, out},
+		"two cookies":                                  {cookie(user, append(own, "Cookie", tokenCookie+"="+admin)...), out, out, out},
 		"a cookie, and a bad token":                    {cookie(admin, append(own, "Authorization", "Bearer x")...), out, out, out},
 		"a cookie with another name":                   {append([]string{"Cookie", "token=" + admin}, own...), out, out, out},
 		"the API key under another spelling of header": {[]string{"X_API_KEY", web.Key, "X-Api-Key ", web.Key}, out, out, out},
@@ -91,14 +91,14 @@ func TestLevels(t *testing.T) {
 	s := newServer(t, cfg)
 	known := map[string]bool{}
 	for _, r := range s.table() {
-		if r.Access < Public || r.Access > Admin {
+		if r.Access < Public || r.Access > NodeAdmin {
 			t.Errorf("%s %s has no level", r.Method, r.Path)
 		}
 		for _, path := range r.paths {
 			switch {
 			case r.app != nil && s.appAt(path) == nil && r.Access < User, path == "/_/stream" && r.Access != User, path == "/_/" && r.Access != User:
 				t.Errorf("%s shows to anybody what is a user's", path)
-			case (path == "/statusz" || path == "/metrics" || path == "/_/hub" || strings.HasPrefix(path, "/_/api/")) && r.Access != Admin:
+			case (path == "/statusz" || path == "/metrics" || path == "/_/hub" || strings.HasPrefix(path, "/_/api/")) && r.Access != NodeAdmin:
 				t.Errorf("%s shows the node to anybody", path)
 			case (path == "/livez" || path == "/readyz") && r.Access != Public:
 				t.Errorf("%s is not for everybody", path)
@@ -195,10 +195,10 @@ func TestSentToSignIn(t *testing.T) {
 	if w := get("Accept", "application/json"); w.Code != http.StatusUnauthorized {
 		t.Errorf("a program: %d", w.Code)
 	}
-	if w := get("Accept", "text/html", "Cookie", cookieName+"="+web.Token("u1")); w.Code != http.StatusForbidden {
+	if w := get("Accept", "text/html", "Cookie", tokenCookie+"="+web.Token("u1")); w.Code != http.StatusForbidden {
 		t.Errorf("a user's browser: %d", w.Code)
 	}
-	if w := get("Accept", "text/html", "Cookie", cookieName+"="+web.AdminToken(), "Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"); w.Code != http.StatusOK {
+	if w := get("Accept", "text/html", "Cookie", tokenCookie+"="+web.AdminToken(), "Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"); w.Code != http.StatusOK {
 		t.Errorf("an admin's browser: %d", w.Code)
 	}
 }
@@ -221,6 +221,60 @@ func TestChallenge(t *testing.T) {
 		w := web.Ask(s.Handler(), "GET", "/counter/counts", "", headers...)
 		if got := w.Header().Get("WWW-Authenticate"); got != tt.want || w.Code != http.StatusUnauthorized {
 			t.Errorf("%d %s, want %s", w.Code, got, tt.want)
+		}
+	}
+}
+
+// An admin of one application is a user of the node and of the other applications; an admin of the node is admin everywhere.
+func TestAdminOfOneApplication(t *testing.T) {
+	const asked = http.StatusNotFound // an admin is told that there is no such thing
+	routes := map[string]struct{ ofCounter, ofNode int }{
+		"/counter/admin/things": {asked, asked},
+		"/tally/admin/things":   {http.StatusForbidden, asked},
+		"/counter/sync":         {http.StatusForbidden, http.StatusOK},
+		"/counter/conflicts":    {http.StatusForbidden, http.StatusOK},
+		"/_/api/hub":            {http.StatusForbidden, http.StatusOK},
+		"/_/api/sync":           {http.StatusForbidden, http.StatusOK},
+		"/_/hub":                {http.StatusForbidden, http.StatusOK},
+		"/statusz":              {http.StatusForbidden, http.StatusOK},
+		"/metrics":              {http.StatusForbidden, http.StatusOK},
+	}
+	ask := func(adminOf ...string) func(path string) int {
+		cfg, _ := config(t)
+		cfg.Apps = append(cfg.Apps, newCounter(t, "tally", cfg.Store).app(t, "/tally"))
+		cfg.Auth = web.ByName{Silent: auth.Identity{Subject: "gina", Admin: true, AdminOf: adminOf}}
+		s := newServer(t, cfg)
+		return func(path string) int { return web.Ask(s.Handler(), "GET", path, "").Code }
+	}
+	ofCounter, ofNode, ofBoth := ask("counter"), ask(), ask("counter", auth.AdminOfNode)
+	for path, want := range routes {
+		if got := ofCounter(path); got != want.ofCounter {
+			t.Errorf("%s, an admin of the counter: %d, want %d", path, got, want.ofCounter)
+		}
+		if got := ofNode(path); got != want.ofNode {
+			t.Errorf("%s, an admin of the node: %d, want %d", path, got, want.ofNode)
+		}
+		if got := ofBoth(path); got != want.ofNode {
+			t.Errorf("%s, an admin of the node by name: %d, want %d", path, got, want.ofNode)
+		}
+	}
+}
+
+// On a development node an application's header names the user of local requests alone: behind a proxy anybody could be anybody.
+func TestUserHeaderOfForwardedRequests(t *testing.T) {
+	cfg, _ := config(t)
+	cfg.Auth, cfg.Tokens = web.ByName{}, true
+	cfg.Apps[0].SignIn.Header = "X-User-Id"
+	s := newServer(t, cfg)
+	ask := func(headers ...string) int {
+		return web.Ask(s.Handler(), "GET", "/counter/counts", "", append(headers, "X-User-Id", "ana")...).Code
+	}
+	if got := ask(); got != http.StatusOK {
+		t.Errorf("a local request: %d", got)
+	}
+	for _, header := range []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto", "X-Real-Ip"} {
+		if got := ask(header, "203.0.113.9"); got != http.StatusUnauthorized {
+			t.Errorf("with %s: %d", header, got)
 		}
 	}
 }

@@ -29,9 +29,9 @@ func Answer(c *gin.Context, status int, v any, err error) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(v)
+	body, err := encode(v)
 	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
+		return err
 	}
 	c.Header("Cache-Control", "no-store")
 	c.Data(accepted(c, status), jsonType, body)
@@ -61,15 +61,28 @@ func JSON(c *gin.Context, v any, err error) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(v)
+	body, err := encode(v)
 	if err != nil {
-		return fmt.Errorf("encode answer: %w", err)
+		return err
 	}
 	writeTagged(c, jsonType, body)
 	return nil
 }
 
+func encode(v any) ([]byte, error) {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode answer: %w", err)
+	}
+	return body, nil
+}
+
 func writeTagged(c *gin.Context, contentType string, body []byte) {
+	writeTaggedAs(c, contentType, body, body)
+}
+
+// writeTaggedAs is writeTagged for a body that is sent in another encoding. The ETag identifies the content, encoded or not.
+func writeTaggedAs(c *gin.Context, contentType string, body, sent []byte) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:12]) + `"`
 	c.Header("ETag", tag)
@@ -82,7 +95,7 @@ func writeTagged(c *gin.Context, contentType string, body []byte) {
 		c.Writer.WriteHeaderNow()
 		return
 	}
-	c.Data(http.StatusOK, contentType, body)
+	c.Data(http.StatusOK, contentType, sent)
 }
 
 // hasTag reports whether If-None-Match contains tag (RFC 9110): a list, compared weakly, or a star.

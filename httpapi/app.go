@@ -73,13 +73,20 @@ type SignIn struct {
 	// Anonymous is the name of the cookie with the id of a person who has not signed in, a UUID in lower case; empty: no anonymous ids.
 	// A user whose id looks like a UUID is then known as "<issuer>|<id>", so that no cookie can impersonate a user.
 	Anonymous string
+	// Retired reports whether an anonymous id identifies nobody any more, because its rows became a user's; nil: ids are never retired. The
+	// browser then gets a fresh id.
+	Retired func(tx *store.Tx, id string) (bool, error)
 	// Header is a header that identifies the user of a request without credentials, on development nodes only (Config.Tokens); empty:
 	// none.
 	Header string
 	// Own returns the user who signed in at the application itself, which then accepts no other sign-in; an empty subject means that
 	// nobody is signed in. nil: the node's sign-in counts. It is called on routes and pages that are not Public.
-	Own  func(c *gin.Context) (subject string, err error)
-	Page string // the application's own sign-in page, a path below its pages: "/sign-in"
+	Own func(c *gin.Context) (subject string, err error)
+	// Session returns whose session of the application a request shows, as far as the store knows; empty: nobody's. By it the rate limit tells
+	// people who signed in at the application itself from strangers at their address. It must be cheap, because it runs before the limit
+	// counts, and only a valid session may have a result: everybody can send a cookie.
+	Session func(tx *store.Tx, r *http.Request) (subject string, err error)
+	Page    string // the application's own sign-in page, a path below its pages: "/sign-in"
 }
 
 // Handler is a route's code. It writes the answer, or returns an error to answer with.
@@ -101,6 +108,7 @@ type mounted struct {
 	prefix    string // Mount without its trailing slash
 	views     *views
 	snapshots *snapshots
+	answers   publicAnswers
 	document  document
 	buckets   *buckets // nil: the node's
 	cors      gin.HandlerFunc

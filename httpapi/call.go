@@ -21,6 +21,7 @@ type Call struct {
 	Status int                                     // of the response to a change; 200 if not set
 	Kind   string                                  // of the page to answer with, as for Own; empty: JSON
 	Title  string                                  // of the page
+	Same   bool                                    // the answer to a read is the same for everybody (AnswerPublic)
 
 	body *bind.Body
 }
@@ -50,6 +51,8 @@ func (e Ensure) Route(table, method, path string, a Access, do func(c *Call) (Wo
 			return err
 		case c.Kind != "":
 			return OwnView(g, c.Kind, c.Title, work)
+		case method == http.MethodGet && c.Same:
+			return AnswerPublic(g, work)
 		case method == http.MethodGet:
 			return AnswerView(g, work)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // RateConfig limits the requests of one user, key or address.
@@ -34,7 +35,11 @@ type Config struct {
 
 	Store *store.Store
 	Limits
-	Sync operator.Sync // nil: no cloud
+	Sync    operator.Sync        // nil: no cloud
+	Derives operator.Derivations // nil: nothing is derived
+	// ReadCloud reads a row, or a whole partition if the key is only the partition key, from the cloud into the store, however recently
+	// that was done. It fails if the cloud does not answer. nil: no cloud.
+	ReadCloud func(ctx context.Context, table string, key attr.Item) error
 
 	TLS       *TLS   // nil: plain HTTP
 	PublicURL string // public address, such as https://scores.example; empty: as in the request
@@ -59,7 +64,7 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.Node == nil {
 		c.Node = func() operator.NodeStatus {
-			return operator.NodeStatus{Version: c.Version, Clock: operator.ClockStatus{Now: c.Clock.Now()}}
+			return operator.NodeStatus{Version: c.Version, Clock: operator.ClockStatus{Now: c.Clock.Wall()}}
 		}
 	}
 	if c.Ready == nil {

@@ -59,7 +59,7 @@ func (s *Server) checks(ctx context.Context) []operator.Check {
 	checks := s.cfg.Ready(ctx)
 	if s.cfg.TLS != nil {
 		state := s.cfg.TLS.Source.State()
-		warning, err := state.Check(s.wall.Now())
+		warning, err := state.Check(s.wall.Wall())
 		checks = append(checks, operator.Check{Name: "certificate", Err: err, Warning: warning})
 	}
 	for _, m := range s.apps {

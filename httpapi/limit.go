@@ -97,7 +97,7 @@ func (s *Server) enterStream(c *gin.Context, kind string) (leave func(), err err
 	left := func() {}
 	if id, _ := Identity(c); !keyAlone(id) {
 		var ok bool
-		if left, ok = s.readers.enter(bucketOf(s.limits.Load().proxies.client(c.Request), id), s.cfg.UserStreams); !ok {
+		if left, ok = s.readers.enter(bucketFor(c), s.cfg.UserStreams); !ok {
 			c.Header("Retry-After", strconv.Itoa(streamRetry))
 			return nil, fault.New(fault.Throttled, "stream_limit", "You have %d open streams, the most allowed: close one first.", s.cfg.UserStreams)
 		}

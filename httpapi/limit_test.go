@@ -12,8 +12,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -138,7 +140,7 @@ func TestStreamsOfAUser(t *testing.T) {
 		t.Errorf("another user: %s", c.Resp.Status)
 	}
 	open[0].Close()
-	web.Eventually(t, "room", func() bool {
+	wait.Until(t, "room", func() bool {
 		s.readers.mu.Lock()
 		defer s.readers.mu.Unlock()
 		return s.readers.of["user u0"] < 16
@@ -161,6 +163,59 @@ func TestLimitStreams(t *testing.T) {
 		c := Limits{MaxStreams: tt.streams, MaxConnections: tt.connections}.withDefaults()
 		if c.MaxStreams != tt.wantStreams || c.MaxConnections != tt.wantConnections {
 			t.Errorf("%+v: %d streams, %d connections", tt, c.MaxStreams, c.MaxConnections)
+		}
+	}
+}
+
+// A request that is refused before its body has been read is answered at once, and its connection is closed: a client that drips its
+// body holds nothing.
+func TestRefusalsDoNotWaitForBodies(t *testing.T) {
+	const key = "X-API-Key: " + web.Key + "\r\n"
+	for name, tt := range map[string]struct {
+		path, headers string
+		before        int // requests of the same client before
+		status        int
+	}{
+		"bad request":         {"/signin", "Content-Type: text/plain\r\n", 0, http.StatusBadRequest},
+		"not signed in":       {"/counter/counts/c1", "Content-Type: application/json\r\n", 0, http.StatusUnauthorized},
+		"no such application": {"/nothing", key, 0, http.StatusNotFound},
+		"no such route":       {"/counter/nothing", key, 0, http.StatusNotFound},
+		"too many requests":   {"/counter/counts/c1", key, 3, http.StatusTooManyRequests},
+	} {
+		for kind, body := range map[string]struct{ head, begin string }{
+			"no byte comes":  {"Content-Length: 100000", ""},
+			"one byte comes": {"Content-Length: 100000", "{"},
+			"a chunk comes":  {"Transfer-Encoding: chunked", "1\r\n{\r\n"},
+		} {
+			t.Run(name+", "+kind, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := limitedServer(t, 1, 3)
+					for range tt.before {
+						web.Ask(s.Handler(), "GET", "/counter/counts", "", "X-API-Key", web.Key)
+					}
+					to := web.NewPipes()
+					web.RunOn(t, s, to)
+					c, err := to.Dial(t.Context(), "", "")
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer c.Close()
+					go fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%s%s\r\n\r\n%s", tt.path, tt.headers, body.head, body.begin)
+					begun := time.Now()
+					from := bufio.NewReader(c)
+					resp, err := http.ReadResponse(from, nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, err = io.Copy(io.Discard, resp.Body)
+					if took := time.Since(begun); err != nil || resp.Body.Close() != nil || resp.StatusCode != tt.status || took > 0 {
+						t.Errorf("%s after %s, %v, want %d at once", resp.Status, took, err, tt.status)
+					}
+					if _, err := from.ReadByte(); err != io.EOF || !resp.Close || time.Since(begun) > 2*time.Second {
+						t.Errorf("the connection after %s: %v, closes: %t", time.Since(begun), err, resp.Close)
+					}
+				})
+			})
 		}
 	}
 }

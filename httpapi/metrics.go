@@ -1,11 +1,14 @@
 package httpapi
 
 import (
+	"errors"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/touchline/touchline/httpapi/ask"
 )
 
 // metrics are the metrics of httpapi itself.
@@ -14,6 +17,7 @@ type metrics struct {
 	seconds   *prometheus.HistogramVec
 	streams   *prometheus.GaugeVec
 	snapshots prometheus.Counter
+	asks      *prometheus.CounterVec
 }
 
 // newMetrics registers the metrics. It panics if they are registered already.
@@ -33,7 +37,21 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 		snapshots: with.NewCounter(prometheus.CounterOpts{
 			Name: "touchline_http_stream_snapshots_total", Help: "Times a stream fell behind and was given a snapshot.",
 		}),
+		asks: with.NewCounterVec(prometheus.CounterOpts{
+			Name: "touchline_http_cloud_asks_total", Help: "Questions to the cloud about rows that are not here, by result: read, failed, or over the budget.",
+		}, []string{"result"}),
 	}
+}
+
+// asked counts a question to the cloud.
+func (m *metrics) asked(err error) {
+	result := "read"
+	if _, over := errors.AsType[*ask.OverBudgetError](err); over {
+		result = "over_budget"
+	} else if err != nil {
+		result = "failed"
+	}
+	m.asks.WithLabelValues(result).Inc()
 }
 
 func (m *metrics) request(method, route string, status int, took time.Duration) {

@@ -34,21 +34,31 @@ func (s *Server) enter(c *gin.Context) {
 
 func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
 
-type elsewhereKey struct{}
+type refusedKey struct{}
 
 // elsewhere answers a request addressed to another machine's name.
 func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 	s.misdirected(w, r, rebind.Refusal)
 }
 
-// misdirected answers a request that this port does not serve, in the shape of every other error.
+// misdirected answers a request that this port does not serve.
 func (s *Server) misdirected(w http.ResponseWriter, r *http.Request, why string) {
-	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), elsewhereKey{}, why)))
+	s.answerRefused(w, r, &fault.Error{Kind: fault.Invalid, Code: notHere, Message: why})
 }
 
-func (s *Server) notElsewhere(c *gin.Context) {
-	if why, ok := c.Request.Context().Value(elsewhereKey{}).(string); ok {
-		s.fail(c, &fault.Error{Kind: fault.Invalid, Code: notHere, Message: why})
+// answerRefused answers a request that no route sees, in the shape of every other error.
+func (s *Server) answerRefused(w http.ResponseWriter, r *http.Request, err error) {
+	s.handler.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), refusedKey{}, err)))
+}
+
+// refuseBusy answers a client who has more requests in progress than one client may.
+func (s *Server) refuseBusy(w http.ResponseWriter, r *http.Request) {
+	s.answerRefused(w, r, fault.New(fault.Unavailable, "too_many_requests", "You have too many requests in progress."))
+}
+
+func (s *Server) notRefused(c *gin.Context) {
+	if err, ok := c.Request.Context().Value(refusedKey{}).(error); ok {
+		s.fail(c, err)
 	}
 }
 
@@ -123,7 +133,9 @@ func (s *Server) report(n note, took time.Duration) {
 		n.app.answered(failed)
 	}
 	level := slog.LevelInfo
+	unreadable := fault.Is(n.err, fault.Unreadable) // the store has told the log once, when it was met first
 	switch {
+	case unreadable:
 	case failed:
 		level = slog.LevelError
 	case n.quiet:
@@ -133,7 +145,7 @@ func (s *Server) report(n note, took time.Duration) {
 		slog.String("method", n.method), slog.String("path", n.path), slog.Int("status", n.status),
 		slog.Int("bytes", n.bytes), slog.Duration("took", took), slog.String("client", n.client), slog.String("requestId", n.id),
 	}
-	if n.err != nil {
+	if n.err != nil && !unreadable {
 		attrs = append(attrs, slog.Any("err", n.err))
 	}
 	s.log.LogAttrs(context.Background(), level, "request", attrs...)

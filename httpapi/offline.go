@@ -40,7 +40,7 @@ func (m *mounted) offline(c *gin.Context) *page.Offline {
 	if !m.Offline {
 		return nil
 	}
-	return &page.Offline{Scope: m.scope(), Reader: readerOf(c), Now: m.views.s.cfg.Clock.Now()}
+	return &page.Offline{Scope: m.scope(), Reader: readerOf(c), Now: m.views.s.cfg.Clock.Wall()}
 }
 
 // offlineRoutes serves the pages' service worker from the directory that is its scope.

@@ -19,7 +19,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/touchline/touchline/httpapi/auth"
 	chromium "github.com/touchline/touchline/internal/testrig/browser"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -37,7 +39,7 @@ func mapped(address string) chromedp.ExecAllocatorOption {
 
 func tapped3(t *testing.T, f *taps, want ...string) {
 	t.Helper()
-	web.Eventually(t, fmt.Sprint("taps of ", want), func() bool {
+	wait.Until(t, fmt.Sprint("taps of ", want), func() bool {
 		all, err := f.all(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -253,7 +255,7 @@ func TestStatesOfAWrite(t *testing.T) {
 	confirmed.Store(true)
 	b.WaitFor(t, `!(`+state("taken")+`)`)
 	b.Do(t, chromedp.Click(chromedp.CSS(`.waits[data-state="refused"] [data-retry]`)))
-	web.Eventually(t, "it is sent again", func() bool { return posts.Load() == 3 })
+	wait.Until(t, "it is sent again", func() bool { return posts.Load() == 3 })
 	b.WaitFor(t, state("refused"))
 	b.Do(t, chromedp.Click(chromedp.CSS(`.waits[data-state="refused"] [data-discard]`)))
 	b.WaitFor(t, `document.getElementById("waiting").hidden`)
@@ -394,3 +396,56 @@ const faintText = `(() => {
 	}
 	return out.join("\n");
 })()`
+
+// signOutSwitch is an Authenticator whose only user can sign out.
+type signOutSwitch struct {
+	web.ByName
+	out atomic.Bool
+}
+
+func (a *signOutSwitch) Identify(ctx context.Context, r *http.Request) (auth.Identity, error) {
+	if a.out.Load() {
+		return auth.Identity{}, auth.ErrNone
+	}
+	return a.ByName.Identify(ctx, r)
+}
+
+// After a sign-out the browser shows no page of the last reader, even without the node. What waits to be sent stays, and is sent after the
+// next sign-in.
+func TestSignedOutPagesAreForgotten(t *testing.T) {
+	s := storetest.Open(t)
+	cfg, f := newTaps(t, s, "one")
+	user := &signOutSwitch{ByName: web.ByName{Silent: auth.Identity{Subject: "u0"}}}
+	cfg.Auth = user
+	var away atomic.Bool
+	srv := newServer(t, cfg)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if away.Load() && !strings.HasSuffix(r.URL.Path, "/stream") {
+			panic(http.ErrAbortHandler)
+		}
+		srv.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() { front.CloseClientConnections(); front.Close() })
+	b := chromium.OpenAt(t, t.TempDir(), mapped(front.URL))
+	if b == nil {
+		return
+	}
+	b.Do(t, chromedp.Navigate(tapsPage))
+	b.WaitFor(t, controlled)
+	b.WaitFor(t, copied)
+	away.Store(true)
+	press(t, b, 1)
+	b.WaitFor(t, waits(1))
+	user.out.Store(true)
+	away.Store(false)
+	b.Do(t, chromedp.Navigate(tapsHome+pathSignIn))
+	b.WaitFor(t, `"forgotten" in document.documentElement.dataset`)
+	away.Store(true)
+	b.Do(t, chromedp.Navigate(tapsPage))
+	b.WaitFor(t, `document.querySelector("h1").textContent === "The node cannot be reached"`)
+	tapped3(t, f)
+	user.out.Store(false)
+	away.Store(false)
+	b.Do(t, chromedp.Navigate(tapsPage))
+	tapped3(t, f, "1")
+}

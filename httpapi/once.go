@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -58,10 +59,15 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 
 // UpdateOnce is Update for a request that may be repeated. do writes what the request asks for, which may be nothing, and returns the
 // answer. It is not called if a request with the row's key was answered before. A nil row means that the request has no key. A repeated
-// request waits for the cloud like the first one.
+// request waits for the cloud like the first one. If the write is refused, also by a conflict, the key's row is read from the cloud:
+// another node may have answered the request.
 func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	s := serverOf(c)
-	seq, wrote, err := s.update(c, func(tx *store.Tx) (err error) {
+	var asks *ask.Row
+	if row != nil {
+		asks = &ask.Row{Table: row.Table, Key: row.Key}
+	}
+	seq, wrote, err := s.update(c, asks, func(tx *store.Tx) (err error) {
 		out, err = once(tx, row, do)
 		return err
 	})
@@ -81,12 +87,8 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 }
 
 // AnswerOnce is UpdateOnce that answers with what show returns, given the ids of the records that the first request with the key created.
-// If the write is refused, it fetches the key's row: another node may have answered the request.
-func (e Ensure) AnswerOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error), show func(tx *store.Tx, ids map[string]string) (any, error)) error {
+func AnswerOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error), show func(tx *store.Tx, ids map[string]string) (any, error)) error {
 	out, err := UpdateOnce(c, row, do)
-	if row != nil && fault.Is(err, fault.Conflict) && e.Keys(c, row.Table, row.Key) == nil {
-		out, err = UpdateOnce(c, row, do)
-	}
 	if err != nil {
 		return err
 	}

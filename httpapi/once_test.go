@@ -114,22 +114,23 @@ func TestAnswerOnceOfAnotherNode(t *testing.T) {
 		{"without a key", "", 201, false, 409, "taken", 0},
 	} {
 		fetched := 0
+		var row *idempotency.Row
+		cfg.ReadCloud = func(ctx context.Context, _ string, key attr.Item) error {
+			if fetched++; tt.offline || !key["id"].Equal(row.Key["id"]) {
+				return errors.New("offline")
+			}
+			return f.store.Update(ctx, func(tx *store.Tx) error {
+				theirs := *row
+				theirs.Node = "another"
+				return theirs.Write(tx, idempotency.Outcome{Status: tt.status, IDs: map[string]string{"thing": "t1"}})
+			})
+		}
 		app.Routes = append(app.Routes, Route{Method: "POST", Path: "/things" + tt.key, Access: User, Do: func(c *gin.Context) error {
-			row, err := f.once(c, "u0", "")
-			if err != nil {
+			var err error
+			if row, err = f.once(c, "u0", ""); err != nil {
 				return err
 			}
-			ensure := Ensure(func(ctx context.Context, _ string, keys ...attr.Item) error {
-				if fetched++; tt.offline || !keys[0]["id"].Equal(row.Key["id"]) {
-					return errors.New("offline")
-				}
-				return f.store.Update(ctx, func(tx *store.Tx) error {
-					theirs := *row
-					theirs.Node = "another"
-					return theirs.Write(tx, idempotency.Outcome{Status: tt.status, IDs: map[string]string{"thing": "t1"}})
-				})
-			})
-			return ensure.AnswerOnce(c, row, func(*store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+			return AnswerOnce(c, row, func(*store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
 				return out, nil, fault.New(fault.Conflict, "taken", "There is such a thing.")
 			}, func(_ *store.Tx, ids map[string]string) (any, error) { return ids["thing"], nil })
 		}})

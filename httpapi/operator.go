@@ -14,6 +14,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
@@ -29,6 +30,13 @@ type stateCache struct {
 	mu    sync.Mutex
 	at    time.Time
 	state operator.State
+}
+
+// forget makes the next reader compute the state again.
+func (h *stateCache) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.at = time.Time{}
 }
 
 // Operator returns the node's state, including what each application reports.
@@ -52,7 +60,7 @@ func (s *Server) operatorState(ctx context.Context) (operator.State, error) {
 }
 
 func (s *Server) readState(ctx context.Context) (out operator.State, err error) {
-	out = operator.State{At: s.cfg.Clock.Now(), Version: s.cfg.Version, Apps: map[string]any{}, Node: s.nodeStatus()}
+	out = operator.State{At: s.cfg.Clock.Wall(), Version: s.cfg.Version, Apps: map[string]any{}, Node: s.nodeStatus()}
 	out.Streams = operator.Streams{Open: out.Node.Streams, Limit: s.limits.Load().streams}
 	checks := s.checks(ctx)
 	var problems []string
@@ -72,6 +80,9 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 		if out.Conflicts, _, err = s.cfg.Sync.Conflicts(ctx, conflict.Query{State: conflict.StateOpen, Limit: conflictsShown}); err != nil {
 			return out, err
 		}
+	}
+	if s.cfg.Derives != nil {
+		out.Derived = s.cfg.Derives.Derived()
 	}
 	out.Judge(checks, problems)
 	return out, nil
@@ -137,10 +148,41 @@ func (s *Server) getHubPage(c *gin.Context) error {
 	return HTML(c, http.StatusOK, body, err)
 }
 
+// postDamageRead answers the form of the Status page.
+func (s *Server) postDamageRead(c *gin.Context) error {
+	if err := s.forgetDamage(c); err != nil && !fault.Is(err, fault.NotFound) { // another admin was faster
+		return err
+	}
+	return seeOther(c, "/_/hub")
+}
+
+// readDamage answers POST /_/api/damages/:id/read.
+func (s *Server) readDamage(c *gin.Context) error {
+	if err := s.forgetDamage(c); err != nil {
+		return err
+	}
+	return NoContent(c)
+}
+
+// forgetDamage notes that somebody has read of a damage of the database: it is not shown any more.
+func (s *Server) forgetDamage(c *gin.Context) error {
+	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
+	if err != nil {
+		return fault.New(fault.NotFound, "not_found", "There is no damage with this number.")
+	}
+	if err := s.cfg.Store.ForgetDamage(c.Request.Context(), id); err != nil {
+		return err
+	}
+	who, _ := Identity(c)
+	s.cfg.Logger.Info("a damage of the database was read of", "damage", id, "by", who.Subject)
+	s.state.forget()
+	return nil
+}
+
 // syncStatus returns the state of the replication with the cloud; on a node without a cloud it says that.
 func (s *Server) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	if s.cfg.Sync == nil {
-		return operator.NoCloud(s.cfg.Clock.Now()), nil
+		return operator.NoCloud(s.cfg.Clock.Wall()), nil
 	}
 	st, err := s.cfg.Sync.Status(ctx)
 	return st.Whole(), err
@@ -283,4 +325,45 @@ func OperatorFailure(err error) Failure {
 		f.Code, f.Message = e.Code, e.Message
 	}
 	return f
+}
+
+// pathRecount is the page of the rows of an application that differ from what the node counts.
+const pathRecount = "/_/recount/:app/:name"
+
+// getRecount shows the differences of a kind of rows, before anything is written.
+func (s *Server) getRecount(c *gin.Context) error {
+	if s.cfg.Derives == nil {
+		return nowhere()
+	}
+	found, err := s.cfg.Derives.Differences(c.Request.Context(), c.Param("app"), c.Param("name"))
+	if err != nil {
+		return err
+	}
+	in := page.RecountInput{
+		Action: c.Request.URL.EscapedPath(), Title: found.Title, Name: found.Name, Seen: found.Seen, More: found.More, Held: found.Held,
+	}
+	for _, row := range found.Rows {
+		in.Rows = append(in.Rows, page.RecountRow(row))
+	}
+	body, err := s.pages.Recount(in, s.nav(c))
+	return HTML(c, http.StatusOK, body, err)
+}
+
+// postRecount writes the differences that an admin has seen and confirmed.
+func (s *Server) postRecount(c *gin.Context) error {
+	r := c.Request
+	if s.cfg.Derives == nil {
+		return nowhere()
+	}
+	if r.PostForm.Get("confirm") != "yes" {
+		return fault.New(fault.Invalid, "not_confirmed", "Confirm that the rows may be overwritten.")
+	}
+	who, _ := Identity(c)
+	app, name := c.Param("app"), c.Param("name")
+	written, err := s.cfg.Derives.Recount(c.Request.Context(), app, name, r.PostForm.Get("seen"))
+	if err != nil {
+		return err
+	}
+	s.log.Info("an admin had rows recounted", "app", app, "rows", name, "written", written, "by", who.Subject)
+	return seeOther(c, "/_/hub")
 }

@@ -11,20 +11,27 @@ import (
 // Own answers with a page for its reader alone, from the template kind + "-page". All readers of a topic share its stream, so such a
 // page has none: refresh.js reloads the parts marked data-refresh. If the application's pages work offline, so does this one.
 func Own(c *gin.Context, kind, title string, data any) error {
-	m := appOf(c)
-	f := m.Look.Own(kind, title)
-	f.Nav, f.Offline = serverOf(c).nav(c), m.offline(c)
-	body, err := m.Look.Framed(kind+"-page", data, f)
+	body, err := framed(c, kind, title, data)
 	return HTML(c, http.StatusOK, body, err)
 }
 
-// OwnView is Own with the data that read returns.
+func framed(c *gin.Context, kind, title string, data any) ([]byte, error) {
+	m := appOf(c)
+	f := m.Look.Own(kind, title)
+	f.Nav, f.Offline = serverOf(c).nav(c), m.offline(c)
+	return m.Look.Framed(kind+"-page", data, f)
+}
+
+// OwnView is Own with the data that read returns. It renders the page within the transaction, so that few large pages are made at a time.
 func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) error {
-	data, err := Read(c, read)
-	if err != nil {
-		return err
-	}
-	return Own(c, kind, title, data)
+	body, err := Read(c, func(tx *store.Tx) ([]byte, error) {
+		data, err := read(tx)
+		if err != nil {
+			return nil, err
+		}
+		return framed(c, kind, title, data)
+	})
+	return HTML(c, http.StatusOK, body, err)
 }
 
 // Address returns the absolute URL of a path on this node, as people reach it.

@@ -85,7 +85,7 @@ func (s *Server) nav(c *gin.Context) *page.Nav {
 			n.Links = append(n.Links, m.Nav(who)...)
 		}
 	}
-	if who.Admin {
+	if who.IsNodeAdmin() {
 		n.Links = append(n.Links, page.Link{Href: "/_/hub", Text: "Status"})
 	}
 	return n
@@ -93,7 +93,7 @@ func (s *Server) nav(c *gin.Context) *page.Nav {
 
 // shownTo removes parts that the caller may not see: the node's state is for admins.
 func shownTo(who auth.Identity, v page.View) page.View {
-	if !who.Admin && v.Operator != "" {
+	if !who.IsNodeAdmin() && v.Operator != "" {
 		v.Parts = slices.DeleteFunc(slices.Clone(v.Parts), func(p page.Part) bool { return p.ID == v.Operator })
 	}
 	return v

@@ -17,7 +17,7 @@ import (
 
 const (
 	pagePause = 250 * time.Millisecond // shortest pause between two updates of a page: nobody reads faster
-	pageBeat  = 2 * time.Second        // longest silence on a page's stream; the page reports a lost connection after four
+	pageBeat  = 2 * time.Second        // longest silence on a stream that a page reads; the page reports a lost connection after four
 )
 
 // streamPage keeps one page up to date: it sends the parts whose HTML changed, at most four times a second, over one connection. A slow
@@ -31,7 +31,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 	if !ok || len(topic) > maxTopic {
 		return fault.New(fault.NotFound, "not_found", "There is no such page here.")
 	}
-	watch := &watch{s: s, app: m, topic: topic}
+	watch := &watch{s: s, app: m, topic: topic, client: bucketFor(c)}
 	if err := watch.look(c.Request.Context()); err != nil {
 		return err
 	}

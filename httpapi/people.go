@@ -26,13 +26,15 @@ func (s *Server) peopleRoutes() []Route {
 		{Method: "GET", Path: pathBack + ":issuer", Access: Public, Do: s.getSignInBack},
 		{Method: "POST", Path: pathCode, Access: Public, Do: s.ownForm(s.postCode)},
 		{Method: "GET", Path: pathSessions, Access: User, Do: s.getSessionsPage},
+		{Method: "POST", Path: pathSessions, Access: User, Do: s.ownForm(s.postSessionsEnd)},
 		{Method: "POST", Path: pathSessions + "/:id/end", Access: User, Do: s.ownForm(s.postSessionEnd)},
-		{Method: "GET", Path: pathPeople, Access: Admin, Do: s.getPeoplePage},
-		{Method: "POST", Path: pathPeople + "/code", Access: Admin, Do: s.ownForm(s.postPersonCode)},
+		{Method: "GET", Path: pathPeople, Access: NodeAdmin, Do: s.getPeoplePage},
+		{Method: "POST", Path: pathPeople + "/code", Access: NodeAdmin, Do: s.ownForm(s.postPersonCode)},
 		{Method: "GET", Path: "/_/api/sessions", Access: User, Do: s.getSessions},
+		{Method: "DELETE", Path: "/_/api/sessions", Access: User, Do: s.deleteSessions},
 		{Method: "DELETE", Path: "/_/api/sessions/:id", Access: User, Do: s.deleteSession},
-		{Method: "GET", Path: "/_/api/people", Access: Admin, Do: s.getPeople},
-		{Method: "POST", Path: "/_/api/sign-in-codes", Access: Admin, Do: s.postCodeFor},
+		{Method: "GET", Path: "/_/api/people", Access: NodeAdmin, Do: s.getPeople},
+		{Method: "POST", Path: "/_/api/sign-in-codes", Access: NodeAdmin, Do: s.postCodeFor},
 	}
 }
 
@@ -61,6 +63,35 @@ func (s *Server) deleteSession(c *gin.Context) error {
 		return err
 	}
 	return NoContent(c)
+}
+
+// deleteSessions ends all sessions of the caller.
+func (s *Server) deleteSessions(c *gin.Context) error {
+	if err := s.endAllSessions(c); err != nil {
+		return err
+	}
+	return NoContent(c)
+}
+
+// postSessionsEnd ends all sessions of the caller from the page.
+func (s *Server) postSessionsEnd(c *gin.Context) error {
+	if err := s.endAllSessions(c); err != nil {
+		return err
+	}
+	s.clearCookie(c, sessionCookie)
+	return seeOther(c, pathSignIn)
+}
+
+func (s *Server) endAllSessions(c *gin.Context) error {
+	if _, err := Subject(c); err != nil {
+		return err
+	}
+	who, _ := Identity(c)
+	if err := s.cfg.People.Sessions.EndAll(c.Request.Context(), who); err != nil {
+		return err
+	}
+	ForgetPages(c)
+	return nil
 }
 
 func (s *Server) getSessionsPage(c *gin.Context) error {

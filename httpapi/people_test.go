@@ -84,7 +84,7 @@ func newSignInRig(t *testing.T, change func(c *Config)) *signInRig {
 type browser map[string]string
 
 func (b browser) ask(h http.Handler, method, path, body string, headers ...string) *httptest.ResponseRecorder {
-	for _, name := range []string{sessionCookie, flowCookie, cookieName, "counter_guest"} {
+	for _, name := range []string{sessionCookie, flowCookie, tokenCookie, "counter_guest"} {
 		if b[name] != "" {
 			headers = append(headers, "Cookie", name+"="+b[name])
 		}
@@ -404,9 +404,10 @@ func TestFiveIdentities(t *testing.T) {
 			for _, one := range who {
 				b := browser{sessionCookie: one.b[sessionCookie], "counter_guest": one.b["counter_guest"]}
 				headers := append([]string{"Accept", "application/json", "Sec-Fetch-Site", "same-origin", "Content-Type", "application/json"}, one.headers...)
-				if path == "/signout" && b[sessionCookie] != "" {
-					other := browser{} // not the session used for all other routes
-					r.signIn(other, map[string]string{"user": "ada", "admin": "olga"}[one.name], "/")
+				endsSessions := path == pathSignOut || route.Method == "POST" && path == pathSessions || route.Method == "DELETE" && path == "/_/api/sessions"
+				if endsSessions && b[sessionCookie] != "" {
+					other := browser{} // not the people and sessions used for all other routes
+					r.signIn(other, map[string]string{"user": "ben", "admin": uuidUser}[one.name], "/")
 					b = other
 				}
 				for name, value := range b {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 )
@@ -32,6 +33,7 @@ var answers = map[fault.Kind]answer{
 	fault.Unavailable:  {status: http.StatusServiceUnavailable, retry: "2"},
 	fault.Full:         {status: http.StatusServiceUnavailable, retry: "60"},
 	fault.Locked:       {status: http.StatusServiceUnavailable, retry: "2", hide: true},
+	fault.Unreadable:   {status: http.StatusInternalServerError},
 }
 
 // retryable is an error that knows when a retry makes sense.
@@ -70,6 +72,10 @@ func FailureOf(err error) Failure {
 		return Failure{
 			Status: http.StatusBadRequest, Code: "validation", Message: "The request is not valid.", Details: bad.Details,
 		}
+	}
+	if unknown, ok := errors.AsType[*ask.UnknownError](err); ok {
+		f := unknown.Fault()
+		return Failure{Status: http.StatusServiceUnavailable, retry: seconds(unknown.RetryAfter()), Code: f.Code, Message: f.Message}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return Failure{Status: http.StatusServiceUnavailable, retry: "2", Code: "timeout", Message: "It took too long."}

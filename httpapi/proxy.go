@@ -44,6 +44,15 @@ func parseHop(text string) (netip.Addr, bool) {
 	return plainAddr(addr.Addr()), err == nil
 }
 
+// forwarding tells connlimit the clients of the proxies that are trusted now.
+type forwarding struct{ s *Server }
+
+// Trusts implements connlimit.Proxies.
+func (f forwarding) Trusts(peer netip.Addr) bool { return f.s.limits.Load().proxies.trusts(peer) }
+
+// Client implements connlimit.Proxies.
+func (f forwarding) Client(r *http.Request) netip.Addr { return f.s.limits.Load().proxies.client(r) }
+
 // plainAddr returns an address in the form used for comparing and counting.
 func plainAddr(addr netip.Addr) netip.Addr { return addr.WithZone("").Unmap() }
 
@@ -55,6 +64,12 @@ func (p proxies) https(r *http.Request) bool {
 	}
 	values := strings.Split(strings.Join(r.Header.Values("X-Forwarded-Proto"), ","), ",")
 	return strings.EqualFold(strings.TrimSpace(values[len(values)-1]), "https")
+}
+
+// isForwarded reports whether a request shows that a proxy has forwarded it, trusted or not.
+func isForwarded(r *http.Request) bool {
+	names := []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
+	return slices.ContainsFunc(names, func(name string) bool { return r.Header.Get(name) != "" })
 }
 
 // clientText returns the client's address for the log; empty: it has none.

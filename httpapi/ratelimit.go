@@ -17,6 +17,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 )
 
 // maxBuckets is how many users, keys and addresses are tracked. An evicted one starts again with a full bucket.
@@ -47,12 +48,42 @@ func newBuckets(c RateConfig) (*buckets, error) {
 func bucketOf(addr netip.Addr, id auth.Identity) string {
 	switch {
 	case id.Subject != "" && id.Scheme != auth.Anonymous: // anybody can have any number of anonymous ids
-		return "user " + id.Subject
+		return strings.TrimSpace("user "+id.Issuer) + " " + id.Subject
 	case id.Key:
 		return "key"
 	}
 	return addrBucket(addr)
 }
+
+const keyBucket = "touchline.bucket"
+
+// noteBucket determines whose rate limit, streams and expensive reads a request counts for.
+func (s *Server) noteBucket(c *gin.Context, id auth.Identity) {
+	client := s.limits.Load().proxies.client(c.Request)
+	bucket := bucketOf(client, id)
+	if m := appOf(c); m != nil && m.SignIn.Session != nil {
+		bucket = addrBucket(client)
+		if subject := m.sessionOf(s, c.Request); subject != "" {
+			bucket = "user " + m.Name + " " + subject
+		}
+	}
+	c.Set(keyBucket, bucket)
+}
+
+// sessionOf returns whose session of the application a request shows; empty: nobody's, or it cannot be read.
+func (m *mounted) sessionOf(s *Server, r *http.Request) (subject string) {
+	err := s.cfg.Store.View(r.Context(), func(tx *store.Tx) (err error) {
+		subject, err = m.SignIn.Session(tx, r)
+		return err
+	})
+	if err != nil { // the request itself tells why
+		return ""
+	}
+	return subject
+}
+
+// bucketFor returns the bucket that noteBucket determined for a request.
+func bucketFor(c *gin.Context) string { return c.GetString(keyBucket) }
 
 // addrBucket returns an address's bucket. IPv6 clients usually own a whole /64 network, so it counts as one.
 func addrBucket(addr netip.Addr) string {
@@ -82,8 +113,10 @@ func (p proxies) failureBuckets(r *http.Request, credentials string) []string {
 func credentialsOf(r *http.Request) string {
 	h := r.Header
 	all := slices.Concat(h.Values("Authorization"), h.Values("X-Api-Key"))
-	for _, cookie := range append(r.CookiesNamed(cookieName), r.CookiesNamed(sessionCookie)...) {
-		all = append(all, cookie.Value)
+	for _, name := range []string{tokenCookie, sessionCookie} {
+		for _, cookie := range append(r.CookiesNamed(name), r.CookiesNamed(prefixedName(name))...) {
+			all = append(all, cookie.Value)
+		}
 	}
 	return strings.Join(all, "\n")
 }
@@ -104,9 +137,7 @@ func (b *buckets) take(name string, now time.Time) (ok bool, left int, full, nex
 }
 
 // limit counts a request of a user, key or address. A stream is one request, however long it lasts.
-func (s *Server) limit(c *gin.Context, id auth.Identity) error {
-	return s.limitBy(c, bucketOf(s.limits.Load().proxies.client(c.Request), id))
-}
+func (s *Server) limit(c *gin.Context) error { return s.limitBy(c, bucketFor(c)) }
 
 // limitFailure counts a failed sign-in. Failures have buckets of their own, so they do not keep anybody from signing in.
 func (s *Server) limitFailure(c *gin.Context, credentials string) error {
@@ -133,9 +164,7 @@ func Limit(perMinute int) Handler {
 		if err != nil {
 			return err
 		}
-		s := serverOf(c)
-		who, _ := Identity(c)
-		return b.limit(c, s.wall.Now(), bucketOf(s.limits.Load().proxies.client(c.Request), who))
+		return b.limit(c, serverOf(c).wall.Now(), bucketFor(c))
 	}
 }
 

@@ -1,16 +1,24 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // Tokens are refilled at the rate, up to the burst.
@@ -123,7 +131,7 @@ func TestRateLimit(t *testing.T) {
 		"the same, from elsewhere": {"/counter/counts", append([]string{"RemoteAddr", "198.51.100.1:1"}, one...), 429},
 		"the same, a stream":       {streamPath, one, 429},
 		"the same, a page":         {"/counter/-/counts/c1", append([]string{"Accept", "text/html"}, one...), 429},
-		"the same, by cookie":      {"/counter/-/counts/c1", []string{"Cookie", cookieName + "=" + web.Token("u1")}, 429},
+		"the same, by cookie":      {"/counter/-/counts/c1", []string{"Cookie", tokenCookie + "=" + web.Token("u1")}, 429},
 		"another user there":       {"/counter/counts", []string{"Authorization", "Bearer " + web.Token("u2")}, 200},
 		"the API key":              {"/counter/counts", []string{"X-API-Key", web.Key}, 200},
 		"nobody":                   {"/signin", nil, 200},
@@ -168,5 +176,61 @@ func TestRateLimitOfGuesses(t *testing.T) {
 	}
 	if w := web.Ask(s.Handler(), "GET", "/livez", ""); w.Header().Get("RateLimit-Limit") != "" {
 		t.Error("health is limited")
+	}
+}
+
+// The budget of questions to the cloud is that of a client address, and of a /64 network with IPv6, as long as nobody is signed in. Of those who
+// are, each has a budget, wherever they are.
+func TestBudgetOfAsksIsOfAnAddress(t *testing.T) {
+	for _, access := range []Access{Public, Optional} {
+		synctest.Test(t, func(t *testing.T) {
+			rows := store.TableSpec{Name: "rows", Key: store.KeySpec{Partition: store.KeyAttr{Name: "id", Type: store.KeyString}}, Policy: store.PolicyIntent}
+			cfg, _ := configIn(t, storetest.Open(t, rows)) // a table that the cloud has
+			cfg.Auth = web.Verifier(t)
+			cfg.ReadCloud = func(context.Context, string, attr.Item) error { return nil }
+			cfg.Apps[0].Routes = append(cfg.Apps[0].Routes, Route{Method: "GET", Path: "/rows/:id", Access: access, Do: func(c *gin.Context) error {
+				return View(c, func(tx *store.Tx) error {
+					if it, err := tx.Get(rows.Name, attr.Item{"id": attr.S(c.Param("id"))}); err != nil || it != nil {
+						return err
+					}
+					return fault.New(fault.NotFound, "no_row", "There is no such row.")
+				})
+			}})
+			s := newServer(t, cfg)
+			n := 0
+			ask := func(from string, headers ...string) int {
+				n++
+				return web.Ask(s.Handler(), "GET", fmt.Sprint("/counter/rows/invented-", n), "", append(headers, "RemoteAddr", from)...).Code
+			}
+			spend := func(from string, headers ...string) (answers int) {
+				for answers < 1000 && ask(from, headers...) == http.StatusNotFound {
+					answers++
+				}
+				return answers
+			}
+			for _, spent := range []struct {
+				first, again, other string
+			}{
+				{"203.0.113.9:1", "203.0.113.9:2", "203.0.113.10:1"},
+				{"[2001:db8:1:2::1]:1", "[2001:db8:1:2:3:4:5:6]:2", "[2001:db8:1:3::1]:1"},
+			} {
+				if got := spend(spent.first); got != 400 {
+					t.Errorf("access %d: %d answers for %s", access, got, spent.first)
+				}
+				if code := ask(spent.again); code != http.StatusServiceUnavailable {
+					t.Errorf("access %d: %d for %s after %s", access, code, spent.again, spent.first)
+				}
+				if code := ask(spent.other); code != http.StatusNotFound {
+					t.Errorf("access %d: %d for %s after %s", access, code, spent.other, spent.first)
+				}
+			}
+			if access == Public {
+				return
+			}
+			user := []string{"Authorization", "Bearer " + web.Token("u1")}
+			if code := ask("203.0.113.9:1", user...); code != http.StatusNotFound {
+				t.Errorf("%d for a user at an address that has spent its budget", code)
+			}
+		})
 	}
 }

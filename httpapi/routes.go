@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/ask"
+	"github.com/touchline/touchline/store"
 )
 
 // placed is a route with its full paths.
@@ -54,17 +57,21 @@ func (s *Server) nodeRoutes() []Route {
 	all := append(slices.Concat(s.signInRoutes(), s.peopleRoutes(), s.caRoutes()), []Route{
 		{Method: "GET", Path: "/livez", Access: Public, Do: s.getLive, Quiet: true},
 		{Method: "GET", Path: "/readyz", Access: Public, Do: s.getReady, Quiet: true},
-		{Method: "GET", Path: "/statusz", Access: Admin, Do: s.getStatus, Quiet: true},
-		{Method: "GET", Path: "/metrics", Access: Admin, Do: s.getMetrics, Quiet: true},
+		{Method: "GET", Path: "/statusz", Access: NodeAdmin, Do: s.getStatus, Quiet: true},
+		{Method: "GET", Path: "/metrics", Access: NodeAdmin, Do: s.getMetrics, Quiet: true},
 		{Method: "GET", Path: "/_/", Access: User, Do: s.getIndex},
-		{Method: "GET", Path: "/_/hub", Access: Admin, Do: s.getHubPage},
+		{Method: "GET", Path: "/_/hub", Access: NodeAdmin, Do: s.getHubPage},
+		{Method: "POST", Path: "/_/damages/:id/read", Access: NodeAdmin, Do: s.ownForm(s.postDamageRead)},
+		{Method: "POST", Path: "/_/api/damages/:id/read", Access: NodeAdmin, Do: s.readDamage},
+		{Method: "GET", Path: pathRecount, Access: NodeAdmin, Do: s.getRecount},
+		{Method: "POST", Path: pathRecount, Access: NodeAdmin, Do: s.ownForm(s.postRecount)},
 		{Method: "GET", Path: "/_/docs", Access: Public, Do: s.getDocs},
 		{Method: "GET", Path: "/_/docs/:name", Access: Public, Do: s.getDocs},
 		{Method: "GET", Path: "/_/docs/:name/:file", Access: Public, Do: s.getDocsFile, Quiet: true},
 		{Method: "GET", Path: "/_/stream", Access: User, Do: s.streamPage, Stream: true},
 		{Method: "GET", Path: "/_/assets/:version/:name", Access: Public, Do: s.getAsset, Quiet: true},
 		{Method: "GET", Path: "/_/writes/:node/:seq", Access: Optional, Do: s.getWritten}, // applications accept writes of people unknown to the node
-		{Method: "GET", Path: "/_/api/hub", Access: Admin, Do: getHub},
+		{Method: "GET", Path: "/_/api/hub", Access: NodeAdmin, Do: getHub},
 	}...)
 	for _, r := range OperatorRoutes() {
 		r.Path = "/_/api" + r.Path
@@ -87,11 +94,11 @@ func (s *Server) nodeRoutes() []Route {
 // below the application's mount. The node also serves them at /_/api.
 func OperatorRoutes() []Route {
 	return []Route{
-		{Method: "GET", Path: "/sync", Access: Admin, Do: getSync, Quiet: true},
-		{Method: "GET", Path: "/conflicts", Access: Admin, Do: getConflicts},
-		{Method: "GET", Path: "/conflicts/:id", Access: Admin, Do: getConflict},
-		{Method: "POST", Path: "/conflicts/:id/retry", Access: Admin, Do: decideConflict("retry")},
-		{Method: "POST", Path: "/conflicts/:id/discard", Access: Admin, Do: decideConflict("discard")},
+		{Method: "GET", Path: "/sync", Access: NodeAdmin, Do: getSync, Quiet: true},
+		{Method: "GET", Path: "/conflicts", Access: NodeAdmin, Do: getConflicts},
+		{Method: "GET", Path: "/conflicts/:id", Access: NodeAdmin, Do: getConflict},
+		{Method: "POST", Path: "/conflicts/:id/retry", Access: NodeAdmin, Do: decideConflict("retry")},
+		{Method: "POST", Path: "/conflicts/:id/discard", Access: NodeAdmin, Do: decideConflict("discard")},
 	}
 }
 
@@ -175,14 +182,34 @@ func (s *Server) newEngine(use ...gin.HandlerFunc) *gin.Engine {
 	return e
 }
 
+// beginAsking lets the handlers of an application's request ask the cloud.
+func (s *Server) beginAsking(c *gin.Context) {
+	if s.asks != nil {
+		c.Request = c.Request.WithContext(s.asks.Begin(c.Request.Context(), Client(c)))
+	}
+}
+
+// readAsClient lets the expensive reads of an application's request, and its questions to the cloud, count as its client's.
+func (s *Server) readAsClient(c *gin.Context) {
+	ask.CountFor(c.Request.Context(), bucketFor(c))
+	c.Request = c.Request.WithContext(store.AsClient(c.Request.Context(), bucketFor(c)))
+}
+
 func (s *Server) routes() http.Handler {
-	e := s.newEngine(s.notElsewhere, s.allowOrigins)
+	e := s.newEngine(s.notRefused, s.allowOrigins)
 	for _, r := range s.table() {
 		chain := []gin.HandlerFunc{func(c *gin.Context) { c.Set(keyApp, r.app) }}
+		if r.app != nil {
+			chain = append(chain, s.beginAsking)
+		}
 		if r.Quiet {
 			chain = append(chain, quiet)
 		}
-		chain = append(chain, s.allow(r.Access), s.wrap(r.Do))
+		chain = append(chain, s.allow(r.Access))
+		if r.app != nil {
+			chain = append(chain, s.readAsClient)
+		}
+		chain = append(chain, s.wrap(r.Do))
 		for _, path := range r.paths {
 			e.Handle(r.Method, path, chain...)
 			if r.Method == http.MethodGet && !r.Stream {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
@@ -46,6 +47,7 @@ type Server struct {
 	handler http.Handler
 	port    string // port that Run serves on
 	limits  atomic.Pointer[limits]
+	asks    *ask.Desk // nil: no cloud
 	readers readers
 
 	untrusted atomic.Bool // an untrusted proxy has been logged
@@ -66,9 +68,9 @@ func New(cfg Config) (*Server, error) {
 	cfg = cfg.withDefaults()
 	s := &Server{
 		cfg: cfg, log: cfg.Logger, wall: clock.Real(), metrics: newMetrics(cfg.Metrics), scrape: scraper(cfg.Metrics), encoder: sse.NewEncoder(),
-		readers: readers{of: map[string]int{}}, conns: connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger}),
-		cross: http.NewCrossOriginProtection(),
+		readers: readers{of: map[string]int{}}, cross: http.NewCrossOriginProtection(),
 	}
+	s.conns = connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger, Proxies: forwarding{s}, Refuse: http.HandlerFunc(s.refuseBusy)})
 	s.events = sse.NewBroadcaster(cfg.Store, cfg.Clock, cfg.Logger, s.announced)
 	for _, a := range cfg.Apps {
 		m, err := s.mount(a)
@@ -87,6 +89,11 @@ func New(cfg Config) (*Server, error) {
 	var err error
 	if s.pages, err = page.New(strings.TrimSuffix(s.home(), "/"), nil, nil); err != nil {
 		return nil, err
+	}
+	if cfg.ReadCloud != nil {
+		if s.asks, err = ask.New(ask.Config{Store: cfg.Store, Clock: s.wall, Read: cfg.ReadCloud, Asked: s.metrics.asked}); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.SetLimits(cfg.Limits); err != nil {
 		return nil, err
@@ -110,10 +117,15 @@ func (s *Server) distinct() error {
 	return nil
 }
 
+const (
+	leastCompressed = 1024 // bytes: shorter answers are sent as they are
+	compression     = 5    // level
+)
+
 // compressed compresses all answers except streams, which share compressed frames.
 func compressed(h http.Handler) (http.Handler, error) {
 	// The ETag identifies the content, compressed or not: gzhttp leaves it alone.
-	answers, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.CompressionLevel(5), gzhttp.EnableZstd(false))
+	answers, err := gzhttp.NewWrapper(gzhttp.MinSize(leastCompressed), gzhttp.CompressionLevel(compression), gzhttp.EnableZstd(false))
 	if err != nil {
 		return nil, fmt.Errorf("compression: %w", err)
 	}
@@ -147,7 +159,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 	guarded = s.listen(eventsCtx, srv, guarded, loops.Go)
 	err := serve.Until(ctx, srv, guarded, s.cfg.Drain, func() { // http.Server would wait forever for streams
 		s.drain()
-		s.events.Hurry(s.wall.Now().Add(time.Second))
+		s.events.Hurry(s.wall.Wall().Add(time.Second))
 	})
 	s.streams.Wait()
 	stopEvents()

@@ -15,7 +15,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/touchline/touchline/httpapi/ask"
+	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -62,6 +66,19 @@ func TestStreamOutlivesTimeouts(t *testing.T) {
 	c.Until(web.Named(frameNote))
 }
 
+// Scripts do not see comments: a stream that a page reads breaks its silence with an event.
+func TestStreamOfAPageTicks(t *testing.T) {
+	cfg, _ := config(t)
+	cfg.Heartbeat = time.Hour
+	srv := httptest.NewServer(newServer(t, cfg).Handler())
+	t.Cleanup(srv.Close)
+	stream := web.Open(t, srv.URL+streamPath+"?tick=1", nil)
+	defer stream.Close()
+	for range 2 {
+		stream.Until(web.Named("tick"))
+	}
+}
+
 // A reader that leaves frees its place at once, not at the next event.
 func TestReaderThatLeavesMakesRoom(t *testing.T) {
 	cfg, _ := config(t)
@@ -72,7 +89,7 @@ func TestReaderThatLeavesMakesRoom(t *testing.T) {
 	one := web.Open(t, srv.URL+streamPath, nil)
 	one.Until(web.Named(frameCount))
 	one.Close()
-	web.Eventually(t, "room", func() bool { return s.events.Count() == 0 })
+	wait.Until(t, "room", func() bool { return s.events.Count() == 0 })
 }
 
 // A broken listener is an error, and still everything ends.
@@ -108,23 +125,24 @@ func TestWatch(t *testing.T) {
 }
 
 // A slow cloud delays nobody for long; an unexpected error is returned.
-func TestEnsureWithin(t *testing.T) {
+func TestRowsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		slow := func(ctx context.Context) error {
+		slow := func(ctx context.Context, _ string, _ ...attr.Item) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		if err := EnsureWithin(t.Context(), slow); err != nil || time.Since(begin) != ensureWithin {
+		if err := Ensure(slow).Rows(t.Context(), "facts", nil); err != nil || time.Since(begin) != ask.Within {
 			t.Errorf("%v after %s", err, time.Since(begin))
 		}
 		bug := errors.New("a bug")
-		if err := EnsureWithin(t.Context(), func(context.Context) error { return bug }); !errors.Is(err, bug) {
+		failing := func(context.Context, string, ...attr.Item) error { return bug }
+		if err := Ensure(failing).Rows(t.Context(), "facts", nil); !errors.Is(err, bug) {
 			t.Error(err)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := EnsureWithin(gone, slow); !errors.Is(err, context.Canceled) {
+		if err := Ensure(slow).Rows(gone, "facts", nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("a client that has gone: %v", err)
 		}
 	})
@@ -185,5 +203,41 @@ func TestTokensAreNotLogged(t *testing.T) {
 		if got := loggedPath(path, "ABCDEFGH"); got != want {
 			t.Errorf("%s is logged as %s", path, got)
 		}
+	}
+}
+
+// A page that takes long to render is not rendered all the time while nothing is committed, and once after a commit.
+func TestIdlePages(t *testing.T) {
+	for _, tt := range []struct {
+		takes time.Duration
+		most  int // renderings in a minute
+	}{{0, 67}, {400 * time.Millisecond, 8}} {
+		synctest.Test(t, func(t *testing.T) {
+			cfg, f := config(t)
+			rendered, view := 0, cfg.Apps[0].View
+			cfg.Apps[0].View = func(ctx context.Context, node *operator.NodeStatus, topic string, last page.View) (page.View, error) {
+				rendered++
+				<-time.After(tt.takes)
+				return view(ctx, node, topic, last)
+			}
+			s := newServer(t, cfg)
+			look := func() {
+				if _, _, err := s.apps[0].views.get(t.Context(), "c1"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for begun := time.Now(); time.Since(begun) < time.Minute; <-time.After(50 * time.Millisecond) {
+				look()
+			}
+			if rendered > tt.most || rendered < tt.most-2 {
+				t.Errorf("takes %v: %d renderings, want about %d", tt.takes, rendered, tt.most)
+			}
+			<-time.After(freshFor)
+			rendered = 0
+			f.count("c1", 5)
+			if look(); rendered != 1 {
+				t.Errorf("takes %v: %d renderings after a commit", tt.takes, rendered)
+			}
+		})
 	}
 }

@@ -52,7 +52,7 @@ func (s *Server) signInPage(c *gin.Context, status int, in page.SignInInput) err
 		in.Issuers = append(in.Issuers, page.Link{Href: pathWith + issuer.Name + "?" + q.Encode(), Text: issuer.Title})
 	}
 	in.Tokens = s.cfg.Tokens && (s.cfg.Demo == nil || len(in.Issuers) == 0) // a demo has a button for each user
-	body, err := s.pages.Still("signin", "Sign in", in, nil)
+	body, err := s.pages.SignIn(in)
 	return HTML(c, status, body, err)
 }
 
@@ -93,7 +93,7 @@ func (s *Server) postSignIn(c *gin.Context) error {
 		return seeOther(c, s.goOn(in.To))
 	}
 	return Answer(c, http.StatusOK, signedIn{
-		UserID: id.Subject, Groups: append([]string{}, id.Groups...), Admin: id.Admin,
+		UserID: id.Subject, Groups: append([]string{}, id.Groups...), Admin: id.IsNodeAdmin(),
 		ExpiresAt: id.Expires.UTC().Format("2006-01-02T15:04:05Z"),
 	}, nil)
 }
@@ -134,7 +134,8 @@ func (s *Server) postSignOut(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	s.clearCookie(c, cookieName)
+	s.clearCookie(c, tokenCookie)
+	ForgetPages(c)
 	if !strings.Contains(c.GetHeader("Accept"), "text/html") {
 		return NoContent(c)
 	}
@@ -144,6 +145,10 @@ func (s *Server) postSignOut(c *gin.Context) error {
 	}
 	return seeOther(c, to)
 }
+
+// ForgetPages has the browser delete what it has cached of this node, since its next reader may be somebody else. It does not delete what
+// waits to be sent: that would need "storage". The copies of the service worker are deleted by forget.js.
+func ForgetPages(c *gin.Context) { c.Header("Clear-Site-Data", `"cache"`) }
 
 // ownForm accepts requests of this node's own pages only, and parses their form (PostForm: the body alone).
 func (s *Server) ownForm(do Handler) Handler {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/internal/fault"
 )
 
@@ -20,8 +21,7 @@ const (
 	pathBack = pathFlow + "back/"
 	pathCode = pathFlow + "code"
 
-	flowCookie = "touchline_signin"
-	flowLife   = 600 // seconds to complete a sign-in at the issuer
+	flowLife = 600 // seconds to complete a sign-in at the issuer
 )
 
 // choices returns the issuers at which a person on the way to an address can sign in.
@@ -83,13 +83,13 @@ func (s *Server) getSignInWith(c *gin.Context) error {
 
 // setFlow stores the state of a sign-in in the browser. It is Lax because the issuer's page redirects the browser back.
 func (s *Server) setFlow(c *gin.Context, value string, life int) {
-	s.setCookie(c, flowCookie, value, pathFlow, http.SameSiteLaxMode, life)
+	s.setCookie(c, s.nodeCookie(c.Request, flowCookie), value, pathFlow, http.SameSiteLaxMode, life)
 }
 
 // getSignInBack receives the browser with the issuer's answer.
 func (s *Server) getSignInBack(c *gin.Context) error {
 	var f auth.Flow
-	if found := c.Request.CookiesNamed(flowCookie); len(found) == 1 {
+	if found := c.Request.CookiesNamed(s.nodeCookie(c.Request, flowCookie)); len(found) == 1 {
 		raw, _ := base64.RawURLEncoding.DecodeString(found[0].Value)
 		_ = json.Unmarshal(raw, &f) // without a valid cookie the state does not match
 	}
@@ -135,11 +135,15 @@ func (s *Server) signedIn(c *gin.Context, id auth.Identity, to string, byCode bo
 	if _, err := s.endSession(c); err != nil {
 		return err
 	}
-	cookie, err := s.cfg.People.Sessions.Begin(c.Request.Context(), id, c.Request.UserAgent(), byCode)
+	in := session.SignIn{Agent: c.Request.UserAgent(), ByCode: byCode, Cookie: session.PlainName}
+	if s.byTLS(c.Request) {
+		in.Cookie = session.PrefixedName
+	}
+	cookie, err := s.cfg.People.Sessions.Begin(c.Request.Context(), id, in)
 	if err != nil {
 		return err
 	}
-	s.clearCookie(c, cookieName)
+	s.clearCookie(c, tokenCookie)
 	s.setSession(c, cookie)
 	return seeOther(c, s.goOn(to))
 }
@@ -149,12 +153,12 @@ func (s *Server) endSession(c *gin.Context) (issuer string, err error) {
 	if s.cfg.People == nil {
 		return "", nil
 	}
-	found := c.Request.CookiesNamed(sessionCookie)
+	found := s.shownSessions(c.Request)
 	if len(found) > 0 {
 		s.clearCookie(c, sessionCookie)
 	}
-	for _, cookie := range found {
-		id, _, err := s.cfg.People.Sessions.Find(c.Request.Context(), cookie.Value, false)
+	for _, shown := range found {
+		id, _, err := s.cfg.People.Sessions.Find(c.Request.Context(), shown)
 		if err == nil {
 			for _, at := range s.cfg.People.Issuers.Choices() {
 				if at.URL == id.Issuer {
@@ -181,4 +185,16 @@ func (s *Server) signOutAt(c *gin.Context, name string) *page.Link {
 		return nil
 	}
 	return &page.Link{Href: to, Text: title}
+}
+
+// shownSessions returns all session cookies of a request, under both names.
+func (s *Server) shownSessions(r *http.Request) (all []session.Shown) {
+	secure := s.byTLS(r)
+	for _, cookie := range r.CookiesNamed(sessionCookie) {
+		all = append(all, session.Shown{Value: cookie.Value, Name: session.PlainName, Secure: secure})
+	}
+	for _, cookie := range r.CookiesNamed(prefixedName(sessionCookie)) {
+		all = append(all, session.Shown{Value: cookie.Value, Name: session.PrefixedName, Secure: secure})
+	}
+	return all
 }

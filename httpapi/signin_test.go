@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
@@ -31,7 +33,7 @@ func cookieOf(t *testing.T, w *httptest.ResponseRecorder) *http.Cookie {
 	switch {
 	case len(set) == 0:
 		return nil
-	case len(set) > 1 || set[0].Name != cookieName:
+	case len(set) > 1 || set[0].Name != tokenCookie:
 		t.Fatalf("cookies %v", set)
 	}
 	return set[0]
@@ -116,8 +118,8 @@ func TestSignInOverTLS(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	s.Handler().ServeHTTP(w, r)
-	if c := cookieOf(t, w); c == nil || !c.Secure {
-		t.Errorf("cookie %v", c)
+	if c := setCookies(w)["__Host-"+tokenCookie]; c == nil || !c.Secure {
+		t.Errorf("cookies %v", w.Result().Cookies())
 	}
 }
 
@@ -138,7 +140,7 @@ func TestSignInBesideTheRoot(t *testing.T) {
 
 func TestSignOut(t *testing.T) {
 	s := signInServer(t)
-	w := web.Ask(s.Handler(), "POST", "/signout", "", "Accept", "text/html", "Cookie", cookieName+"="+web.Token("u1"), "Sec-Fetch-Site", "same-origin")
+	w := web.Ask(s.Handler(), "POST", "/signout", "", "Accept", "text/html", "Cookie", tokenCookie+"="+web.Token("u1"), "Sec-Fetch-Site", "same-origin")
 	if c := cookieOf(t, w); w.Code != http.StatusSeeOther || w.Header().Get("Location") != "/signin" || c == nil || c.MaxAge >= 0 || c.Value != "" {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}
@@ -164,7 +166,7 @@ func TestSignInPage(t *testing.T) {
 	if csp := w.Header().Get("Content-Security-Policy"); !strings.Contains(csp, "form-action 'self'") {
 		t.Error(csp)
 	}
-	w = web.Ask(s.Handler(), "GET", "/signin", "", "Accept", "text/html", "Cookie", cookieName+"="+web.AdminToken())
+	w = web.Ask(s.Handler(), "GET", "/signin", "", "Accept", "text/html", "Cookie", tokenCookie+"="+web.AdminToken())
 	if body := w.Body.String(); !strings.Contains(body, "signed in as <strong>boss</strong>, an admin") || !strings.Contains(body, `action="/signout"`) {
 		t.Error(body)
 	}
@@ -232,7 +234,7 @@ func TestDemo(t *testing.T) {
 	}{
 		"a page":                    {"GET", "/counter/-/counts/c1", []string{"Accept", "text/html"}, 200, true},
 		"a page from a link":        {"GET", "/counter/-/counts/c1", []string{"Accept", "text/html", "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, 200, true},
-		"a page, an old cookie":     {"GET", "/counter/-/counts/c1", []string{"Accept", "text/html", "Cookie", cookieName + "=" + web.Token("u1")}, 200, true},
+		"a page, an old cookie":     {"GET", "/counter/-/counts/c1", []string{"Accept", "text/html", "Cookie", tokenCookie + "=" + web.Token("u1")}, 200, true},
 		"a program":                 {"GET", "/counter/counts", nil, 200, false},
 		"a program, IPv6":           {"GET", "/counter/counts", []string{"RemoteAddr", "[::1]:40000"}, 200, false},
 		"a program, an admin's":     {"GET", "/counter/admin/things", nil, 404, false},
@@ -282,5 +284,187 @@ func TestSignedInShape(t *testing.T) {
 	}
 	if groups, ok := got["groups"].([]any); !ok || len(groups) != 0 {
 		t.Errorf("groups %v", got["groups"])
+	}
+}
+
+const (
+	publicURL     = "https://scores.example"
+	hostSession   = "__Host-" + sessionCookie
+	secureFlow    = "__Secure-" + flowCookie
+	lanAddress    = "http://192.168.1.5:8080"
+	counterPage   = "/counter/-/counts/c1"
+	signedInThere = http.StatusOK
+)
+
+// newPublicRig is a node behind a proxy that nobody has listed in http.trusted_proxies.
+func newPublicRig(t *testing.T) *signInRig {
+	return newSignInRig(t, func(c *Config) { c.PublicURL = publicURL })
+}
+
+// openPage opens a page as a browser does; cookies are "name=value".
+func (r *signInRig) openPage(origin, path string, cookies ...string) *httptest.ResponseRecorder {
+	headers := []string{"Accept", "text/html", "Sec-Fetch-Mode", "navigate"}
+	for _, cookie := range cookies {
+		headers = append(headers, "Cookie", cookie)
+	}
+	return web.Ask(r.Handler(), "GET", origin+path, "", headers...)
+}
+
+// beginSession begins a session whose cookie has one of the two names; empty: as sessions were before there were two.
+func (r *signInRig) beginSession(name session.CookieName) (value string) {
+	r.t.Helper()
+	ada := auth.Identity{Subject: "ada", Issuer: r.issuer, Name: "Ada"}
+	value, err := r.cfg.People.Sessions.Begin(r.t.Context(), ada, session.SignIn{Agent: "a browser", Cookie: name})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return value
+}
+
+// setCookies returns the cookies that an answer sets or deletes, by name.
+func setCookies(w *httptest.ResponseRecorder) map[string]*http.Cookie {
+	all := map[string]*http.Cookie{}
+	for _, c := range w.Result().Cookies() {
+		all[c.Name] = c
+	}
+	return all
+}
+
+// At the public name cookies are Secure and have a prefix, whatever is known of the proxy; in the local network they are plain.
+func TestCookiesAtThePublicName(t *testing.T) {
+	r := newPublicRig(t)
+	begin := r.openPage(publicURL, pathWith+"dev")
+	flow := setCookies(begin)[secureFlow]
+	if flow == nil || !flow.Secure || flow.Path != pathFlow || setCookies(begin)[flowCookie] != nil {
+		t.Fatalf("the flow's cookie at the public name: %v", begin.Result().Cookies())
+	}
+	if lan := setCookies(r.openPage(lanAddress, pathWith+"dev"))[flowCookie]; lan == nil || lan.Secure {
+		t.Errorf("the flow's cookie in the local network: %v", lan)
+	}
+	w := r.openPage(publicURL, counterPage, hostSession+"="+r.beginSession(session.PrefixedName))
+	if w.Code != signedInThere {
+		t.Errorf("a page with the prefixed cookie: %d", w.Code)
+	}
+}
+
+// A new sign-in names the session's cookie by the way in which the browser came. The public name accepts no plain one.
+func TestNewSessionHasTheNameOfItsOrigin(t *testing.T) {
+	r := newPublicRig(t)
+	r.beginSession(session.PlainName) // somebody who was here before can get a code
+	for _, tt := range []struct{ origin, name, otherName string }{
+		{publicURL, hostSession, sessionCookie},
+		{lanAddress, sessionCookie, hostSession},
+	} {
+		made := web.Ask(r.Handler(), "POST", tt.origin+"/_/api/sign-in-codes", `{"userId":"ada"}`, "X-API-Key", web.Key, "Content-Type", "application/json")
+		var told struct{ Code string }
+		if err := json.Unmarshal(made.Body.Bytes(), &told); err != nil || made.Code != http.StatusCreated {
+			t.Fatalf("%d %s", made.Code, made.Body)
+		}
+		w := web.Ask(r.Handler(), "POST", tt.origin+pathCode, url.Values{"code": {told.Code}}.Encode(), "Content-Type", formType, "Sec-Fetch-Site", "same-origin")
+		c := setCookies(w)[tt.name]
+		if w.Code != http.StatusSeeOther || c == nil || setCookies(w)[tt.otherName] != nil {
+			t.Fatalf("a sign-in at %s: %d %v", tt.origin, w.Code, w.Result().Cookies())
+		}
+		if c.Secure != (tt.origin == publicURL) || !c.HttpOnly || c.Path != "/" || c.Domain != "" {
+			t.Errorf("the cookie of %s: %s", tt.origin, c)
+		}
+		if w := r.openPage(tt.origin, counterPage, tt.name+"="+c.Value); w.Code != signedInThere {
+			t.Errorf("a page of %s: %d", tt.origin, w.Code)
+		}
+		if w := r.openPage(publicURL, counterPage, sessionCookie+"="+c.Value); w.Code == signedInThere {
+			t.Errorf("the session of %s under the plain name at the public name: %d", tt.origin, w.Code)
+		}
+	}
+}
+
+// A plain cookie may have been set by anybody on a plain connection, so the public name accepts none, except for sessions from before
+// there were prefixed names. These are given the new name at first use.
+func TestPlainSessionCookieAtThePublicName(t *testing.T) {
+	r := newPublicRig(t)
+	lan := sessionCookie + "=" + r.beginSession(session.PlainName)
+	if w := r.openPage(publicURL, counterPage, lan); w.Code != http.StatusSeeOther {
+		t.Errorf("a session of the local network at the public name: %d", w.Code)
+	}
+	if w := r.openPage(lanAddress, counterPage, lan); w.Code != signedInThere {
+		t.Errorf("the same session in the local network: %d", w.Code)
+	}
+
+	old := sessionCookie + "=" + r.beginSession("")
+	w := r.openPage(publicURL, counterPage, old)
+	renewed, dropped := setCookies(w)[hostSession], setCookies(w)[sessionCookie]
+	if w.Code != signedInThere || renewed == nil || !renewed.Secure || renewed.Path != "/" || dropped == nil || dropped.MaxAge >= 0 {
+		t.Fatalf("an old session at the public name: %d %v", w.Code, w.Result().Cookies())
+	}
+	if w := r.openPage(publicURL, counterPage, hostSession+"="+renewed.Value); w.Code != signedInThere {
+		t.Errorf("the old session under its new name: %d", w.Code)
+	}
+	if w := r.openPage(publicURL, counterPage, old); w.Code != signedInThere {
+		t.Errorf("a request that was on its way with the old name: %d", w.Code)
+	}
+	if w := r.openPage(publicURL, counterPage, sessionCookie+"="+renewed.Value); w.Code == signedInThere {
+		t.Errorf("the new secret under the plain name: %d %v", w.Code, w.Result().Cookies())
+	}
+}
+
+// Signing out ends sessions under both names, and has the browser forget what it has cached, but not what waits to be sent.
+func TestSignOutForgets(t *testing.T) {
+	r := newPublicRig(t)
+	plain, prefixed := r.beginSession(""), r.beginSession(session.PrefixedName)
+	w := web.Ask(r.Handler(), "POST", publicURL+pathSignOut, "", "Accept", "text/html", "Sec-Fetch-Site", "same-origin",
+		"Cookie", sessionCookie+"="+plain+"; "+hostSession+"="+prefixed)
+	if w.Code != http.StatusSeeOther || w.Header().Get("Clear-Site-Data") != `"cache"` {
+		t.Errorf("%d, Clear-Site-Data %s", w.Code, w.Header().Get("Clear-Site-Data"))
+	}
+	for _, name := range []string{sessionCookie, hostSession} {
+		if c := setCookies(w)[name]; c == nil || c.MaxAge >= 0 {
+			t.Errorf("%s is not deleted: %v", name, c)
+		}
+	}
+	for _, cookie := range []string{hostSession + "=" + prefixed, sessionCookie + "=" + plain} {
+		if w := r.openPage(publicURL, counterPage, cookie); w.Code == signedInThere {
+			t.Errorf("%s is accepted after the sign-out", strings.Split(cookie, "=")[0])
+		}
+	}
+	if page := r.openPage(publicURL, pathSignIn).Body.String(); !strings.Contains(page, "signedout.js") {
+		t.Error("the sign-in page does not delete the copies of pages")
+	}
+	if page := r.openPage(publicURL, pathSignIn, hostSession+"="+r.beginSession(session.PrefixedName)).Body.String(); strings.Contains(page, "signedout.js") {
+		t.Error("the sign-in page deletes the copies of somebody who is signed in")
+	}
+}
+
+// A person ends all of their sessions at once, and nobody else's.
+func TestSignOutEverywhere(t *testing.T) {
+	r := newSignInRig(t, nil)
+	phone, tablet, others := browser{}, browser{}, browser{}
+	r.signIn(phone, "ada", "/")
+	r.signIn(tablet, "ada", "/")
+	r.signIn(others, "ben", "/")
+	if page := phone.ask(r.Handler(), "GET", pathSessions, "").Body.String(); !strings.Contains(page, "Sign out everywhere") {
+		t.Error(page)
+	}
+	if w := phone.ask(r.Handler(), "POST", pathSessions, "", "Content-Type", formType, "Sec-Fetch-Site", "cross-site"); w.Code != http.StatusUnauthorized {
+		t.Errorf("from another site: %d", w.Code)
+	}
+	if w := phone.ask(r.Handler(), "POST", pathSessions, "", "Content-Type", formType, "Sec-Fetch-Site", "same-origin"); w.Code != http.StatusSeeOther {
+		t.Errorf("sign out everywhere: %d %s", w.Code, w.Body)
+	}
+	for name, b := range map[string]browser{"phone": phone, "tablet": tablet} {
+		if w := b.ask(r.Handler(), "GET", "/counter/-/", ""); w.Code != http.StatusSeeOther {
+			t.Errorf("%s: %d", name, w.Code)
+		}
+	}
+	if w := others.ask(r.Handler(), "GET", "/counter/-/", ""); w.Code != http.StatusOK {
+		t.Errorf("somebody else: %d", w.Code)
+	}
+}
+
+// The names that documents of applications give stay, Secure at the public name.
+func TestGuestCookieAtThePublicName(t *testing.T) {
+	r := newPublicRig(t)
+	w := web.Ask(r.Handler(), "POST", publicURL+"/counter/guests", "", "Sec-Fetch-Site", "same-origin")
+	at := slices.IndexFunc(w.Result().Cookies(), func(c *http.Cookie) bool { return c.Name == "counter_guest" })
+	if at < 0 || !w.Result().Cookies()[at].Secure {
+		t.Errorf("%d %v", w.Code, w.Result().Cookies())
 	}
 }

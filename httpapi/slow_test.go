@@ -13,6 +13,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -94,7 +95,7 @@ func running(t *testing.T, s *Server, f *counter) (readAll func()) {
 	return func() {
 		t.Helper()
 		f.note("the end", 0)
-		web.Eventually(t, "the end of the journal", func() bool {
+		wait.Until(t, "the end of the journal", func() bool {
 			frames, _ := end.Take()
 			return len(frames) > 0
 		})
@@ -115,7 +116,7 @@ func TestSlowClientIsGivenASnapshot(t *testing.T) {
 	g := &gated{header: http.Header{}}
 	m := &topicStream{s: s, app: s.apps[0], topic: "c1", sub: sub, out: sse.New(g, clock.Real(), s.encoder)}
 	loops.Go(func() { _ = m.run(ctx, nil) })
-	web.Eventually(t, "the first snapshot", func() bool { return strings.Contains(g.text(), "event: count") })
+	wait.Until(t, "the first snapshot", func() bool { return strings.Contains(g.text(), "event: count") })
 
 	stuck := g.close()
 	f.count("c1", 4)
@@ -128,7 +129,7 @@ func TestSlowClientIsGivenASnapshot(t *testing.T) {
 
 	before := len(g.text())
 	g.open()
-	web.Eventually(t, "the newest state", func() bool { return strings.Contains(g.text()[before:], `{"n":77}`) })
+	wait.Until(t, "the newest state", func() bool { return strings.Contains(g.text()[before:], `{"n":77}`) })
 	for n := range 2 * pending {
 		if key := noteText(n); !strings.Contains(g.text()[before:], key) {
 			t.Fatalf("%s is lost", key)

@@ -2,12 +2,11 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -18,28 +17,34 @@ import (
 // the cloud refuses the write within that time.
 func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	s := serverOf(c)
-	seq, wrote, err := s.update(c, do)
+	seq, wrote, err := s.update(c, nil, do)
 	if err != nil {
 		return err
 	}
 	return s.written(c, seq, wrote)
 }
 
-// update runs a transaction. It returns the journal's sequence after it, and whether it wrote any record.
-func (s *Server) update(c *gin.Context, do func(tx *store.Tx) error) (seq uint64, wrote bool, err error) {
-	err = s.cfg.Store.Update(c.Request.Context(), func(tx *store.Tx) error {
-		before := tx.Seq()
-		err := do(tx)
-		seq = tx.Seq()
-		wrote = seq != before
-		return err
+// update runs a transaction. It returns the journal's sequence after it, and whether it wrote any record. once is the row of the
+// request's Idempotency-Key; nil: it has none.
+func (s *Server) update(c *gin.Context, once *ask.Row, do func(tx *store.Tx) error) (seq uint64, wrote bool, err error) {
+	ctx := c.Request.Context()
+	err = ask.ConsultOnce(ctx, once, func(look ask.Look) error {
+		return s.cfg.Store.Update(ctx, func(tx *store.Tx) error {
+			tx.OnAbsent(look)
+			before := tx.Seq()
+			err := do(tx)
+			seq = tx.Seq()
+			wrote = seq != before
+			return err
+		})
 	})
 	return seq, wrote, err
 }
 
-// View runs do in a read transaction.
+// View runs do in a read transaction. If it reads much, it waits until few other such reads run (store.ViewShared). If do returns that something does not exist or is not allowed, what it did not find is read from
+// the cloud, and do runs again (package ask). The same holds for all functions of this package that run transactions.
 func View(c *gin.Context, do func(tx *store.Tx) error) error {
-	return serverOf(c).cfg.Store.View(c.Request.Context(), do)
+	return ask.View(c.Request.Context(), serverOf(c).cfg.Store.ViewShared, do)
 }
 
 // Read is View for a function that returns a value.
@@ -53,8 +58,23 @@ func Read[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) (out T, err
 
 // AnswerView answers with the value that read returns.
 func AnswerView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) error {
-	out, err := Read(c, read)
-	return JSON(c, out, err)
+	body, err := encodedView(c, read)
+	if err != nil {
+		return err
+	}
+	writeTagged(c, jsonType, body)
+	return nil
+}
+
+// encodedView encodes the value that read returns, within the transaction, so that few large answers are made at a time.
+func encodedView[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) ([]byte, error) {
+	return Read(c, func(tx *store.Tx) ([]byte, error) {
+		out, err := read(tx)
+		if err != nil {
+			return nil, err
+		}
+		return encode(out)
+	})
 }
 
 // Change is Update for a function that returns a value.
@@ -106,7 +126,7 @@ func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Pa
 // all rows are local.
 type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 
-// Keys fetches rows that a request depends on, within the time limit of EnsureWithin.
+// Keys is Rows for the rows that a request depends on.
 func (e Ensure) Keys(c *gin.Context, table string, keys ...attr.Item) error {
 	return e.Needs(c, table, func(*store.Tx) ([]attr.Item, error) { return keys, nil })
 }
@@ -116,31 +136,22 @@ func (e Ensure) Needs(c *gin.Context, table string, needs func(tx *store.Tx) ([]
 	if e == nil {
 		return nil
 	}
-	return EnsureWithin(c.Request.Context(), func(ctx context.Context) error {
-		for known := 0; ; {
-			keys, err := Read(c, needs)
-			if err != nil || len(keys) <= known {
-				return err
-			}
-			known = len(keys)
-			if err := e(ctx, table, keys...); err != nil {
-				return err
-			}
+	for known := 0; ; {
+		keys, err := Read(c, needs)
+		if err != nil || len(keys) <= known {
+			return err
 		}
-	})
+		known = len(keys)
+		if err := e.Rows(c.Request.Context(), table, keys...); err != nil {
+			return err
+		}
+	}
 }
 
-// ensureWithin is how long a request waits for rows that another node may have written. After that it uses the local ones.
-const ensureWithin = 2 * time.Second
-
-// EnsureWithin runs a fetch from the cloud before rows are read. A timeout or an invalid key is not an error: the route continues with
-// the local rows, and reports a bad key in its own way.
-func EnsureWithin(ctx context.Context, fetch func(ctx context.Context) error) error {
-	inner, cancel := context.WithTimeout(ctx, ensureWithin)
-	defer cancel()
-	err := fetch(inner)
-	if ctx.Err() == nil && (errors.Is(err, context.DeadlineExceeded) || fault.Is(err, fault.Invalid)) {
+// Rows fetches rows, or whole partitions, before they are read; see ask.Ensure.
+func (e Ensure) Rows(ctx context.Context, table string, keys ...attr.Item) error {
+	if e == nil {
 		return nil
 	}
-	return err
+	return ask.Ensure(ctx, e, table, keys...)
 }

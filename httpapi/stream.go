@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/sse"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 )
 
@@ -40,7 +41,7 @@ func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([
 	if err != nil {
 		return err
 	}
-	watch := &watch{s: s, app: m, topic: topic}
+	watch := &watch{s: s, app: m, topic: topic, client: bucketFor(c)}
 	if err := watch.look(c.Request.Context()); err != nil {
 		return err
 	}
@@ -49,7 +50,7 @@ func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([
 		return err
 	}
 	sub, unsubscribe := s.events.Subscribe(sse.Topic{App: m.Name, Name: topic}, false)
-	t := &topicStream{s: s, app: m, topic: topic, sub: sub, watch: watch, expires: streamsUntil(c), concerns: concerns}
+	t := &topicStream{s: s, app: m, topic: topic, sub: sub, watch: watch, expires: streamsUntil(c), concerns: concerns, ticks: c.Query("tick") != ""}
 	gone := func() { unsubscribe(); leave() }
 	if err := t.narrow(c.Request.Context(), sub); err != nil {
 		gone()
@@ -110,6 +111,8 @@ type watch struct {
 	app   *mounted
 	topic string
 	again time.Time
+
+	client string // bucket of the reader
 }
 
 // look is called at each turn of the stream. A nil watch does nothing.
@@ -119,7 +122,7 @@ func (w *watch) look(ctx context.Context) error {
 	}
 	if now := w.s.wall.Now(); !now.Before(w.again) {
 		w.again = now.Add(ensureAgain)
-		return w.app.ensure(ctx, w.topic)
+		return w.app.ensure(w.s.asks.Begin(ctx, w.client), w.topic)
 	}
 	return nil
 }
@@ -186,6 +189,7 @@ type topicStream struct {
 	sent    uint64    // the client has everything up to this sequence
 	expires time.Time // of the client's token; zero: never
 	watch   *watch
+	ticks   bool // a page reads it: silence is broken by an event, because scripts do not see comments
 
 	concerns func(tx *store.Tx) ([]string, error) // nil: the whole topic does
 }
@@ -210,9 +214,9 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 		return err
 	}
 	for {
-		due := t.s.wall.Now().Add(t.s.cfg.Heartbeat)
-		if !t.expires.IsZero() && t.expires.Before(due) {
-			due = t.expires
+		due := t.s.wall.Now().Add(t.silence())
+		if expires := clock.NowAt(t.s.wall, t.expires); !t.expires.IsZero() && expires.Before(due) {
+			due = expires
 		}
 		if err := t.s.wall.Wait(ctx, due, t.sub.Sig); err != nil {
 			return err
@@ -220,7 +224,7 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 		switch {
 		case t.out.Gone():
 			return errGone
-		case !t.expires.IsZero() && !t.s.wall.Now().Before(t.expires):
+		case !t.expires.IsZero() && !t.s.wall.Wall().Before(t.expires):
 			return nil // it needs a new token to reconnect
 		}
 		if err := t.watch.look(ctx); err != nil {
@@ -236,12 +240,27 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 		case len(frames) > 0:
 			err = t.forward(frames)
 		default:
-			err = t.out.Beat()
+			err = t.beat()
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// silence returns how long the stream may be silent.
+func (t *topicStream) silence() time.Duration {
+	if t.ticks {
+		return pageBeat
+	}
+	return t.s.cfg.Heartbeat
+}
+
+func (t *topicStream) beat() error {
+	if t.ticks {
+		return t.out.Tick()
+	}
+	return t.out.Beat()
 }
 
 // begin brings the client up to date.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/sse"
 )
 
@@ -25,7 +26,7 @@ func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 	out, ok := sse.TakeOver(c.Writer, c.Request, s.wall, s.encoder)
 	if !ok {
 		defer leave()
-		ctx, cancel := s.streamContext(c.Request.Context())
+		ctx, cancel := s.streamContext(ask.Leave(c.Request.Context()))
 		defer cancel()
 		out := sse.New(c.Writer, s.wall, s.encoder)
 		return ended(ctx, st.run(ctx, out), out)

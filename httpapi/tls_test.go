@@ -28,6 +28,7 @@ import (
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/secretfile"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 )
 
@@ -36,6 +37,8 @@ type movedClock struct {
 	clock.Clock
 	more atomic.Int64
 }
+
+func (c *movedClock) Wall() time.Time { return c.Now() }
 
 func (c *movedClock) Now() time.Time { return c.Clock.Now().Add(time.Duration(c.more.Load())) }
 
@@ -182,7 +185,7 @@ func TestRenewedUnderLoad(t *testing.T) {
 			seen := map[string]bool{}
 			for i := range 10 {
 				before := asked.Load()
-				web.Eventually(t, "requests", func() bool { return asked.Load() > before+4 || t.Failed() })
+				wait.Until(t, "requests", func() bool { return asked.Load() > before+4 || t.Failed() })
 				src.renew(t)
 				resp, err := src.client(t, true).Get(address + "/livez")
 				if err != nil {

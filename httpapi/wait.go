@@ -85,7 +85,7 @@ func (s *Server) awaitCloud(c *gin.Context, seq uint64, wrote bool) error {
 func (s *Server) holdOpen(c *gin.Context, within time.Duration) {
 	ctl := http.NewResponseController(c.Writer)
 	_ = ctl.SetReadDeadline(time.Time{}) // a writer without deadlines needs no extension
-	_ = ctl.SetWriteDeadline(s.wall.Now().Add(within + answerWithin))
+	_ = ctl.SetWriteDeadline(s.wall.Wall().Add(within + answerWithin))
 }
 
 // accepted returns the status of a success: 202 if the client waited for the cloud in vain.

@@ -205,7 +205,7 @@ func (o *lines) send(l line) error {
 	if err != nil {
 		return fmt.Errorf("encode answer: %w", err)
 	}
-	_ = o.ctl.SetWriteDeadline(o.wall.Now().Add(lineWithin))
+	_ = o.ctl.SetWriteDeadline(o.wall.Wall().Add(lineWithin))
 	o.c.Header("Content-Type", "application/jsonl")
 	o.c.Header("Cache-Control", "no-store")
 	if _, err := o.c.Writer.Write(append(raw, '\n')); err != nil {

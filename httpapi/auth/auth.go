@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/touchline/touchline/internal/clock"
@@ -29,12 +30,26 @@ type Identity struct {
 	Scheme  Scheme    // how the caller was identified
 	Issuer  string    // iss of the token; empty: identified by the node itself
 	Groups  []string  // the user's groups according to the issuer
-	Admin   bool      // may do everything, by the issuer's admin claim or the API key
+	Admin   bool      // an admin, by the issuer's admin claim or the API key: of what AdminOf names
+	AdminOf []string  // the applications whose admin the claim makes, or AdminOfNode; nil: the node, and so everything
 	Key     bool      // sent the API key
 	Name    string    // for display; empty: not known
 	Email   string    // empty: not known
 	Session string    // public id of the session; empty: none
 	Expires time.Time // when the identification expires; zero: never
+}
+
+// AdminOfNode in Identity.AdminOf and Issuer.AdminOf stands for the node, and so for all of its applications.
+const AdminOfNode = "node"
+
+// IsNodeAdmin reports whether the caller is an admin of the node.
+func (id Identity) IsNodeAdmin() bool {
+	return id.Admin && (id.Key || id.AdminOf == nil || slices.Contains(id.AdminOf, AdminOfNode))
+}
+
+// IsAdminOf reports whether the caller is an admin of an application.
+func (id Identity) IsAdminOf(application string) bool {
+	return id.IsNodeAdmin() || id.Admin && slices.Contains(id.AdminOf, application)
 }
 
 // Authenticator identifies callers. It returns ErrNone, fault.Unauthorized with a text for the app's developer, or fault.Unavailable if
@@ -70,6 +85,9 @@ type Issuer struct {
 	Subject    string // claim with the user's id; empty: sub
 	AdminClaim string // claim that makes an admin, such as "app_metadata.game_admin"; empty: cognito:groups
 	AdminValue string // value of that claim, or in its list; empty: Config.AdminGroup
+
+	// AdminOf names the applications whose admins the claim makes, or AdminOfNode; nil: the node.
+	AdminOf []string
 
 	// Discover asks the issuer for the location of its keys (OpenID Connect Discovery). Otherwise it is an Amazon Cognito user pool:
 	// the keys are at URL/.well-known/jwks.json, and every token has a token_use.

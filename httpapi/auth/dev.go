@@ -124,7 +124,7 @@ func (d *DevIssuer) Issuer() Issuer {
 }
 
 // key implements keyring.
-func (d *DevIssuer) key(_ context.Context, kid string) (any, error) {
+func (d *DevIssuer) key(_ context.Context, kid string, _ time.Time) (any, error) {
 	if kid != d.kid {
 		return nil, unauthorized("The token is signed with another development key: make a new one with touchline token.")
 	}
@@ -133,6 +133,8 @@ func (d *DevIssuer) key(_ context.Context, kid string) (any, error) {
 
 func (d *DevIssuer) round() uint64 { return 0 } // the key never changes
 func (d *DevIssuer) close()        {}
+
+func (d *DevIssuer) again(context.Context) bool { return false }
 
 // Grant is the content of a token.
 type Grant struct {

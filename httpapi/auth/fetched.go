@@ -12,14 +12,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 )
 
 const (
 	fetchWithin  = 5 * time.Second
-	refreshAfter = 6 * time.Hour       // older keys are fetched again in the background
-	askEvery     = 5 * time.Minute     // shortest pause after an answer, which limits what unknown kids cost the issuer
-	retryAfter   = 10 * time.Second    // pause after a failure, doubled up to askEvery
+	refreshAfter = time.Hour           // older keys are fetched again in the background
+	verifyAfter  = 6 * time.Hour       // for keys that are older, a request waits for that: the issuer may have withdrawn one
+	askEvery     = 5 * time.Minute     // longest pause between fetches, which limits what unknown kids cost the issuer
+	retryAfter   = 10 * time.Second    // pause after a fetch that failed or brought nothing new, doubled up to askEvery
 	grace        = 30 * 24 * time.Hour // how long keys stay valid if they cannot be fetched again
 )
 
@@ -41,6 +43,7 @@ type fetched struct {
 	asking  chan struct{} // closed when the current fetch ends; nil: none runs
 	askedAt time.Time
 	failed  int // consecutive failed fetches
+	same    int // consecutive fetches that brought the same keys
 }
 
 // read is what an issuer published, and the parsed form of it.
@@ -69,8 +72,22 @@ func (f *fetched) close() {
 }
 
 // key implements keyring.
-func (f *fetched) key(ctx context.Context, kid string) (any, error) {
-	return waited(ctx, func(ask bool) (any, <-chan struct{}, error) { return f.find(ctx, kid, ask) })
+func (f *fetched) key(ctx context.Context, kid string, issued time.Time) (any, error) {
+	return waited(ctx, func(ask bool) (any, <-chan struct{}, error) { return f.find(ctx, kid, issued, ask) })
+}
+
+// again implements keyring.
+func (f *fetched) again(ctx context.Context) bool {
+	was := f.round()
+	_, _ = waited(ctx, func(ask bool) (none struct{}, wait <-chan struct{}, err error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if ask {
+			wait = f.ask(f.cfg.Clock.Now())
+		}
+		return none, wait, nil
+	})
+	return f.round() != was
 }
 
 // waited calls find, and again after the fetch that it started or joined.
@@ -107,18 +124,20 @@ func (f *fetched) endpoints(ctx context.Context) (*discovery, error) {
 }
 
 // find looks for a key in memory. If a fetch may help it starts or joins one: wait is closed when that ends.
-func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait <-chan struct{}, err error) {
+func (f *fetched) find(ctx context.Context, kid string, issued time.Time, ask bool) (key any, wait <-chan struct{}, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.load(ctx); err != nil {
 		return nil, nil, err
 	}
 	now := f.cfg.Clock.Now()
-	age := now.Sub(f.set.FetchedAt)
+	age := f.cfg.Clock.Wall().Sub(f.set.FetchedAt)
 	usable := f.set.keys != nil && age < grace
 	if k := f.set.keys[kid]; k != nil && usable {
 		if ask && (age > refreshAfter || age < 0) {
-			f.ask(now) // in the background
+			if wait := f.ask(now); age > verifyAfter && f.failed == 0 {
+				return k, wait, nil
+			}
 		}
 		return k, nil, nil
 	}
@@ -133,6 +152,8 @@ func (f *fetched) find(ctx context.Context, kid string, ask bool) (key any, wait
 	case f.failed > 0:
 		return nil, nil, fault.New(fault.Unavailable, "no_keys",
 			"The token's key (kid) is not known here, and its issuer cannot be asked now.")
+	case ask && issued.Add(Leeway).After(f.set.FetchedAt): // it was too soon to ask, and the key may be newer than what is known
+		return nil, nil, fault.New(fault.Unavailable, "new_key", "The token's key (kid) is newer than the keys known here: try again in some seconds.")
 	default:
 		return nil, nil, unauthorized("The token's key (kid) is not its issuer's.")
 	}
@@ -156,7 +177,7 @@ func (f *fetched) load(ctx context.Context) error {
 		f.log.Warn("stored keys cannot be read", "err", err)
 		return nil
 	}
-	f.set, f.askedAt = kept, set.FetchedAt
+	f.set, f.askedAt = kept, clock.NowAt(f.cfg.Clock, set.FetchedAt)
 	return nil
 }
 
@@ -175,10 +196,8 @@ func (f *fetched) ask(now time.Time) <-chan struct{} {
 	if f.asking != nil {
 		return f.asking
 	}
-	pause := askEvery
-	if f.failed > 0 {
-		pause = min(askEvery, retryAfter<<min(f.failed-1, 10))
-	}
+	vain := max(f.failed, f.same, 1)
+	pause := min(askEvery, retryAfter<<min(vain-1, 10))
 	// If askedAt is in the future, the clock was set back: this must not prevent a fetch.
 	if since := now.Sub(f.askedAt); since >= 0 && since < pause || f.life.Err() != nil {
 		return nil
@@ -213,7 +232,9 @@ func (f *fetched) refresh(known KeySet) {
 		return
 	}
 	f.failed = 0
+	f.same++
 	if string(set.Body) != string(f.set.Body) {
+		f.same = 0
 		f.rounds.Add(1)
 		f.log.Info("keys fetched", "keys", len(set.keys))
 	}
@@ -246,7 +267,7 @@ func (f *fetched) fetch(ctx context.Context, known KeySet) (read, error) {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusNotModified && known.Body != nil {
-		known.FetchedAt = f.cfg.Clock.Now()
+		known.FetchedAt = f.cfg.Clock.Wall()
 		return f.read(known)
 	}
 	if resp.StatusCode != http.StatusOK {
@@ -260,5 +281,5 @@ func (f *fetched) fetch(ctx context.Context, known KeySet) (read, error) {
 	if len(etag) > 256 {
 		etag = ""
 	}
-	return f.read(KeySet{Issuer: f.issuer, Body: body, Discovery: known.Discovery, ETag: etag, FetchedAt: f.cfg.Clock.Now()})
+	return f.read(KeySet{Issuer: f.issuer, Body: body, Discovery: known.Discovery, ETag: etag, FetchedAt: f.cfg.Clock.Wall()})
 }

@@ -12,9 +12,9 @@ import (
 
 // Limits of a key set.
 const (
-	maxAnswer  = 64 << 10 // bytes of a key set or discovery document
-	maxKeys    = 32
-	minKeyBits = 2048 // go-jose accepts up to 4096
+	maxAnswer  = 256 << 10 // bytes of a key set or discovery document
+	maxKeys    = 256       // tenants of large issuers share one set of some dozens
+	minKeyBits = 2048      // go-jose accepts up to 4096
 )
 
 // parseKeys parses a JWKS and returns its RSA and P-256 signing keys by kid. It ignores everything else, because issuers may add kinds

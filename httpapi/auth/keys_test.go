@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestKeysOfASet(t *testing.T) {
 	first := jose.JSONWebKey{Key: &theirKey().PublicKey, KeyID: "k"}
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{first, {Key: &otherKey().PublicKey, KeyID: "k"}}}
 	for i := range 2 * maxKeys {
-		set.Keys = append(set.Keys, jose.JSONWebKey{Key: first.Key, KeyID: string(rune('A' + i))})
+		set.Keys = append(set.Keys, jose.JSONWebKey{Key: first.Key, KeyID: fmt.Sprint("x", i)})
 	}
 	raw, err := json.Marshal(set)
 	if err != nil {

@@ -45,6 +45,8 @@ type hands struct {
 	at atomic.Int64
 }
 
+func (h *hands) Wall() time.Time { return h.Now() }
+
 func (h *hands) Now() time.Time          { return time.Unix(h.at.Load(), 0).UTC() }
 func (h *hands) forward(d time.Duration) { h.at.Add(int64(d / time.Second)) }
 

@@ -30,6 +30,7 @@ const (
 	claimGroups  = "cognito:groups"
 	claimClient  = "client_id"
 	claimNonce   = "nonce"
+	claimParty   = "azp"
 )
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -82,6 +83,15 @@ const maxSubject = 128
 // judge verifies a token completely. The token's issuer determines the keys and algorithms; its header determines neither. kind is the
 // required kind; nil: the one in the issuer's settings.
 func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict, *claims, error) {
+	found, said, err := v.judgeOnce(ctx, token, kind)
+	if found.by != nil && errors.Is(err, errSignature) && found.by.ring.again(ctx) { // the issuer may have replaced a key under its old name
+		return v.judgeOnce(ctx, token, kind)
+	}
+	return found, said, err
+}
+
+// judgeOnce is judge with the keys that are known. The verdict of a token with a wrong signature names its issuer alone.
+func (v *Verifier) judgeOnce(ctx context.Context, token string, kind *Kind) (verdict, *claims, error) {
 	var said claims
 	var by *trusted
 	var round uint64
@@ -96,7 +106,11 @@ func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict
 			return nil, err
 		}
 		round = by.ring.round() // read before the key: an old round only causes another verification
-		key, err := by.ring.key(ctx, kid)
+		var issued time.Time
+		if said.IssuedAt != nil {
+			issued = said.IssuedAt.Time
+		}
+		key, err := by.ring.key(ctx, kid, issued)
 		noKey = err
 		return key, err
 	})
@@ -104,7 +118,7 @@ func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict
 	case noKey != nil:
 		return verdict{}, nil, noKey // may come from the store or the request's context
 	case err != nil:
-		return verdict{}, nil, tokenError(err, &said)
+		return verdict{by: by}, nil, tokenError(err, &said)
 	}
 	wanted := by.Tokens
 	if kind != nil {
@@ -133,7 +147,7 @@ func (t *trusted) kid(token *jwt.Token) (string, error) {
 
 func (t *trusted) identity(c *claims) Identity {
 	id := Identity{
-		Subject: t.subject(c), Scheme: Bearer, Issuer: t.URL, Groups: c.Groups, Admin: says(lookup(c.all, t.AdminClaim), t.AdminValue),
+		Subject: t.subject(c), Scheme: Bearer, Issuer: t.URL, Groups: c.Groups, Admin: says(lookup(c.all, t.AdminClaim), t.AdminValue), AdminOf: t.AdminOf,
 		Name: cmp.Or(c.text("name"), c.text("preferred_username")), Email: c.text("email"), Expires: c.ExpiresAt.Time,
 	}
 	if id.Groups == nil {
@@ -188,8 +202,18 @@ func (t *trusted) checkKind(use string, c *claims, wanted Kind) error {
 		return unauthorized("The token is not an access token.")
 	case wanted == KindID && !overlap(c.Audience, t.ClientIDs), wanted == KindAccess && !t.opens(c):
 		return unauthorized("The token is for another app: its aud is none of the configured client ids.")
+	case wanted == KindID && !t.issuedToClient(c):
+		return unauthorized("The token was issued to another app: its azp is none of the configured client ids.")
 	}
 	return nil
+}
+
+// issuedToClient reports whether an ID token was issued to one of our clients, if it says to whom (OpenID Connect Core 3.1.3.7). Another
+// client's token may name ours in aud too.
+func (t *trusted) issuedToClient(c *claims) bool {
+	to, says := c.all[claimParty]
+	party, _ := to.(string)
+	return !says || slices.Contains(t.ClientIDs, party)
 }
 
 // opens reports whether an access token is for this node. Cognito's access tokens have no aud, so their client_id counts.
@@ -211,6 +235,9 @@ func goodSubject(sub string) bool {
 	})
 }
 
+// errSignature is the error of a token whose signature is not by the key that it names.
+var errSignature = unauthorized("The token is not signed by its issuer, or not with its algorithm.")
+
 // tokenError explains what is wrong with a token to an app developer. It quotes nothing from the token except times that the issuer has
 // signed.
 func tokenError(err error, said *claims) error {
@@ -227,7 +254,7 @@ func tokenError(err error, said *claims) error {
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
 		return unauthorized("The token has no exp.")
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid), errors.Is(err, jwt.ErrTokenUnverifiable):
-		return unauthorized("The token is not signed by its issuer, or not with its algorithm.")
+		return errSignature
 	default:
 		return unauthorized("The token is not valid.")
 	}

@@ -43,8 +43,12 @@ type trusted struct {
 
 // keyring returns the keys of an issuer.
 type keyring interface {
-	// key returns the key with an id, or fault.Unauthorized, or fault.Unavailable if that cannot be decided now.
-	key(ctx context.Context, kid string) (any, error)
+	// key returns the key with an id, or fault.Unauthorized, or fault.Unavailable if that cannot be decided now. A token that says it was
+	// issued after the keys were fetched may be signed with a newer one.
+	key(ctx context.Context, kid string, issued time.Time) (any, error)
+	// again fetches the keys because a signature does not fit the known key, unless it is too soon; it waits, and reports whether the keys
+	// have changed.
+	again(ctx context.Context) bool
 	// round counts changes of the keys. Tokens verified in an earlier round are verified again.
 	round() uint64
 	close()
@@ -73,7 +77,7 @@ func New(c Config) (*Verifier, error) {
 	v.SetAPIKey(c.APIKey)
 	v.parser = jwt.NewParser(
 		jwt.WithValidMethods([]string{jwt.SigningMethodRS256.Name, jwt.SigningMethodES256.Name}), jwt.WithStrictDecoding(),
-		jwt.WithExpirationRequired(), jwt.WithLeeway(Leeway), jwt.WithTimeFunc(c.Clock.Now),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(Leeway), jwt.WithTimeFunc(c.Clock.Wall),
 	)
 	for _, i := range c.Issuers {
 		if i.Client.ID != "" {
@@ -119,6 +123,14 @@ func (v *Verifier) Named(issuer string, names []string) bool {
 // Has reports whether an issuer with this name is configured.
 func (v *Verifier) Has(name string) bool {
 	return slices.ContainsFunc(v.cfg.Issuers, func(i Issuer) bool { return i.Name == name })
+}
+
+// AdminOf returns what an issuer's admin claim makes admins of, as Identity.AdminOf.
+func (v *Verifier) AdminOf(issuer string) []string {
+	if t := v.trust[issuer]; t != nil {
+		return t.AdminOf
+	}
+	return nil
 }
 
 // Knows reports whether an issuer, by its iss, is trusted.
@@ -199,7 +211,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	}
 	sum := sha256.Sum256([]byte(token))
 	if was, ok := v.good.GetIfPresent(sum); ok && was.round == was.by.ring.round() &&
-		v.cfg.Clock.Now().Before(was.id.Expires.Add(Leeway)) {
+		v.cfg.Clock.Wall().Before(was.id.Expires.Add(Leeway)) {
 		return was.id, nil
 	}
 	got, _, err := v.judge(ctx, token, nil)

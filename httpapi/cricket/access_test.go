@@ -16,7 +16,7 @@ func TestEveryRoute(t *testing.T) {
 		cfg.Auth, cfg.App.Mount = web.Verifier(t), mount
 		s := newServer(t, cfg)
 		all := web.NewCallers(t)
-		levels := map[httpapi.Access]string{httpapi.Public: "public", httpapi.Optional: "public", httpapi.User: "user", httpapi.Admin: "admin"}
+		levels := map[httpapi.Access]string{httpapi.Public: "public", httpapi.Optional: "public", httpapi.User: "user", httpapi.Admin: "admin", httpapi.NodeAdmin: "admin"}
 		base := strings.TrimSuffix(mount, "/")
 		for _, r := range cfg.Apps[0].Routes {
 			all.Ask(t, s.Handler(), r.Method, base+web.Filled(r.Path, finalID), levels[r.Access])
@@ -33,19 +33,19 @@ func TestLevels(t *testing.T) {
 	newServer(t, cfg)
 	for _, r := range cfg.Apps[0].Routes {
 		switch staff := strings.HasPrefix(r.Path, "/admin/") || r.Path == "/hub"; {
-		case r.Access < httpapi.Public || r.Access > httpapi.Admin:
+		case r.Access < httpapi.Public || r.Access > httpapi.NodeAdmin:
 			t.Errorf("%s %s has no level", r.Method, r.Path)
-		case staff && r.Access != httpapi.Admin:
+		case staff && r.Access < httpapi.Admin:
 			t.Errorf("%s %s is not for admins only", r.Method, r.Path)
 		case r.Method != http.MethodGet && r.Access < httpapi.User:
 			t.Errorf("%s %s changes something and is public", r.Method, r.Path)
 		case (r.Method == http.MethodPatch || r.Method == http.MethodPut || r.Method == http.MethodDelete) &&
-			r.Access != httpapi.Admin && !strings.HasPrefix(r.Path, "/user/") && !strings.HasPrefix(r.Path, "/devices/"):
+			r.Access < httpapi.Admin && !strings.HasPrefix(r.Path, "/user/") && !strings.HasPrefix(r.Path, "/devices/"):
 			t.Errorf("%s %s lets users change more than their own data", r.Method, r.Path)
 		}
 	}
 	for _, r := range cfg.Apps[0].Pages {
-		if r.Access != httpapi.User && r.Access != httpapi.Admin {
+		if r.Access < httpapi.User {
 			t.Errorf("%s shows matches to the public", r.Path)
 		}
 	}

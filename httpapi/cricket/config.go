@@ -17,7 +17,6 @@ import (
 	"github.com/touchline/touchline/httpapi/cricket/page"
 	httppage "github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 // Service is what the routes need of cricket; matches.Service implements it. An unknown match is fault.NotFound.
@@ -35,9 +34,6 @@ type Service interface { //nolint:interfacebloat // what pages and routes read o
 	// Events returns the events in the order they were confirmed; none for an unknown match.
 	Events(ctx context.Context, id string) ([]cricket.Event, error)
 }
-
-// Ensure fetches items or whole partitions that another node may have written, before they are read. An unreachable cloud is not an error.
-type Ensure func(ctx context.Context, table string, keys ...attr.Item) error
 
 // ReplaySet plays recorded matches as if they were live. Unknown recordings and replays are fault.NotFound,
 // actions that are not possible now fault.Conflict, invalid ones fault.Invalid.
@@ -87,7 +83,7 @@ type Pushes struct {
 type Config struct {
 	Service Service
 	Store   *store.Store
-	Ensure  Ensure // nil: everything is in the store
+	Ensure  httpapi.Ensure // nil: everything is in the store
 
 	Mount       string   // path of the routes; empty: "/cricket"
 	CORS        []string // origins of web applications that may call; none: only our own pages
@@ -136,6 +132,7 @@ func New(c Config) (httpapi.App, error) {
 	if err != nil {
 		return httpapi.App{}, err
 	}
+	c.Service = askedService{c.Service}
 	a := &api{Config: c, pages: pages}
 	return httpapi.App{
 		Name: name, Title: "Cricket", About: "Cricket: live scores, alerts and lock screens", Mount: c.Mount, Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: openAPI, CORS: c.CORS,

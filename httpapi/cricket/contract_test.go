@@ -139,7 +139,7 @@ func TestDocumentNamesEveryRoute(t *testing.T) {
 	newServer(t, cfg)
 	all := append(cfg.Apps[0].Routes, httpapi.Route{Method: "GET", Path: "/openapi.yaml", Access: httpapi.Public}, httpapi.Route{Method: "GET", Path: "/openapi.json", Access: httpapi.Public})
 	for _, r := range all {
-		routes = append(routes, r.Method+" "+ginParam.ReplaceAllString(r.Path, "{$1}")+" "+map[httpapi.Access]string{httpapi.Public: "public", httpapi.User: "user", httpapi.Admin: "admin"}[r.Access])
+		routes = append(routes, r.Method+" "+ginParam.ReplaceAllString(r.Path, "{$1}")+" "+map[httpapi.Access]string{httpapi.Public: "public", httpapi.User: "user", httpapi.Admin: "admin", httpapi.NodeAdmin: "admin"}[r.Access])
 	}
 	for path, item := range c.doc.Paths.Map() {
 		for method, op := range item.Operations() {

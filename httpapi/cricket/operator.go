@@ -126,6 +126,9 @@ func matchStates(tx *store.Tx, feed *poll.Status, now time.Time) ([]matchState, 
 		}
 		if i := slices.IndexFunc(feed.Matches, func(h poll.Held) bool { return h.MatchID == m.MatchID }); i >= 0 {
 			m.Watched = &feed.Matches[i]
+			if since := m.Watched.SilentSince; !since.IsZero() { // whatever the clock of the node that wrote the row shows
+				m.TickAgeSeconds = max(0, now.Sub(since).Seconds())
+			}
 			if m.Watched.Fence != 0 {
 				m.Lease = &matchLease{m.Watched.Fence, m.Watched.Deadline}
 			}

@@ -67,7 +67,7 @@ func (a *api) userRoutes() []httpapi.Route {
 // staffRoutes are for admins.
 func (a *api) staffRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		{Method: "GET", Path: "/hub", Access: httpapi.Admin, Do: a.getOperator},
+		{Method: "GET", Path: "/hub", Access: httpapi.NodeAdmin, Do: a.getOperator},
 		{Method: "PATCH", Path: "/leagues/:id", Access: httpapi.Admin, Do: patchLeague},
 		{Method: "DELETE", Path: "/leagues/:id", Access: httpapi.Admin, Do: deleteLeague},
 		{Method: "PATCH", Path: "/teams/:id", Access: httpapi.Admin, Do: patchTeam},

@@ -12,7 +12,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
@@ -71,6 +74,7 @@ func TestEnsureIsBounded(t *testing.T) {
 		}
 		r := newAppRig(t, func(c *setup) {
 			c.App.Ensure = func(ctx context.Context, _ string, _ ...attr.Item) error { return fail(ctx) }
+			c.ReadCloud = func(ctx context.Context, _ string, _ attr.Item) error { return fail(ctx) }
 		})
 		begin := time.Now()
 		if w := r.send("u1", "POST /user/follow/7", "{}"); w.Code != 201 || time.Since(begin) != 2*time.Second {
@@ -148,5 +152,43 @@ func TestPagesAndStreamsEnsureEvents(t *testing.T) {
 			t.Errorf("%s: %d, fetched %d times, %v", ask, resp.StatusCode, n, err)
 		}
 		_ = resp.Body.Close()
+	}
+}
+
+// A match that is not here is asked for in the cloud before the answer is that there is none, by the API, by pages and by streams. If the
+// cloud does not answer, nobody can know.
+func TestMatchesAreAskedFor(t *testing.T) {
+	for _, ask := range []string{"GET /matches/5", "GET /matches/5/events", "POST /user/follow/5", "GET /-/matches/5"} {
+		var r *appRig
+		var away error
+		there := false
+		r = newAppRig(t, func(c *setup) {
+			c.App.Ensure = func(context.Context, string, ...attr.Item) error { return away }
+			c.ReadCloud = func(_ context.Context, table string, key attr.Item) error {
+				if there && table == tables.Fixtures && key["matchId"].Equal(attr.S("5")) {
+					r.put(table, matches.Fixture{MatchID: "5", LeagueID: 3, StartTime: rigNow, Type: "T20I", Phase: cricket.PhasePrematch, Status: "NS"})
+				}
+				return away
+			}
+		})
+		body := ""
+		if strings.HasPrefix(ask, "POST") {
+			body = "{}"
+		}
+		send := func() (int, string) {
+			w := r.send("u1", ask, body)
+			return w.Code, w.Body.String() + w.Header().Get("Retry-After")
+		}
+		if code, answer := send(); code != 404 {
+			t.Errorf("%s, nowhere: %d %s", ask, code, answer)
+		}
+		away = errors.New("no answer")
+		if code, answer := send(); code != 503 || !strings.Contains(answer, "cannot be known now") || !strings.HasSuffix(answer, "5") {
+			t.Errorf("%s, the cloud is away: %d %s", ask, code, answer)
+		}
+		away, there = nil, true
+		if code, answer := send(); code >= 400 {
+			t.Errorf("%s, in the cloud: %d %s", ask, code, answer)
+		}
 	}
 }

@@ -100,21 +100,18 @@ func teamMember(b *bind.Body) func(name string) int64 {
 // ensureUser fetches rows for a user's request that may exist only in the cloud: the user's devices and, if a
 // match is named, its fixture, the follow, and the Live Activities of those devices.
 func (a *api) ensureUser(c *gin.Context, user, match string) error {
+	ctx := c.Request.Context()
 	if a.Ensure == nil {
 		return nil
 	}
-	return httpapi.EnsureWithin(c.Request.Context(), func(ctx context.Context) error { return a.ensureRows(ctx, user, match) })
-}
-
-func (a *api) ensureRows(ctx context.Context, user, match string) error {
-	if err := a.Ensure(ctx, tables.Devices, attr.Item{"userId": attr.S(user)}); err != nil || match == "" {
+	if err := a.Ensure.Rows(ctx, tables.Devices, attr.Item{"userId": attr.S(user)}); err != nil || match == "" {
 		return err
 	}
 	of := attr.S(match)
-	if err := a.Ensure(ctx, tables.Fixtures, attr.Item{"matchId": of}); err != nil {
+	if err := a.Ensure.Rows(ctx, tables.Fixtures, attr.Item{"matchId": of}); err != nil {
 		return err
 	}
-	if err := a.Ensure(ctx, tables.Follows, attr.Item{"matchId": of, "userId": attr.S(user)}); err != nil {
+	if err := a.Ensure.Rows(ctx, tables.Follows, attr.Item{"matchId": of, "userId": attr.S(user)}); err != nil {
 		return err
 	}
 	var devices []phone.Device
@@ -125,7 +122,7 @@ func (a *api) ensureRows(ctx context.Context, user, match string) error {
 	for i := range devices {
 		if err == nil {
 			key := tables.SessionKey(user, devices[i].DeviceID)
-			err = a.Ensure(ctx, tables.LiveActivities, attr.Item{"matchId": of, "userId#deviceId": attr.S(key)})
+			err = a.Ensure.Rows(ctx, tables.LiveActivities, attr.Item{"matchId": of, "userId#deviceId": attr.S(key)})
 		}
 	}
 	return err
@@ -139,11 +136,9 @@ func (a *api) ensureEvents(ctx context.Context, match string) error {
 	}
 	if _, err := a.Service.Match(ctx, match); err != nil {
 		if fault.Is(err, fault.NotFound) {
-			return nil // unknown ids are not looked up in the cloud
+			return nil // the cloud does not have it either, or cannot be asked
 		}
 		return err
 	}
-	return httpapi.EnsureWithin(ctx, func(ctx context.Context) error {
-		return a.Ensure(ctx, tables.Events, attr.Item{"matchId": attr.S(match)})
-	})
+	return a.Ensure.Rows(ctx, tables.Events, attr.Item{"matchId": attr.S(match)})
 }

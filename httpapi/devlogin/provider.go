@@ -189,7 +189,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 
 // Token returns an ID token of a user, valid for an hour, without a browser.
 func (p *Provider) Token(u *User, nonce string) (string, error) {
-	now := p.clock.Now()
+	now := p.clock.Wall()
 	return p.key.SignClaims(map[string]any{
 		"iss": p.url, "aud": ClientID, "sub": u.Subject, "nonce": nonce, "iat": now.Unix(), "exp": now.Add(tokenLife).Unix(),
 		"name": cmp.Or(u.Name, u.Subject), "email": u.Email, "cognito:groups": append([]string{}, u.Groups...),

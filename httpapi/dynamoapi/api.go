@@ -26,6 +26,8 @@ type Config struct {
 	// prefix of the node's own tables are reserved. nil: there is no node behind the API.
 	Owned []store.TableSpec
 
+	Cloud Cloud // of the node; nil: none
+
 	Verifier *sigv4.Verifier  // nil: signatures are not verified
 	Faults   *inject.Injector // fault injection; nil: none
 	Reset    ResetAccess      // who may reset the database
@@ -44,7 +46,7 @@ func (c Config) withDefaults() Config {
 	c.MaxConnections = cmp.Or(c.MaxConnections, DefaultConnections)
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	if c.Now == nil {
-		c.Now = clock.Real().Now
+		c.Now = clock.Real().Wall
 	}
 	return c
 }

@@ -146,6 +146,9 @@ func (b *batched) prepare(c *call) error {
 	if err == nil && !single {
 		return errValidation("Select statements within BatchExecuteStatement must specify the primary key in the where clause.")
 	}
+	if err == nil && b.consistent.V {
+		c.refresh(b.spec.Name, b.read.Key)
+	}
 	return err
 }
 

@@ -90,6 +90,11 @@ func (r *batchGetItem) run(c *call) error {
 	left := leave(ask, c.fault.Unprocessed)
 	var got store.BatchGetResult
 	used := newConsumption(r.capacity)
+	for table, k := range ask {
+		if r.tables.V[called(r.tables.V, table)].consistent.V {
+			c.refresh(table, k.Keys...)
+		}
+	}
 	if len(ask) > 0 {
 		err = c.view(func(tx *store.Tx) (err error) {
 			used.watchReads(tx, func(table string) bool { return r.tables.V[called(r.tables.V, table)].consistent.V }, false)

@@ -4,10 +4,12 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/httpapi/dynamoapi/wire"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // call is a request being processed.
@@ -64,7 +66,51 @@ func (c *call) evaluate(fn func(*store.Tx) error) error {
 
 // update runs fn in a transaction, possibly on snapshots before: see store.UpdateRequest. checks is set if fn only checks conditions.
 func (c *call) update(checks bool, fn func(*store.Tx) error) error {
+	c.refreshJudged(fn)
 	return c.api.store.UpdateRequest(c, checks, c.showing(fn))
+}
+
+// Cloud is what the API needs of a node's cloud. What others write to some tables does not arrive here by itself: their items may be older
+// than the cloud's, or missing.
+type Cloud interface {
+	// SendsOnly reports whether others' writes to a table do not arrive here.
+	SendsOnly(table string) bool
+	// ReadFresh reads items of a table from the cloud into the store. It fails if the cloud does not answer.
+	ReadFresh(ctx context.Context, table string, keys ...attr.Item) error
+}
+
+// freshWithin is how long a request waits for items from the cloud. After that it is judged by what is here, and by the cloud later.
+const freshWithin = 2 * time.Second
+
+// refresh reads items from the cloud if others' writes to their table do not arrive here. If that is impossible, what is here counts.
+func (c *call) refresh(table string, keys ...attr.Item) {
+	cloud := c.api.cfg.Cloud
+	if len(keys) == 0 || cloud == nil || !cloud.SendsOnly(table) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(c, freshWithin)
+	defer cancel()
+	_ = cloud.ReadFresh(ctx, table, keys...) // without the cloud the node goes on by itself; a wrong key is refused by the operation
+}
+
+// refreshJudged reads from the cloud the items whose state decides what fn does: those with conditions, those it updates, and those it
+// returns. fn runs on a snapshot for that.
+//
+// Example: at a second node, an UpdateItem under attribute_exists(id) of an item that the first one created is judged by the cloud's item,
+// not refused because there is none here.
+func (c *call) refreshJudged(fn func(*store.Tx) error) {
+	cloud := c.api.cfg.Cloud
+	if cloud == nil || !slices.ContainsFunc(c.caller.Tables, func(name string) bool { return cloud.SendsOnly(tableName(name)) }) {
+		return
+	}
+	judged := map[string][]attr.Item{}
+	_ = c.api.store.Rehearse(c, c.showing(func(tx *store.Tx) error { // a refusal may be due to the items that are read next
+		tx.OnJudged(func(table string, key attr.Item) { judged[table] = append(judged[table], key) })
+		return fn(tx)
+	}))
+	for table, keys := range judged {
+		c.refresh(table, keys...)
+	}
 }
 
 // showing makes a transaction show what DynamoDB shows: items past their TTL until they are swept, no internal tables, and with fault

@@ -79,6 +79,9 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 	if s.read, err = r.read.Read(params, src); err != nil {
 		return err
 	}
+	if one, single, err := r.read.SingleItem(params, keyOf(spec.Key)); r.consistent.V && err == nil && single {
+		c.refresh(spec.Name, one.Key)
+	}
 	now := c.api.cfg.Now()
 	from, err := r.position(now, r.next, len(s.read.Steps))
 	if err != nil {

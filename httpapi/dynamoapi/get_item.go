@@ -39,6 +39,9 @@ func (r *getItem) run(c *call) error {
 	if err != nil {
 		return numberAlone(err)
 	}
+	if r.consistent.V {
+		c.refresh(get.Table, get.Key)
+	}
 	used := newConsumption(r.capacity)
 	err = c.view(func(tx *store.Tx) error {
 		used.watchReads(tx, func(string) bool { return r.consistent.V }, false)

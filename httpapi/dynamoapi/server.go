@@ -131,6 +131,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (
 	if err != nil {
 		return "", err
 	}
+	if a.cfg.Verifier != nil {
+		connlimit.MarkUser(r.Context(), "")
+	}
 	if operation, err = target(r); err != nil {
 		return "", err
 	}

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/httpapi/dynamoapi"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/store/storetest"
 )
 
@@ -238,14 +238,9 @@ func TestBodiesTogether(t *testing.T) {
 		conn.Close()
 	}
 	senders.Wait()
-	for deadline := time.Now().Add(hang.Limit(time.Minute)); ; {
-		if post(t, addr, getTarget, strings.NewReader(`{"Unknown":"`+strings.Repeat("x", size)+`"}`)).status == 400 {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the room does not come back")
-		}
-	}
+	wait.Until(t, "the room comes back", func() bool {
+		return post(t, addr, getTarget, strings.NewReader(`{"Unknown":"`+strings.Repeat("x", size)+`"}`)).status == 400
+	})
 }
 
 // Clients that are silent, send half a request, or leave in the middle do not block others.

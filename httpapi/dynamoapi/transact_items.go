@@ -279,6 +279,9 @@ func (r *transactGetItems) run(c *call) error {
 
 // transactGet reads items from one snapshot.
 func (c *call) transactGet(gets []store.GetItem, used *consumption) (got []attr.Item, err error) {
+	for _, get := range gets {
+		c.refresh(get.Table, get.Key)
+	}
 	err = c.view(func(tx *store.Tx) (err error) {
 		used.watchReads(tx, func(string) bool { return true }, true)
 		got, err = tx.TransactGet(gets)

@@ -3,6 +3,7 @@ package operator
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/touchline/touchline/httpapi/page"
@@ -38,14 +39,18 @@ func waitingText(n int64) string {
 
 // cloudSentence summarizes the state of the cloud, for a person at the venue.
 func cloudSentence(st *SyncStatus, now time.Time) string {
+	poor := ""
+	if st.Reason != "" {
+		poor = "; " + st.Reason
+	}
 	switch st.State {
 	case "in_step":
-		return "in sync: the cloud has everything written here"
+		return "in sync: the cloud has everything written here" + poor
 	case "behind":
 		if st.Since.IsZero() { // the clock was not set when the writes were made
-			return "behind: " + waitingText(st.Waiting)
+			return "behind: " + waitingText(st.Waiting) + poor
 		}
-		return fmt.Sprintf("behind since %s: %s", Clock(st.Since, now), waitingText(st.Waiting))
+		return fmt.Sprintf("behind since %s: %s%s", Clock(st.Since, now), waitingText(st.Waiting), poor)
 	case "offline":
 		return fmt.Sprintf("offline since %s: %s", Clock(st.Since, now), waitingText(st.Waiting))
 	case "stopped":
@@ -100,9 +105,18 @@ func cloudTable(st *SyncStatus, now time.Time) page.Table {
 		{"Used since the start", fmt.Sprintf("%s, %.1f write units, %.1f read units", Count(int(st.Usage.Requests), "request"), st.Usage.WriteUnits, st.Usage.ReadUnits)},
 		{"Clock", clockText(st)},
 		{"Offline", offlineText(st.Mode)},
+		{"Tables", readText(st)},
 		{"This node", fmt.Sprintf("%s, incarnation %d, boot %s", st.Node.Node, st.Node.Incarnation, st.Node.Boot)},
 	}
 	return t
+}
+
+// readText names the tables that are sent to the cloud but not read from it.
+func readText(st *SyncStatus) string {
+	if len(st.SendsOnly) == 0 {
+		return "sent and read"
+	}
+	return "sends only: " + strings.Join(st.SendsOnly, ", ") + " (what others write there is read when a request depends on it)"
 }
 
 // lastErrorText includes the time, because the last error stays after the cloud has come back.

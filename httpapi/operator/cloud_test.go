@@ -41,8 +41,16 @@ func TestCloudTableWords(t *testing.T) {
 			t.Errorf("%q is not in %s", want, text)
 		}
 	}
-	st.State = "behind" // with writes from before the clock was set: the time is unknown
+	st.SendsOnly = []string{"wrk", "more"}
+	if text := fmt.Sprint(cloudTable(&st, now).Rows); !strings.Contains(text, "sends only: wrk, more (") {
+		t.Error(text)
+	}
+	st.State, st.Reason = "behind", "" // with writes from before the clock was set: the time is unknown
 	if text := cloudSentence(&st, now); text != "behind: 1 write waiting" {
+		t.Error(text)
+	}
+	st.Reason = "poor line: 10 % of the answers are lost"
+	if text := cloudSentence(&st, now); text != "behind: 1 write waiting; poor line: 10 % of the answers are lost" {
 		t.Error(text)
 	}
 }

@@ -15,8 +15,24 @@ func (s *State) Page() page.OperatorInput {
 	if s.Sync.Configured {
 		tables = append(tables, conflictTable(s))
 	}
+	if left, ok := leftOutTable(s); ok {
+		tables = append(tables, left)
+	}
 	tables = append(tables, s.Tables...)
-	return page.OperatorInput{At: Clock(s.At, s.At), Problems: s.Problems, Tables: tables}
+	in := page.OperatorInput{At: Clock(s.At, s.At), Problems: s.Problems, Damages: damageForms(s), Tables: tables}
+	for i := range s.Derived {
+		in.Counted = append(in.Counted, s.Derived[i].lines(len(s.Applications))...)
+	}
+	return in
+}
+
+// damageForms returns a form for each damage, with which an admin says that it was read.
+func damageForms(s *State) (forms []page.DamageForm) {
+	for i := range s.Node.Damages {
+		d := &s.Node.Damages[i]
+		forms = append(forms, page.DamageForm{ID: d.ID, Found: d.Found.UTC().Format("2 January 2006 at 15:04 UTC")})
+	}
+	return forms
 }
 
 func nodeTable(s *State) page.Table {

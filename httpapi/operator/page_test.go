@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/sync/lease"
 )
 
 // The page has the node's figures, a line per application, and the problems that the node found.
@@ -55,6 +56,15 @@ func TestStatusPage(t *testing.T) {
 		"Damaged on disk: 3 items, index entries or journal records (counts, journal). Run touchline check, restore the last backup, and check the disk.": func(s *State) {
 			s.Node.Chores.Verify.Damaged, s.Node.Chores.Verify.Where = 3, []string{"counts", "journal"}
 		},
+		"The locks table locks went back to an earlier state: a and 1 other lock, first seen at 11:00:00. Nothing is lost: the next holder of a lock ranks above all earlier ones, and late writes of former holders are refused. If somebody restored the table, no action is needed. Otherwise find out what else writes to it.": func(s *State) {
+			s.Node.FallenLocks = []FallenLocks{{Table: "locks", Locks: []lease.Fallen{{Key: "a", At: at}, {Key: "b", At: at.Add(-time.Hour)}}}}
+		},
+		"More than 2 stored rows cannot be read and are left out of all lists and counts: see below which, and correct or delete them in the table.": func(s *State) {
+			s.Node.LeftOut.Rows, s.Node.LeftOut.More = 2, true
+		},
+		"1 change could not be worked on, so that what depends on them may be out of date: see below. They are tried again from time to time.": func(s *State) {
+			s.Node.LeftOut.Records = 1
+		},
 		"90 of 100 streams are open: new readers will be turned away (http.max_streams).": func(s *State) { s.Streams.Open = 90 },
 	} {
 		s := well()
@@ -75,5 +85,26 @@ func TestSpan(t *testing.T) {
 		if got := Span(seconds); got != want {
 			t.Errorf("%v: %q, want %q", seconds, got, want)
 		}
+	}
+}
+
+// Rows that are left out are listed, a limited number of them, each with the reason. Without any there is no list.
+func TestRowsLeftOutOnThePage(t *testing.T) {
+	at := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	s := &State{At: at, Node: NodeStatus{LeftOut: LeftOut{Rows: 1, Records: 2, Shown: []LeftOutRow{
+		{Table: "games", Row: "GAME#g METADATA", Why: "attribute data is not JSON", Since: at},
+		{Table: "games", Row: "GAME#h METADATA", Consumer: "threefc/export", Why: "refused", Since: at},
+	}}}}
+	text := fmt.Sprint(s.Page().Tables)
+	for _, want := range []string{
+		"[games GAME#g METADATA attribute data is not JSON 12:00:00]",
+		"[games GAME#h METADATA the consumer threefc/export cannot handle its change: refused 12:00:00]", "[ and 1 more  ]",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in %s", want, text)
+		}
+	}
+	if text := fmt.Sprint((&State{At: at}).Page().Tables); strings.Contains(text, "left out") {
+		t.Error(text)
 	}
 }

@@ -18,6 +18,7 @@ type State struct {
 
 	Node         NodeStatus  `json:"node"`
 	Applications []AppStatus `json:"applications"`
+	Derived      []Derived   `json:"derived,omitempty"`
 
 	// Only on the page; the API has routes of its own for these.
 	Sync SyncStatus `json:"-"`
@@ -64,6 +65,9 @@ type Part struct {
 // cloud is reachable.
 const CheckCloud = "cloud backlog"
 
+// CheckStanding is the check that writes and reads move while the cloud can be reached. It only warns.
+const CheckStanding = "cloud sync"
+
 // Check is a readiness check. A nil Err means ready; otherwise clients see its text. With a Warning the node is ready, but needs
 // attention.
 type Check struct {
@@ -85,9 +89,12 @@ func (s *State) Judge(checks []Check, apps []string) {
 		switch {
 		case c.Err != nil:
 			p.Add("This node is not ready (%s): %v.", c.Name, c.Err)
-		case c.Warning != "" && c.Name != CheckCloud: // its warning is among the cloud's alarms
+		case c.Warning != "" && c.Name != CheckCloud && c.Name != CheckStanding: // their warnings are among the cloud's alarms
 			p.Add("This node's %s: %s.", c.Name, c.Warning)
 		}
+	}
+	for i := range s.Node.Damages {
+		p.Add("%s", s.Node.Damages[i].Words())
 	}
 	if v := &s.Node.Chores.Verify; v.Damaged > 0 {
 		p.Add("Damaged on disk: %d items, index entries or journal records (%s). Run touchline check, restore the last backup, and check the disk.", v.Damaged, strings.Join(v.Where, ", "))
@@ -96,6 +103,10 @@ func (s *State) Judge(checks []Check, apps []string) {
 		p.Add("The disk is almost full: the database can grow by only %s. Free some space.", Size(d.Grow))
 	}
 	p.Cloud(&s.Sync)
+	for i := range s.Node.FallenLocks {
+		p.Add("%s", s.Node.FallenLocks[i].Words(s.At))
+	}
+	p.leftOut(&s.Node.LeftOut)
 	p.All = append(p.All, apps...)
 	if float64(s.Streams.Open) >= almostFull*float64(s.Streams.Limit) {
 		p.Add("%d of %d streams are open: new readers will be turned away (http.max_streams).", s.Streams.Open, s.Streams.Limit)

@@ -85,7 +85,7 @@ func (k *Keeper) Code(ctx context.Context, subject, issuer string) (code string,
 	if subject == "" {
 		return "", until, fault.New(fault.Invalid, "no_user", "Name the person that the code is for.")
 	}
-	until = k.Clock.Now().Add(codeLife).UTC().Truncate(time.Second)
+	until = k.Clock.Wall().Add(codeLife).UTC().Truncate(time.Second)
 	err = k.Store.Update(ctx, func(tx *store.Tx) error {
 		p, err := k.known(tx, subject, issuer)
 		if err != nil {

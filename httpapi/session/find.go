@@ -52,32 +52,45 @@ func (r *row) judge(secret []byte, now, every int64) step {
 	return unknown
 }
 
-// Find returns the person of a cookie. If renew says that the answer can carry a cookie and it is time, next is the new cookie;
-// otherwise it is empty. Without such a session the error is fault.Unauthorized.
-func (k *Keeper) Find(ctx context.Context, cookie string, renew bool) (id auth.Identity, next string, err error) {
-	name, secret, _ := strings.Cut(cookie, ".")
-	if len(cookie) > 100 || name == "" || secret == "" {
+// replacedJustNow reports whether a secret is the one before the current one, and requests with it may still be on their way.
+func (r *row) replacedJustNow(secret []byte, now int64) bool {
+	last := r.Old[max(0, len(r.Old)-oldLength):]
+	return len(last) > 0 && bytes.Equal(secret[:oldLength], last) && now-r.Rotated < seconds(grace)
+}
+
+// Shown is a cookie as a request shows it.
+type Shown struct {
+	Value  string
+	Name   CookieName
+	Secure bool // the browser reached the node by https
+	Renew  bool // the answer can carry a cookie
+}
+
+// outdated reports whether a cookie has the name that all cookies had before there were prefixed ones.
+func (s *Shown) outdated() bool { return s.Secure && s.Name == PlainName }
+
+// Find returns the person of a cookie. If the answer can carry a cookie and it is time, next is the new cookie; otherwise it is empty.
+// Without such a session the error is fault.Unauthorized.
+func (k *Keeper) Find(ctx context.Context, shown Shown) (id auth.Identity, next string, err error) {
+	name, secret, _ := strings.Cut(shown.Value, ".")
+	if len(shown.Value) > 100 || name == "" || secret == "" {
 		return id, "", ended()
 	}
-	shown, every := hash(secret), seconds(min(rotateEvery, k.Idle/4))
 	var r *row
 	what := unknown
 	read := func(tx *store.Tx) (err error) {
 		if r, err = k.get(tx, name); err == nil && r != nil {
-			what = r.judge(shown, k.now(), every)
+			what = k.judgeCookie(r, hash(secret), shown)
 		}
 		return err
 	}
 	if err := k.Store.View(ctx, read); err != nil {
 		return id, "", err
 	}
-	if what == due && !renew {
-		what = good
-	}
 	if r != nil && what > good {
 		err = k.Store.Update(ctx, func(tx *store.Tx) (err error) {
 			if err = read(tx); err == nil && r != nil {
-				next, err = k.change(tx, r, what)
+				next, err = k.change(tx, r, what, shown.Name)
 			}
 			return err
 		})
@@ -97,8 +110,27 @@ func (k *Keeper) Find(ctx context.Context, cookie string, renew bool) (id auth.I
 	return id, next, nil
 }
 
+// judgeCookie returns what a cookie means for a session now. Under the plain name https accepts only sessions from before there were
+// prefixed names: over http anybody on the way can set a plain cookie for the public host too, and so sign somebody in as another.
+func (k *Keeper) judgeCookie(r *row, secret []byte, shown Shown) step {
+	every := seconds(min(rotateEvery, k.Idle/4))
+	if shown.outdated() {
+		switch {
+		case r.Cookie == "":
+			every = 0 // the name is replaced at once
+		case r.Cookie != PrefixedName || !r.replacedJustNow(secret, k.now()):
+			return unknown
+		}
+	}
+	what := r.judge(secret, k.now(), every)
+	if what == due && !shown.Renew {
+		return good
+	}
+	return what
+}
+
 // change applies a step to a session.
-func (k *Keeper) change(tx *store.Tx, r *row, what step) (next string, err error) {
+func (k *Keeper) change(tx *store.Tx, r *row, what step, under CookieName) (next string, err error) {
 	switch what {
 	case due:
 		secret := rand.Text()
@@ -108,6 +140,9 @@ func (k *Keeper) change(tx *store.Tx, r *row, what step) (next string, err error
 		r.Old = append(r.Old, r.Secret[:oldLength]...)
 		r.Old = r.Old[max(0, len(r.Old)-oldKept*oldLength):]
 		r.Secret, r.Next, r.Rotated = r.Next, nil, k.now()
+		if under == PrefixedName {
+			r.Cookie = PrefixedName
+		}
 		return "", k.save(tx, r)
 	case copied:
 		return "", drop(tx, tableSessions, r.ID)

@@ -64,16 +64,26 @@ type row struct {
 	ID     string `dynamodbav:"id"`
 	Person string `dynamodbav:"person"`
 	who
-	ByCode  bool   `dynamodbav:"byCode"`
-	Agent   string `dynamodbav:"agent"`
-	Secret  []byte `dynamodbav:"secret"`         // SHA-256
-	Next    []byte `dynamodbav:"next,omitempty"` // SHA-256 of the secret that was sent out but not used yet
-	NextAt  int64  `dynamodbav:"nextAt"`         // Unix seconds, like all times here
-	Old     []byte `dynamodbav:"old,omitempty"`  // up to oldKept hashes of former secrets, the latest last
-	Rotated int64  `dynamodbav:"rotated"`        // when Secret became current
-	Created int64  `dynamodbav:"created"`
-	TTL     int64  `dynamodbav:"ttl"`
+	ByCode  bool       `dynamodbav:"byCode"`
+	Agent   string     `dynamodbav:"agent"`
+	Cookie  CookieName `dynamodbav:"cookie,omitempty"` // empty: the session is older than the two names
+	Secret  []byte     `dynamodbav:"secret"`           // SHA-256
+	Next    []byte     `dynamodbav:"next,omitempty"`   // SHA-256 of the secret that was sent out but not used yet
+	NextAt  int64      `dynamodbav:"nextAt"`           // Unix seconds, like all times here
+	Old     []byte     `dynamodbav:"old,omitempty"`    // up to oldKept hashes of former secrets, the latest last
+	Rotated int64      `dynamodbav:"rotated"`          // when Secret became current
+	Created int64      `dynamodbav:"created"`
+	TTL     int64      `dynamodbav:"ttl"`
 }
+
+// CookieName is which of its two names the cookie of a session has.
+type CookieName string
+
+// The names. A browser accepts a prefixed name by https alone, and sends it to no other host, so nobody else can have set it.
+const (
+	PlainName    CookieName = "plain"
+	PrefixedName CookieName = "prefixed" // with __Host-
+)
 
 // who is a person as the issuer described them at sign-in.
 type who struct {
@@ -101,7 +111,7 @@ func hash(secret string) []byte {
 	return sum[:]
 }
 
-func (k *Keeper) now() int64 { return k.Clock.Now().Unix() }
+func (k *Keeper) now() int64 { return k.Clock.Wall().Unix() }
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
@@ -164,13 +174,20 @@ func drop(tx *store.Tx, table, id string) error {
 	return err
 }
 
-// Begin starts a session for a person who has just signed in, and returns the cookie. byCode means that they used one of our codes, not
-// the issuer. If the person has too many sessions, the least recently used ones end.
-func (k *Keeper) Begin(ctx context.Context, id auth.Identity, agent string, byCode bool) (cookie string, err error) {
+// SignIn describes how somebody has signed in.
+type SignIn struct {
+	Agent  string     // the browser's User-Agent
+	ByCode bool       // with one of our codes, not at the issuer
+	Cookie CookieName // under which the browser will keep the session
+}
+
+// Begin starts a session for a person who has just signed in, and returns the cookie. If the person has too many sessions, the least
+// recently used ones end.
+func (k *Keeper) Begin(ctx context.Context, id auth.Identity, in SignIn) (cookie string, err error) {
 	secret, now := rand.Text(), k.now()
 	r := &row{
-		ID: rand.Text()[:16], Person: person(id.Issuer, id.Subject), who: whoIs(id), ByCode: byCode, Agent: short(agent),
-		Secret: hash(secret), Rotated: now, Created: now,
+		ID: rand.Text()[:16], Person: person(id.Issuer, id.Subject), who: whoIs(id), ByCode: in.ByCode, Agent: short(in.Agent),
+		Cookie: in.Cookie, Secret: hash(secret), Rotated: now, Created: now,
 	}
 	err = k.Store.Update(ctx, func(tx *store.Tx) error {
 		of, err := k.of(tx, r.Person)
@@ -183,7 +200,7 @@ func (k *Keeper) Begin(ctx context.Context, id auth.Identity, agent string, byCo
 				return err
 			}
 		}
-		if !byCode {
+		if !in.ByCode {
 			if err := put(tx, tablePeople, personRow{r.who, now}); err != nil {
 				return err
 			}
@@ -231,6 +248,19 @@ func (k *Keeper) Of(ctx context.Context, id *auth.Identity) (list []Session, err
 		})
 	}
 	return list, err
+}
+
+// EndAll ends all sessions of a person.
+func (k *Keeper) EndAll(ctx context.Context, who auth.Identity) error {
+	return k.Store.Update(ctx, func(tx *store.Tx) error {
+		all, err := k.of(tx, person(who.Issuer, who.Subject))
+		for i := range all {
+			if err == nil {
+				err = drop(tx, tableSessions, all[i].ID)
+			}
+		}
+		return err
+	})
 }
 
 // End ends a session. People may end their own, admins everybody's; others get fault.NotFound.

@@ -22,6 +22,8 @@ type hands struct {
 	at atomic.Int64
 }
 
+func (h *hands) Wall() time.Time { return h.Now() }
+
 func (h *hands) Now() time.Time          { return time.Unix(h.at.Load(), 0).UTC() }
 func (h *hands) forward(d time.Duration) { h.at.Add(seconds(d)) }
 
@@ -51,7 +53,7 @@ func user(subject string) auth.Identity {
 
 func (r *rig) begin(id auth.Identity) string {
 	r.t.Helper()
-	cookie, err := r.Begin(r.t.Context(), id, "a browser\n", false)
+	cookie, err := r.Begin(r.t.Context(), id, SignIn{Agent: "a browser\n", Cookie: PlainName})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -61,7 +63,7 @@ func (r *rig) begin(id auth.Identity) string {
 // find looks up a cookie; good says whether it must be valid.
 func (r *rig) find(what, cookie string, good bool) (next string) {
 	r.t.Helper()
-	id, next, err := r.Find(r.t.Context(), cookie, true)
+	id, next, err := r.Find(r.t.Context(), Shown{Value: cookie, Name: PlainName, Renew: true})
 	switch {
 	case good && (err != nil || id.Subject != "u1" || id.Scheme != auth.Session || id.Session == "" || id.Name != "N u1" || len(id.Groups) != 1):
 		r.t.Errorf("%s: %+v, %v", what, id, err)
@@ -79,7 +81,7 @@ func TestRotation(t *testing.T) {
 		t.Error("replaced at once")
 	}
 	r.clock.forward(rotateEvery)
-	if _, next, err := r.Find(t.Context(), first, false); err != nil || next != "" {
+	if _, next, err := r.Find(t.Context(), Shown{Value: first, Name: PlainName}); err != nil || next != "" {
 		t.Errorf("an answer that cannot carry a cookie: %q, %v", next, err)
 	}
 	second := r.find("after an hour", first, true)

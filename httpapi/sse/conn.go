@@ -113,7 +113,7 @@ func (c *Conn) Goodbye(after time.Duration) error {
 }
 
 func (c *Conn) batch(all ...*encoded) error {
-	if err := c.to.SetWriteDeadline(c.wall.Now().Add(cmp.Or(c.within, writeWithin))); err != nil {
+	if err := c.to.SetWriteDeadline(c.wall.Wall().Add(cmp.Or(c.within, writeWithin))); err != nil {
 		return fmt.Errorf("stream: %w", err)
 	}
 	buf := c.enc.buffer()

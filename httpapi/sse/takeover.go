@@ -33,7 +33,7 @@ func TakeOver(w gin.ResponseWriter, r *http.Request, wall clock.Clock, enc *Enco
 	}
 	out = &Conn{to: conn, conn: conn, wall: wall, enc: enc, packed: serve.AcceptsGzip(r)}
 	streamHead(h)
-	h.Set("Date", wall.Now().Format(http.TimeFormat))
+	h.Set("Date", wall.Wall().Format(http.TimeFormat))
 	h.Set("Transfer-Encoding", "chunked")
 	h.Set("Connection", "close")
 	h.Add("Vary", "Accept-Encoding")
@@ -48,7 +48,7 @@ func TakeOver(w gin.ResponseWriter, r *http.Request, wall clock.Clock, enc *Enco
 		fmt.Fprintf(&head, "%x\r\n%s\r\n", len(gzipHead), gzipHead)
 	}
 	// A broken connection shows at the first event.
-	_ = conn.SetWriteDeadline(wall.Now().Add(writeWithin))
+	_ = conn.SetWriteDeadline(wall.Wall().Add(writeWithin))
 	_, _ = io.WriteString(conn, head.String())
 	return out, true
 }
