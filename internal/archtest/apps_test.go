@@ -2,8 +2,10 @@ package archtest
 
 import (
 	"fmt"
+	"go/ast"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -72,3 +74,43 @@ func deep(names []string) (out []string) {
 }
 
 func TestNobodyKnowsAnApplication(t *testing.T) { report(t, appNameProblems(project(t))) }
+
+// walks is the package with which a test walks all transactions of an application.
+const walks = module + "/internal/testrig/actions"
+
+// transactionProblems finds packages of applications that make transactions, and have no test that walks them. The builders are left out: their
+// demos make the transactions of the rules.
+func transactionProblems(tr *tree) (problems []string) {
+	for dir, files := range tr.packages() {
+		if !covers(dir, deep(appNames)...) || covers(dir, appBuilders...) {
+			continue
+		}
+		makes, walked := "", false
+		for _, src := range files {
+			if src.test {
+				walked = walked || slices.ContainsFunc(src.ast.Imports, func(i *ast.ImportSpec) bool { return strings.Trim(i.Path.Value, `"`+"`") == walks })
+			} else if name := transaction(src.ast); name != "" {
+				makes = src.path + " calls " + name
+			}
+		}
+		if makes != "" && !walked {
+			problems = append(problems, fmt.Sprintf("%s, and no test of %s walks its transactions with internal/testrig/actions: none may grow with the data", makes, dir))
+		}
+	}
+	return problems
+}
+
+// transaction returns the name of a call in a file that makes a transaction; "": there is none.
+func transaction(f *ast.File) (name string) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			if s, ok := c.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "Commit" || s.Sel.Name == "TransactWrite") {
+				name = s.Sel.Name
+			}
+		}
+		return true
+	})
+	return name
+}
+
+func TestTransactionsAreWalked(t *testing.T) { report(t, transactionProblems(project(t))) }

@@ -18,25 +18,27 @@ var arrows = []arrow{
 	{pkg: "edge/mail", may: []string{"store", "store/attr"}, tests: []string{"migrations"}},
 	{
 		pkg: "edge/app",
-		may: []string{"edge/mail", "httpapi", "httpapi/admin", "httpapi/auth", "httpapi/devlogin", "httpapi/page", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr", "store/table"},
+		may: []string{"edge/mail", "httpapi", "httpapi/admin", "httpapi/auth", "httpapi/devlogin", "httpapi/page", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr", "store/derived", "store/table"},
 	},
 	{pkg: "edge/node", may: []string{"edge/app", "edge/mail", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
 	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", apps, "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
 	{
-		pkg: "httpapi", may: []string{"httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency", "sync/replica/conflict"},
+		pkg: "httpapi", may: []string{"httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency", "sync/replica/conflict"},
 		tests: []string{"httpapi/devlogin"},
 	},
+	{pkg: "httpapi/ask", may: []string{"store", "store/attr"}},
 	{pkg: "httpapi/bind", may: []string{"store/attr"}},
 	{pkg: "httpapi/sse", may: []string{"store"}},
 	{pkg: "httpapi/page", may: []string{"httpapi/page/colour"}},
 	{pkg: "httpapi/page/colour"},
+	{pkg: "httpapi/page/simulation", tests: []string{"httpapi/page"}},
 	{ // for what they measure
 		pkg: "httpapi/operator", may: []string{"edge/mail", "httpapi/page", "httpapi/dynamoapi/...", "store", "store/attr", "sync/replica/...", "sync/lease"},
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store", "sync/replica/conflict"}, tests: []string{"store/attr", "sync/replica"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr", "sync/lease"}, tests: []string{"sync/replica/..."}},
-	{pkg: apis, may: []string{"httpapi", "httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
+	{pkg: apis, may: []string{"httpapi", "httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
@@ -65,25 +67,25 @@ var arrows = []arrow{
 
 	{pkg: "edge/cricket", tests: []string{"edge/cricket/...", "store/..."}}, // pure: the rules know no table
 	{pkg: "edge/cricket/payload", may: []string{"edge/cricket"}},
-	{pkg: "edge/cricket/tables", may: []string{"store", "store/expr", "store/attr"}},
+	{pkg: "edge/cricket/tables", may: []string{"store", "store/expr", "store/attr", "store/table"}},
 	{
 		pkg: "edge/cricket/matches", may: []string{"edge/cricket", "edge/cricket/tables", "store", "store/expr", "store/attr"},
 		tests: []string{"edge/cricket/phone", "edge/cricket/reference"},
 	},
-	{pkg: "edge/cricket/reference", may: []string{"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "store", "store/expr", "store/attr"}},
+	{pkg: "edge/cricket/reference", may: []string{"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "store", "store/expr", "store/attr", "store/derived", "store/table"}},
 	{pkg: "edge/cricket/phone", may: []string{"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "store", "store/expr", "store/attr"}},
 	{
 		pkg: "edge/cricket/poll",
 		may: []string{
 			"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/reference", "edge/cricket/sportmonks", "sync/lease",
-			"store", "store/attr",
+			"store", "store/attr", "store/derived",
 		},
 		tests: []string{"edge/cricket/phone", "edge/cricket/replay"},
 	},
 	{
 		pkg: "edge/cricket/push",
 		may: []string{
-			"edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/phone", "edge/cricket/payload", "edge/cricket/push/apns",
+			"store/table", "edge/cricket", "edge/cricket/tables", "edge/cricket/matches", "edge/cricket/phone", "edge/cricket/payload", "edge/cricket/push/apns",
 			"store", "store/attr", "sync/replica", // for the type that describes the outcome of a write
 		},
 		tests: []string{"edge/cricket/push/sandbox", "edge/cricket/replay", "store/expr"},
@@ -94,7 +96,7 @@ var arrows = []arrow{
 	{pkg: "edge/cricket/replay", may: []string{"edge/cricket", "edge/cricket/replay/recording"}},
 	{pkg: "edge/cricket/replay/recording"},
 	{pkg: "edge/cricket/sportmonks", may: []string{"edge/cricket", "edge/cricket/reference"}, tests: []string{"edge/cricket/replay"}},
-	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/idempotency", "store/patch", "store/table"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
+	{pkg: apps, may: []string{"store", "store/expr", "store/attr", "store/derived", "store/idempotency", "store/patch", "store/table"}, tests: []string{"edge/cricket/replay", "edge/cricket/sportmonks"}},
 
 	{pkg: "store", may: []string{"store/expr", "store/attr", "store/internal/..."}},
 	{pkg: "store/internal/crash", tests: []string{"store", "store/expr", "store/attr"}},
@@ -140,6 +142,7 @@ var arrows = []arrow{
 	},
 	{pkg: "store/expr", may: []string{"store/attr"}},
 	{pkg: "store/attr"},
+	{pkg: "store/derived", may: []string{"store", "store/attr", "store/table"}},
 	{pkg: "store/idempotency", may: []string{"store", "store/attr"}},
 	{pkg: "store/patch", may: []string{"store", "store/attr", "store/table"}},
 	{pkg: "store/table", may: []string{"store", "store/expr", "store/attr"}},

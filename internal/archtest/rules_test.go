@@ -41,6 +41,10 @@ func TestRulesFindWhatTheyForbid(t *testing.T) {
 		{"an application's name in the list", appNameProblems, files("edge/apps.go", "package edge // cricket\n"), ""},
 		{"an application's name elsewhere", appNameProblems, files("edge/node/a.go", "package node\n\nconst table = \"cricket-teams\"\n"),
 			"edge/node/a.go:3 says cricket"},
+		{"transactions that nobody walks", transactionProblems, files("edge/cricket/push/a.go", "package push\nfunc f() { p.Commit() }\n"),
+			"edge/cricket/push/a.go calls Commit"},
+		{"transactions that a test walks", transactionProblems,
+			files("edge/cricket/a.go", "package cricket\nfunc f() { p.Commit() }\n", "edge/cricket/a_test.go", "package cricket\nimport _ `"+walks+"`\n"), ""},
 		{"unknown package", importProblems, files("util/a.go", "package util\n"), "util is in no row"},
 
 		{"top level", topLevelProblems, files("go.mod", "", "cmd/touchline/main.go", main, "cpu.prof", ""), ""},

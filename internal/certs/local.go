@@ -38,7 +38,7 @@ func OpenLocal(ca *CA, hosts []string, c clock.Clock, log *slog.Logger) (*Local,
 // State implements Source.
 func (l *Local) State() State {
 	s := l.kept.State()
-	if s.Problem == "" && l.ca.Cert.NotAfter.Sub(l.clock.Now()) < leafLife {
+	if s.Problem == "" && l.ca.Cert.NotAfter.Sub(l.clock.Wall()) < leafLife {
 		s.Problem = "the CA of this node expires on " + l.ca.Cert.NotAfter.Format("2006-01-02") + ": create a new one (touchline tls init --replace)"
 	}
 	return s
@@ -46,7 +46,7 @@ func (l *Local) State() State {
 
 // renew issues a new certificate if the present one is due.
 func (l *Local) renew(shown *tls.Certificate) (*tls.Certificate, error) {
-	names, now := l.names(), l.clock.Now()
+	names, now := l.names(), l.clock.Wall()
 	if shown != nil && !due(shown.Leaf, names, now) {
 		return shown, nil
 	}

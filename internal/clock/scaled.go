@@ -28,6 +28,9 @@ func (c *Scaled) Now() time.Time {
 	return c.now()
 }
 
+// Wall implements Clock. It is the same time: nobody sets it.
+func (c *Scaled) Wall() time.Time { return c.Now() }
+
 func (c *Scaled) now() time.Time {
 	if !c.running {
 		return c.base

@@ -33,6 +33,9 @@ func (c *Stepped) Now() time.Time {
 	return c.now
 }
 
+// Wall implements Clock. It is the same time: nobody sets it.
+func (c *Stepped) Wall() time.Time { return c.Now() }
+
 // Join implements Clock.
 func (c *Stepped) Join() (leave func()) {
 	c.add(1)

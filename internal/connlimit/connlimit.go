@@ -1,18 +1,28 @@
-// Package connlimit keeps an HTTP port responsive while clients hold more connections than the process may have open.
+// Package connlimit keeps an HTTP port responsive while clients hold more connections than the process may have open, or send and read
+// slowly.
 //
-// Up to the limit every connection is accepted. Above half of it, each is closed after its answer. At the limit, the connection that has
-// been idle longest is closed for a new one; a connection without a complete request head counts as idle. A new connection is turned
-// away, after a short wait, only if requests are being answered on all others.
+// Up to the limit every connection is accepted, except that one address may hold a quarter of them. Above half of the limit, each is
+// closed after its answer. At the limit, a new connection replaces the slowest that waits for its client, of the address that has most,
+// and one of a signed-in user only if there is no other. Connections whose request is being worked on are never closed for this: if there
+// are no others, a new connection is turned away after a short wait.
+//
+// A connection waits for its client between requests, while a head or a body arrives, and while an answer is sent. Between requests it is
+// idle. What arrives or is sent has 10 s, and a second for each 512 bytes; then it counts as idle too.
+//
+// Bodies that are under way cost most. Only an eighth of the limit are at once: a further one replaces another, in the same order.
+//
+// A refusal that does not wait for the body of its request closes the connection.
 package connlimit
 
 import (
-	"container/list"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,25 +40,45 @@ type Config struct {
 	Most  int          // maximum number of open connections, at least 1
 	Clock clock.Clock  // must be real time; nil: clock.Real
 	Log   *slog.Logger // nil: silent
+
+	Proxies Proxies      // nil: none
+	Refuse  http.Handler // answers a client of a proxy, or on HTTP/2, that has too many requests in progress; nil: with 503
+}
+
+// Proxies tells apart the clients of trusted proxies.
+type Proxies interface {
+	// Trusts reports whether a peer is a trusted proxy.
+	Trusts(peer netip.Addr) bool
+	// Client returns who sent a request to the proxy; invalid: unknown.
+	Client(r *http.Request) netip.Addr
 }
 
 // Limiter counts the connections of one port. Its methods may be called from any goroutine.
 type Limiter struct {
-	port  string
-	clock clock.Clock
-	log   *slog.Logger
-	room  *clock.Signal // set when a connection was closed or became idle
+	port    string
+	clock   clock.Clock
+	log     *slog.Logger
+	proxies Proxies
+	refuse  http.Handler
+	began   time.Time     // times are counted from here
+	room    *clock.Signal // set when a connection was closed or became idle
+
+	arriving atomic.Int64 // requests whose body has not been read to its end
 
 	mu        sync.Mutex
 	most      int
-	open      int
-	taken     int        // hijacked ones, such as event streams; included in open
-	idle      *list.List // of *conn without a request; the longest idle is at the front
-	fullSince time.Time  // zero: not full
+	conns     []*conn // all that are open
+	taken     int     // hijacked ones, such as event streams
+	addresses map[netip.Prefix]*address
+	users     map[string]int // connections that each has marked as theirs
+	all       queue
+	bodies    queue       // of the connections with a body under way
+	found     []candidate // of the last search, for its memory
+	fullSince time.Time   // zero: not full
 
-	closedIdle, turnedAway int // since the last log line
-	noFiles                bool
-	told                   time.Time
+	closedIdle, closedSlow, turnedAway int // since the last log line
+	noFiles                            bool
+	told                               time.Time
 }
 
 // New returns a Limiter.
@@ -59,8 +89,17 @@ func New(c Config) *Limiter {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Limiter{port: c.Port, clock: c.Clock, log: c.Log, room: clock.NewSignal(), most: max(1, c.Most), idle: list.New()}
+	if c.Refuse == nil {
+		c.Refuse = http.HandlerFunc(refuse)
+	}
+	return &Limiter{
+		port: c.Port, clock: c.Clock, log: c.Log, proxies: c.Proxies, refuse: c.Refuse, began: c.Clock.Now(), room: clock.NewSignal(),
+		most: max(1, c.Most), addresses: map[netip.Prefix]*address{}, users: map[string]int{},
+	}
 }
+
+// now returns the time since the Limiter was made.
+func (l *Limiter) now() time.Duration { return l.clock.Now().Sub(l.began) }
 
 // SetMost changes the limit. Connections above it stay until they are closed.
 func (l *Limiter) SetMost(n int) {
@@ -81,14 +120,23 @@ func (l *Limiter) Guard(srv *http.Server, ln net.Listener) net.Listener {
 	return &listener{Listener: ln, l: l, ctx: ctx, cancel: cancel}
 }
 
-// conn is a counted connection. The Limiter's lock guards all fields but Conn.
+// conn is a counted connection. The Limiter's lock guards all fields but the first three.
 type conn struct {
 	net.Conn
-	l *Limiter
+	l    *Limiter
+	sent atomic.Int64 // bytes
 
-	at     *list.Element // position in idle; nil: answering a request, hijacked or closed
-	taken  bool
-	closed bool
+	addr    *address      // whose it is; behind a proxy and on HTTP/1: of the request in progress
+	counted bool          // for addr
+	proxied bool          // the peer is a trusted proxy
+	at      int           // position in Limiter.conns
+	since   time.Duration // when it was accepted, began a request, ended its last, or became idle
+	idle    bool          // it is between two requests
+	pending []*request    // in progress; on HTTP/2 there may be several
+	user    string        // whose it is, if marked; empty: an operator's
+	marked  bool          // it is a signed-in user's
+	taken   bool
+	closed  bool
 }
 
 type connKey struct{}
@@ -106,6 +154,20 @@ func connOf(c net.Conn) *conn {
 		}
 	}
 	return nil
+}
+
+// writePart is how many bytes are written at once, so that progress shows.
+const writePart = 64 << 10
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (written int, err error) {
+	for err == nil && written < len(p) {
+		var n int
+		n, err = c.Conn.Write(p[written:min(len(p), written+writePart)])
+		written += n
+		c.sent.Add(int64(n))
+	}
+	return written, err
 }
 
 // Close implements net.Conn.
@@ -132,20 +194,17 @@ func (l *Limiter) forget(c *conn) {
 		return
 	}
 	c.closed = true
-	l.open--
+	last := len(l.conns) - 1
+	l.conns[c.at] = l.conns[last]
+	l.conns[c.at].at = c.at
+	l.conns[last] = nil
+	l.conns = l.conns[:last]
 	if c.taken {
 		l.taken--
 	}
-	l.busy(c)
+	l.unmark(c)
+	l.leaveAddress(c)
 	l.tell()
-}
-
-// busy removes a connection from the idle ones.
-func (l *Limiter) busy(c *conn) {
-	if c.at != nil {
-		l.idle.Remove(c.at)
-		c.at = nil
-	}
 }
 
 // note follows the states of connections.
@@ -158,37 +217,17 @@ func (l *Limiter) note(nc net.Conn, state http.ConnState) {
 	defer l.mu.Unlock()
 	switch {
 	case c.closed:
-	case state == http.StateIdle && c.at == nil:
-		c.at = l.idle.PushBack(c)
+	case state == http.StateActive:
+		c.idle, c.since = false, l.now()
+	case state == http.StateIdle:
+		c.idle, c.since = true, l.now()
 		l.room.Set()
 	case state == http.StateHijacked && !c.taken:
-		l.busy(c)
 		c.taken = true
 		l.taken++
+		l.unmark(c)
+		l.leaveAddress(c)
 	}
-}
-
-// answer marks connections on which a request is being answered.
-func (l *Limiter) answer(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c, ok := r.Context().Value(connKey{}).(*conn); ok && c != nil {
-			alive, crowded := l.begin(c)
-			if !alive {
-				panic(http.ErrAbortHandler) // evicted a moment ago: nobody would see the answer
-			}
-			if crowded {
-				w.Header().Set("Connection", "close")
-			}
-		}
-		h.ServeHTTP(w, r)
-	})
-}
-
-func (l *Limiter) begin(c *conn) (alive, crowded bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.busy(c)
-	return !c.closed, l.open-l.taken > max(1, (l.most-l.taken)/2)
 }
 
 // listener accepts connections while there is room.
@@ -215,6 +254,7 @@ func (ln *listener) Accept() (net.Conn, error) {
 			return nil, err
 		default:
 			c := &conn{Conn: nc, l: ln.l}
+			c.proxied = ln.l.isProxy(nc.RemoteAddr())
 			if ln.l.admit(ln.ctx, c) {
 				return c, nil
 			}
@@ -227,11 +267,11 @@ func outOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// outOfFiles closes an idle connection, and reports whether there was one.
+// outOfFiles closes a connection that waits for its client, and reports whether there was one.
 func (l *Limiter) outOfFiles() bool {
 	l.mu.Lock()
 	l.noFiles = true
-	victim := l.evict()
+	victim := l.evict(&l.all, nil)
 	l.tell()
 	l.mu.Unlock()
 	if victim == nil {
@@ -262,37 +302,31 @@ func (l *Limiter) admit(ctx context.Context, c *conn) bool {
 	}
 }
 
-// enter admits a connection, replacing the longest idle one if the port is full. If it cannot, until is when waiting connections are
-// turned away.
+// enter admits a connection, replacing another one if the port is full or the address has its share. If it cannot, until is when waiting
+// connections are turned away: at once if only the address is to blame.
 func (l *Limiter) enter(c *conn) (admitted bool, victim *conn, until time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open >= l.most {
-		victim = l.evict()
+	if from := l.addresses[network(peerOf(c))]; from != nil && !c.proxied && from.open >= l.share() {
+		if victim = l.evict(&from.queue, func(other *conn) bool { return other.addr == from }); victim == nil {
+			return false, nil, time.Time{}
+		}
 	}
-	if l.open >= l.most {
+	if len(l.conns) >= l.most && victim == nil {
+		victim = l.evict(&l.all, nil)
+	}
+	if len(l.conns) >= l.most {
 		if l.fullSince.IsZero() {
 			l.fullSince = l.clock.Now()
 		}
 		return false, victim, l.fullSince.Add(patience)
 	}
 	l.fullSince = time.Time{}
-	l.open++
-	c.at = l.idle.PushBack(c)
+	c.since, c.at = l.now(), len(l.conns)
+	l.conns = append(l.conns, c)
+	l.enterAddress(c)
 	l.tell()
 	return true, victim, time.Time{}
-}
-
-// evict removes the longest idle connection from the count, for the caller to close. It returns nil if none is idle.
-func (l *Limiter) evict() *conn {
-	front := l.idle.Front()
-	if front == nil {
-		return nil
-	}
-	c, _ := front.Value.(*conn)
-	l.closedIdle++
-	l.forget(c)
-	return c
 }
 
 func (l *Limiter) turnAway() {
@@ -304,17 +338,17 @@ func (l *Limiter) turnAway() {
 
 // tell logs closed and refused connections, at intervals.
 func (l *Limiter) tell() {
-	if l.closedIdle+l.turnedAway == 0 && !l.noFiles {
+	if l.closedIdle+l.closedSlow+l.turnedAway == 0 && !l.noFiles {
 		return
 	}
 	now := l.clock.Now()
 	if now.Sub(l.told) < tellGap {
 		return
 	}
-	text := "too many connections: idle ones were closed to make room, and where none was idle new ones were turned away"
+	text := "too many connections: idle and slow ones were closed to make room, and where there were none new ones were turned away"
 	if l.noFiles {
 		text = "out of file descriptors (ulimit -n): " + text
 	}
-	l.log.Warn(text, "port", l.port, "limit", l.most, "idleClosed", l.closedIdle, "turnedAway", l.turnedAway)
-	l.told, l.closedIdle, l.turnedAway, l.noFiles = now, 0, 0, false
+	l.log.Warn(text, "port", l.port, "limit", l.most, "idleClosed", l.closedIdle, "slowClosed", l.closedSlow, "turnedAway", l.turnedAway)
+	l.told, l.closedIdle, l.closedSlow, l.turnedAway, l.noFiles = now, 0, 0, 0, false
 }

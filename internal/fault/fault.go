@@ -25,6 +25,7 @@ const (
 	Full                     // no space on disk or in a budget: 507 inside, 503 to clients
 	Locked                   // another process has the file
 	Damaged                  // the data cannot be trusted
+	Unreadable               // a stored record is in a form that this program does not know: 500 with its text
 )
 
 // Error is an error with a decision attached. Message is safe to show to the caller.
@@ -33,6 +34,7 @@ type Error struct {
 	Code    string // stable, snake_case: clients depend on it
 	Message string
 	Err     error // the cause, for logs only
+	Lack    bool  // it says that something is missing, although its kind does not; see ForLack
 }
 
 // New returns an error of the given kind. The message is shown to the caller, so it must not contain secrets or other users' paths.
@@ -43,6 +45,20 @@ func New(kind Kind, code, format string, args ...any) *Error {
 // Wrap is New with a cause, which is kept for errors.Is and logs but never shown.
 func Wrap(err error, kind Kind, code, format string, args ...any) *Error {
 	return &Error{Kind: kind, Code: code, Message: fmt.Sprintf(format, args...), Err: err}
+}
+
+// ForLack marks an error that says that something is missing, although its kind does not: a scorer who is not in a team of the game is
+// Invalid. Before such an error is answered, the cloud is asked for what is missing.
+func (e *Error) ForLack() *Error {
+	e.Lack = true
+	return e
+}
+
+// LacksSomething reports whether an error says that something does not exist, or that somebody is not allowed what a missing row may
+// allow: NotFound, Forbidden, Unauthorized, or one marked by ForLack.
+func LacksSomething(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && (e.Lack || e.Kind == NotFound || e.Kind == Forbidden || e.Kind == Unauthorized)
 }
 
 // Error returns the message and, for logs, the cause.

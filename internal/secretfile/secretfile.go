@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 )
 
 // Modes that violate the rule.
@@ -24,19 +25,23 @@ var (
 	ErrWritable = errors.New("other users can change it")
 	ErrReadable = errors.New("other users can read it")
 	ErrLonger   = errors.New("longer")
+	ErrNotAFile = errors.New("not a regular file")
 )
 
-// Read returns the content of a file of at most limit bytes. It refuses a file that violates the rule, with the command that fixes it.
-// Errors of the operating system are fs.PathErrors, and so is that of a longer file.
-func Read(name string, limit int64) ([]byte, error) { return read(name, limit, judge) }
-
-// ReadAny is Read for files to which the rule does not apply.
-func ReadAny(name string, limit int64) ([]byte, error) {
-	return read(name, limit, func(fs.FileInfo) error { return nil })
+// Read returns the content of a regular file of at most limit bytes. It refuses a file that violates the rule, with the command that
+// fixes it. Errors of the operating system are fs.PathErrors, and so are those of a longer file and of anything but a file.
+func Read(name string, limit int64) ([]byte, error) {
+	const atOnce = syscall.O_NONBLOCK // opening a named pipe would wait for its writer
+	return read(name, limit, atOnce, judgeSecret(name))
 }
 
-func read(name string, limit int64, judge func(fs.FileInfo) error) ([]byte, error) {
-	f, err := os.Open(name)
+// ReadAny is Read for files to which the rule does not apply, and for pipes.
+func ReadAny(name string, limit int64) ([]byte, error) {
+	return read(name, limit, 0, func(fs.FileInfo) error { return nil })
+}
+
+func read(name string, limit int64, flags int, judge func(fs.FileInfo) error) ([]byte, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|flags, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +51,26 @@ func read(name string, limit int64, judge func(fs.FileInfo) error) ([]byte, erro
 		return nil, err
 	}
 	if err := judge(info); err != nil {
-		return nil, fmt.Errorf("%w (chmod 600 %s)", err, name)
+		return nil, err
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(raw)) > limit {
 		err = &fs.PathError{Op: "read", Path: name, Err: fmt.Errorf("%w than %d bytes", ErrLonger, limit)}
 	}
 	return raw, err
+}
+
+// judgeSecret returns the function that judges an open file with a secret.
+func judgeSecret(name string) func(fs.FileInfo) error {
+	return func(info fs.FileInfo) error {
+		if !info.Mode().IsRegular() {
+			return &fs.PathError{Op: "read", Path: name, Err: ErrNotAFile}
+		}
+		if err := judge(info); err != nil {
+			return fmt.Errorf("%w (chmod 600 %s)", err, name)
+		}
+		return nil
+	}
 }
 
 // Check returns the violation of the rule by a file or directory, or nil.

@@ -14,8 +14,7 @@ import (
 	"github.com/libdns/libdns"
 	"github.com/mholt/acmez/v3/acme"
 
-	"github.com/touchline/touchline/internal/clock"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // zones is a DNS account that records the changes.
@@ -71,14 +70,7 @@ func TestNoCA(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var loop sync.WaitGroup
 	loop.Go(func() { _ = s.Run(ctx) })
-	for end := time.Now().Add(hang.Limit(time.Minute)); s.State().Problem == ""; {
-		if time.Now().After(end) {
-			t.Fatal("nobody is told that there is no certificate")
-		}
-		if err := clock.Sleep(t.Context(), clock.Real(), time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
+	wait.Until(t, "the state says that there is no certificate", func() bool { return s.State().Problem != "" })
 	state := s.State()
 	if _, err := state.Check(time.Now()); err == nil || !strings.Contains(err.Error(), "scores.example") {
 		t.Error(err)

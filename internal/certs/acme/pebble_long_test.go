@@ -25,7 +25,7 @@ import (
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/pebble"
-	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // testDNS changes records on the CA's DNS server.
@@ -71,12 +71,12 @@ func TestPebble(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var loop sync.WaitGroup
 	loop.Go(func() { _ = s.Run(ctx) })
-	web.Eventually(t, "certificates", func() bool { st := s.State(); return !st.NotAfter.IsZero() })
+	wait.Until(t, "certificates", func() bool { st := s.State(); return !st.NotAfter.IsZero() })
 
 	stop, address := stream(t, s)
 	defer stop()
 	issued := ca.Issued(t)
-	web.Eventually(t, "a certificate of the name itself, which the wildcard's stands in for", func() bool {
+	wait.Until(t, "a certificate of the name itself, which the wildcard's stands in for", func() bool {
 		return serial(t, address, "scores.club.example", issued) != serial(t, address, "a.club.example", issued)
 	})
 	ticks := read(t, address, "scores.club.example", issued)

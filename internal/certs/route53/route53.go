@@ -215,7 +215,7 @@ func (p *Provider) ask(ctx context.Context, method, path string, body []byte, in
 		req.Header.Set("Content-Type", "application/xml")
 	}
 	sum := sha256.Sum256(body)
-	if err := signer.NewSigner().SignHTTP(ctx, who, req, hex.EncodeToString(sum[:]), "route53", region, p.Clock.Now()); err != nil {
+	if err := signer.NewSigner().SignHTTP(ctx, who, req, hex.EncodeToString(sum[:]), "route53", region, p.Clock.Wall()); err != nil {
 		return err
 	}
 	resp, err := p.HTTP.Do(req)

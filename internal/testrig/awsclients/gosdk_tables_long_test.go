@@ -15,6 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 const waitLimit = 3 * time.Minute
@@ -139,19 +141,16 @@ func TestGoSDKIndexOfMany(t *testing.T) {
 // awaitIndexes waits until all indexes of a table can be read.
 func awaitIndexes(t *testing.T, c *dynamodb.Client, name string) {
 	t.Helper()
-	deadline := time.Now().Add(waitLimit)
-	for time.Now().Before(deadline) {
+	var indexes []types.GlobalSecondaryIndexDescription
+	active := func() bool {
 		d, err := c.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: &name})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.ContainsFunc(d.Table.GlobalSecondaryIndexes, func(ix types.GlobalSecondaryIndexDescription) bool {
-			return ix.IndexStatus != types.IndexStatusActive
-		}) {
-			return
-		}
+		indexes = d.Table.GlobalSecondaryIndexes
+		return !slices.ContainsFunc(indexes, func(ix types.GlobalSecondaryIndexDescription) bool { return ix.IndexStatus != types.IndexStatusActive })
 	}
-	t.Fatalf("the indexes of %s are not active after %s", name, waitLimit)
+	wait.Until(t, "the indexes of "+name+" are active", active, func() any { return indexes })
 }
 
 // countKind counts the items in index byKind, page by page.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/internal/testrig/process"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // startLimit is how long Java may take to answer: a second on an idle machine.
@@ -99,20 +100,19 @@ func (i *Instance) begin(ctx context.Context, command func() *exec.Cmd) (err err
 
 // reach waits until connections can be opened.
 func (i *Instance) reach(ctx context.Context) error {
-	deadline := time.After(startLimit)
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for {
-		conn, err := i.dial(ctx)
-		if err == nil {
-			return conn.Close()
-		}
-		select {
-		case <-i.Exited:
-			return errors.New("DynamoDB Local has ended")
-		case <-deadline:
-			return fmt.Errorf("DynamoDB Local does not answer: %w", err)
-		case <-again.C:
-		}
+	var conn net.Conn
+	var dialed error
+	over := func() bool {
+		conn, dialed = i.dial(ctx)
+		return dialed == nil || ctx.Err() != nil || i.HasExited()
 	}
+	switch err := wait.Try(startLimit, "DynamoDB Local opens a connection", over, func() any { return dialed }); {
+	case err != nil:
+		return err
+	case dialed == nil:
+		return conn.Close()
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("DynamoDB Local has ended: %w", dialed)
 }

@@ -18,12 +18,13 @@ const (
 	LoseAnswers       // the request is carried out; the answer vanishes, and the connection stays open
 	DropAnswer        // the request is carried out; the connection is closed instead of an answer
 	Slow              // Delay in each direction
+	Throttle          // the answer is DynamoDB's that the table's throughput is used up; the request goes no further
 	numFaults
 )
 
 // String returns the fault's name for logs.
 func (f Fault) String() string {
-	return [numFaults]string{"none", "refuse", "reset", "partition", "half-open", "lose answers", "drop answer", "slow"}[f]
+	return [numFaults]string{"none", "refuse", "reset", "partition", "half-open", "lose answers", "drop answer", "slow", "throttle"}[f]
 }
 
 // Faults returns all faults.
@@ -40,6 +41,8 @@ type Conditions struct {
 	Fault  Fault
 	Chance float64       // for each request to meet the fault; 0: all do. Refuse and Partition always meet all
 	Delay  time.Duration // for Slow: of request and answer
+
+	Latency time.Duration // of every request and every answer, whatever fault it meets
 }
 
 // Draw draws the conditions of a fault: mild enough that some requests get through, if the fault allows that, and bad enough that

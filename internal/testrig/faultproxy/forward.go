@@ -25,6 +25,7 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 	}
 	defer p.group.Done()
 	c := p.meets()
+	p.wait(c.Latency)
 	switch c.Fault {
 	case Refuse, Reset:
 		p.take(w, reset)
@@ -38,6 +39,9 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request) {
 			_, _ = p.ask(r, body)
 		}
 		panic(http.ErrAbortHandler)
+	case Throttle:
+		p.reply(w, c, throttled())
+		return
 	case Slow:
 		p.wait(c.Delay)
 	}
@@ -70,10 +74,21 @@ func (p *Proxy) reply(w http.ResponseWriter, c Conditions, got answer) {
 	case c.Fault == Slow:
 		p.wait(c.Delay)
 	}
+	p.wait(c.Latency)
 	maps.Copy(w.Header(), got.header)
 	w.Header().Set("Content-Length", strconv.Itoa(len(got.body)))
 	w.WriteHeader(got.status)
 	_, _ = w.Write(got.body)
+}
+
+// throttled returns DynamoDB's answer to a request beyond a table's throughput.
+func throttled() answer {
+	const body = `{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"The level of configured provisioned ` +
+		`throughput for the table was exceeded."}`
+	header := http.Header{
+		"Content-Type": {"application/x-amz-json-1.0"}, "X-Amzn-Requestid": {"THROTTLED"}, "Date": {time.Now().UTC().Format(http.TimeFormat)},
+	}
+	return answer{status: http.StatusBadRequest, header: header, body: []byte(body)}
 }
 
 // take hijacks the connection from the server and passes it to end, which ends it.
@@ -99,6 +114,9 @@ func (p *Proxy) cutOff() bool {
 }
 
 func (p *Proxy) wait(d time.Duration) {
+	if d <= 0 {
+		return
+	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

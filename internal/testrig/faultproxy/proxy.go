@@ -15,8 +15,8 @@ import (
 
 // Proxy forwards to one server. Its methods may be called from any goroutine.
 type Proxy struct {
-	t      testing.TB
-	addr   string // of the proxy
+	failed func(error) // called if the proxy cannot listen again
+	addr   string      // of the proxy
 	to     string
 	server *http.Server    // for clients
 	behind *http.Transport // to the server behind the proxy
@@ -37,21 +37,38 @@ type Proxy struct {
 // tick is how often the proxy checks whether a partition has ended.
 const tick = 10 * time.Millisecond
 
-// Start listens on a loopback port until the test ends, and forwards to the server at an address.
+// Start opens a proxy until the test ends.
 func Start(t testing.TB, to string, seed uint64) *Proxy {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	p, err := Open(t.Context(), to, seed, func(err error) { t.Errorf("the proxy cannot listen: %v", err) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// Open listens on a loopback port until Close, and forwards to the server at an address. failed is called if the proxy cannot listen again
+// after it has refused connections.
+func Open(ctx context.Context, to string, seed uint64, failed func(error)) (*Proxy, error) {
+	port, err := process.Port(ctx)
+	if err != nil {
+		return nil, err
+	}
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p := &Proxy{
-		t: t, addr: "127.0.0.1:" + process.FreePort(t), to: to, ctx: ctx, cancel: cancel,
+		failed: failed, addr: "127.0.0.1:" + port, to: to, ctx: inner, cancel: cancel,
 		behind: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
 		rng:    rand.New(rand.NewPCG(seed, 0)), conns: map[net.Conn]bool{},
 	}
 	p.server = &http.Server{
 		Handler: http.HandlerFunc(p.forward), ConnState: p.keep, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
-	p.listen()
-	t.Cleanup(p.close)
-	return p
+	if err := p.listen(); err != nil {
+		cancel()
+		return nil, err
+	}
+	return p, nil
 }
 
 // URL returns the proxy's URL, for clients.
@@ -71,19 +88,21 @@ func (p *Proxy) Set(c Conditions) {
 			reset(conn)
 		}
 	case c.Fault != Refuse && p.listener == nil:
-		p.listen()
+		if err := p.listen(); err != nil {
+			p.failed(err)
+		}
 	}
 }
 
 // listen accepts connections until the listener is closed.
-func (p *Proxy) listen() {
+func (p *Proxy) listen() error {
 	l, err := new(net.ListenConfig).Listen(p.ctx, "tcp", p.addr)
 	if err != nil {
-		p.t.Errorf("the proxy cannot listen: %v", err)
-		return
+		return err
 	}
 	p.listener = l
 	p.group.Go(func() { _ = p.server.Serve(l) })
+	return nil
 }
 
 // Skew makes the server's clock appear wrong by d in its answers.
@@ -112,8 +131,8 @@ func (p *Proxy) Met(f Fault) int {
 	return p.met[f]
 }
 
-// close ends all connections and waits for them.
-func (p *Proxy) close() {
+// Close ends all connections and waits for them.
+func (p *Proxy) Close() {
 	p.mu.Lock()
 	p.cancel()
 	_ = p.server.Close()
@@ -147,7 +166,7 @@ func (p *Proxy) meets() Conditions {
 	all := c.Chance == 0 || c.Fault == Partition || c.Fault == Refuse
 	if c.Fault == None || !all && p.rng.Float64() >= c.Chance {
 		p.passed++
-		return Conditions{}
+		return Conditions{Latency: c.Latency}
 	}
 	p.met[c.Fault]++
 	return c

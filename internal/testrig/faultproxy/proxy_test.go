@@ -20,6 +20,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/process"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,44 +82,36 @@ func (r *rig) works() {
 // carried waits until the server has carried out n requests.
 func (r *rig) carried(n int64) {
 	r.t.Helper()
-	if !within(func() bool { return r.done.Load() == n }) {
-		r.t.Errorf("%d requests were carried out, want %d", r.done.Load(), n)
-	}
-}
-
-// within waits until a condition holds, and reports whether it did.
-func within(so func() bool) bool {
-	for end := time.Now().Add(patience); !so(); <-time.After(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			return false
-		}
-	}
-	return true
+	wait.Until(r.t, fmt.Sprintf("%d requests are carried out", n), func() bool { return r.done.Load() == n }, func() any { return r.done.Load() })
 }
 
 // askInVain sends a request, and gives up shortly after it has met the fault and the server has carried out n requests.
 func (r *rig) askInVain(fault faultproxy.Fault, n int64) error {
 	r.t.Helper()
+	return r.askUntil("it meets the fault", func() bool { return r.Met(fault) == 1 && r.done.Load() == n }, 200*time.Millisecond)
+}
+
+// askUntil sends a request, and gives up some time after a condition is met. An answer that comes by then is returned: none may come.
+func (r *rig) askUntil(what string, met func() bool, later time.Duration) error {
+	r.t.Helper()
 	ctx, giveUp := context.WithCancel(r.t.Context())
 	defer giveUp()
+	outcome := make(chan error, 1)
 	go func() {
-		defer giveUp()
-		_ = within(func() bool { return ctx.Err() != nil || r.Met(fault) == 1 && r.done.Load() == n })
-		select {
-		case <-ctx.Done():
-		case <-time.After(200 * time.Millisecond):
-		}
+		_, err := r.askIn(ctx)
+		outcome <- err
 	}()
-	_, err := r.askIn(ctx)
-	return err
+	wait.Until(r.t, "a request is sent until "+what, met, func() any { return fmt.Sprintf("%d were carried out", r.done.Load()) })
+	select {
+	case err := <-outcome:
+		return err
+	case <-time.After(later):
+	}
+	giveUp()
+	return <-outcome
 }
 
 func gaveUp(err error) bool { return errors.Is(err, context.Canceled) }
-
-func timedOut(err error) bool {
-	var n net.Error
-	return errors.As(err, &n) && n.Timeout()
-}
 
 func broken(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET)
@@ -176,11 +169,10 @@ func TestFaults(t *testing.T) {
 // A partition is silent. After it, some held requests arrive, late, and some never do.
 func TestPartition(t *testing.T) {
 	r := start(t)
-	r.client.Timeout = 50 * time.Millisecond
 	r.Set(faultproxy.Conditions{Fault: faultproxy.Partition})
 	const asked = 20
-	for range asked {
-		if _, err := r.ask(); !timedOut(err) {
+	for n := range asked {
+		if err := r.askUntil("it is held", func() bool { return r.Met(faultproxy.Partition) == n+1 }, 0); !gaveUp(err) {
 			t.Fatalf("%v", err)
 		}
 	}
@@ -188,9 +180,8 @@ func TestPartition(t *testing.T) {
 		t.Errorf("%d requests have passed", n)
 	}
 	r.Set(faultproxy.Conditions{})
-	r.client.Timeout = patience
 	r.works()
-	_ = within(func() bool { return r.done.Load() > 1 })
+	wait.Until(t, "a held request arrives", func() bool { return r.done.Load() > 1 })
 	if n := r.done.Load() - 1; n == 0 || n == asked {
 		t.Errorf("%d of %d held requests have arrived", n, asked)
 	}
@@ -246,6 +237,35 @@ func TestCut(t *testing.T) {
 	_ = c.SetReadDeadline(time.Now().Add(patience))
 	if _, err := c.Read(make([]byte, 1)); !broken(err) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A throttled request goes no further, and its answer is DynamoDB's. The latency is that of every request, and of both directions.
+func TestThrottle(t *testing.T) {
+	r := start(t)
+	r.Set(faultproxy.Conditions{Fault: faultproxy.Throttle, Latency: 20 * time.Millisecond})
+	began := time.Now()
+	resp, err := r.client.Get(r.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "#ProvisionedThroughputExceededException") {
+		t.Errorf("status %d, %s, %v", resp.StatusCode, body, err)
+	}
+	if took := time.Since(began); took < 40*time.Millisecond {
+		t.Errorf("it took %v", took)
+	}
+	r.carried(0)
+	if r.Met(faultproxy.Throttle) != 1 {
+		t.Errorf("%d requests were throttled", r.Met(faultproxy.Throttle))
+	}
+	r.Set(faultproxy.Conditions{Latency: 20 * time.Millisecond})
+	began = time.Now()
+	r.works()
+	if took := time.Since(began); took < 40*time.Millisecond {
+		t.Errorf("without a fault it took %v", took)
 	}
 }
 

@@ -32,16 +32,21 @@ type said struct {
 // NewApart starts two nodes with an application whose given table is observed.
 func NewApart(t *testing.T, o Options, table string) *Apart {
 	t.Helper()
-	o.Bubble = true
-	w := &Apart{Fleet: Two(t, o), Table: table, said: map[string][]said{}}
+	w := ApartOf(Two(t, o), table)
 	w.Pass(10 * time.Second)
 	return w
+}
+
+// ApartOf observes a table of a fleet in a bubble.
+func ApartOf(f *Fleet, table string) *Apart {
+	return &Apart{Fleet: f, Table: table, said: map[string][]said{}}
 }
 
 // Settle waits until both nodes have what the cloud has.
 func (w *Apart) Settle() {
 	w.T.Helper()
 	equal := func(at string) bool {
+		w.Cloud.Expire(w.Clock.Wall())
 		return maps.EqualFunc(w.Rows(at, w.Table), w.Rows("", w.Table), attr.EqualItems)
 	}
 	w.Pass(time.Minute)
@@ -80,14 +85,13 @@ func (w *Apart) SetFault(what, at string) {
 }
 
 // Asks sends a request to a node, with an Idempotency-Key unless it is empty, and reports whether it succeeded.
-func (w *Apart) Asks(at, user, method, path, body, key string) (answer string, ok bool) {
+func (w *Apart) Asks(at, user, method, path, body, key string, headers ...string) (answer string, ok bool) {
 	w.T.Helper()
-	var headers []string
 	if key != "" {
-		headers = []string{"Idempotency-Key", key}
+		headers = append(headers, "Idempotency-Key", key)
 	}
 	status, answer := w.Ask(at, user, method, path, body, headers...)
-	w.Trace = append(w.Trace, fmt.Sprintf("%s %s %s %s %s %s %s: %d %.120s", w.Clock.Now().Format("15:04:05.000"), at, user, method, path, body, key, status, answer))
+	w.Trace = append(w.Trace, fmt.Sprintf("%s %s %s %s %s %s %s: %d %.120s", w.Clock.Wall().Format("15:04:05.000"), at, user, method, path, body, key, status, answer))
 	if status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable {
 		w.Bad("%s %s %s at %s: %d %s", method, path, body, at, status, answer)
 	}
@@ -168,6 +172,13 @@ func (w *Apart) Joined() (cloud map[string]attr.Item) {
 	w.T.Helper()
 	w.SetFault("heal both", "")
 	w.Pass(40 * time.Minute)
+	return w.Equal()
+}
+
+// Equal returns the cloud's rows. Nothing may wait at a node, and all must have the same rows.
+func (w *Apart) Equal() (cloud map[string]attr.Item) {
+	w.T.Helper()
+	w.Cloud.Expire(w.Clock.Wall()) // nodes hide what has expired
 	cloud = w.Rows("", w.Table)
 	for at := range w.Base {
 		var st struct{ Waiting int }
@@ -235,7 +246,7 @@ func (c *Conflict) String() string {
 // Asked returns the open conflicts at both nodes. Those decided by rules are in the trace.
 func (w *Apart) Asked() (open []Conflict) {
 	w.T.Helper()
-	for _, at := range []string{"a", "b"} {
+	for _, at := range slices.Sorted(maps.Keys(w.Base)) {
 		var list struct{ Items []struct{ ID uint64 } }
 		w.Read(w.Want(at, Boss, http.MethodGet, "/_/api/conflicts?state=all&limit=100", ""), &list)
 		for _, item := range list.Items {

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/node"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
@@ -40,15 +41,20 @@ func Check(t *testing.T, times int, prop func(*rapid.T)) {
 	rapid.Check(t, prop)
 }
 
-// openStore opens a node's store, with the node's clock and without syncing to disk. Its folder's name is too long for the node's admin
-// socket: a goroutine that accepts connections of a socket would stop virtual time.
-func (f *Fleet) openStore(name, dir string) *store.Store {
+// longFolder returns a folder in dir whose name is too long for a node's admin socket: a goroutine that accepts connections of a socket
+// would stop virtual time.
+func longFolder(dir string) string { return filepath.Join(dir, strings.Repeat("d", 120)) }
+
+// openStoreIn opens a node's store in a folder, with the node's clock, corrected by the cloud's, and without syncing to disk.
+func (f *Fleet) openStoreIn(name, folder string) *store.Store {
 	f.T.Helper()
-	dir = filepath.Join(dir, strings.Repeat("d", 120))
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		f.T.Fatal(err)
 	}
-	return storetest.OpenWith(f.T, filepath.Join(dir, node.StoreFile), store.Options{NoSync: true, Now: f.clockOf(name).Now})
+	clock, link := f.clockOf(name), f.Links[name] // read here, because the maps grow while other nodes run
+	return storetest.OpenWith(f.T, filepath.Join(folder, node.StoreFile), store.Options{
+		NoSync: true, Now: func() time.Time { return clock.Wall().Add(link.Skew()) },
+	})
 }
 
 // Pass lets time pass, and waits until everything due by then is done.
@@ -57,11 +63,25 @@ func (f *Fleet) Pass(d time.Duration) {
 	synctest.Wait()
 }
 
+// View reads a node's store.
+func (f *Fleet) View(at string, do func(tx *store.Tx) error) {
+	f.T.Helper()
+	if err := f.stores[at].View(f.T.Context(), do); err != nil {
+		f.T.Fatal(err)
+	}
+}
+
 // Rows returns the items of a table by the values of their keys, as a node has them; for "", as the cloud has them, without the
 // attributes that nodes add.
 func (f *Fleet) Rows(at, table string) map[string]attr.Item {
 	f.T.Helper()
-	rows, err := rowsOf(f.stores[at], f.Cloud, table, "PK", "SK")
+	var key store.KeySpec
+	for _, spec := range node.Schema([]*app.App{f.options.App()}).Tables {
+		if spec.Name == table {
+			key = spec.Key
+		}
+	}
+	rows, err := rowsOf(f.stores[at], f.Cloud, table, key.Partition.Name, key.Sort.Name)
 	if err != nil {
 		f.T.Fatal(err)
 	}

@@ -57,6 +57,13 @@ func local(t *testing.T, o Options) (f *Fleet, client *dynamo.Client, s *ddbloca
 	return f, client, s
 }
 
+// eager returns the configuration of a cloud that is polled as often as possible, because the test waits in real time.
+func eager() node.CloudConfig {
+	c := node.DefaultCloud()
+	c.Poll.Live, c.Poll.Tables = time.Second, time.Second
+	return c
+}
+
 func (f *Fleet) client(url string) *dynamo.Client {
 	f.T.Helper()
 	client, err := dynamo.New(f.T.Context(), dynamo.Config{Endpoint: url, Region: "eu-west-1", Prefix: "t-", Deadline: time.Minute})

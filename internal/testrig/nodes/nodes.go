@@ -1,9 +1,8 @@
-// Package nodes runs whole nodes with one application in tests: two with one simulated cloud or DynamoDB Local, over links that can be
-// cut, or one with DynamoDB Local.
+// Package nodes runs whole nodes with one application in tests: two with one simulated cloud in a bubble of testing/synctest, where time is
+// virtual, or one or two with DynamoDB Local, which takes real time. The links of two can be cut.
 package nodes
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,8 +19,9 @@ import (
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/machine"
 	"github.com/touchline/touchline/internal/testrig/simcloud"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -29,21 +30,19 @@ import (
 
 const conflicts = "/_/api/conflicts?state=open"
 
+// patience is for how much virtual time Until waits. Nodes look at everything several times an hour.
+const patience = time.Hour
+
 // Boss is the user whose tokens have the admin role.
 const Boss = "boss"
-
-// patience is how long Until waits. A node polls tables that it does not follow every thirty seconds, and rows of two kinds may arrive
-// one after the other.
-const patience = 3 * time.Minute
 
 // Options configures a fleet.
 type Options struct {
 	App   func() *app.App          // creates the application, once for each node
-	Speed float64                  // of time; 0: real time
 	Wrong map[string]time.Duration // how far a node's clock is ahead, by node
 	Parts func(p *node.Parts)      // changes what a node is opened with; may be nil
-	// Bubble is for a test in a bubble of testing/synctest: time is virtual, and nodes are reached through pipes.
-	Bubble bool
+	// Fill puts rows of other programs into the cloud before the nodes start; may be nil.
+	Fill func(cloud *simcloud.Cloud)
 }
 
 // Fleet is the nodes "a" and "b" with one cloud, or "a" alone.
@@ -55,23 +54,29 @@ type Fleet struct {
 	Links  map[string]*simcloud.Link // by node
 	Base   map[string]string         // base URLs by node, "http://127.0.0.1:40000"
 
-	options Options
-	pipes   map[string]*web.Pipes
-	stores  map[string]*store.Store
-	doors   map[string]*faultproxy.Proxy // to DynamoDB Local, by node
-	dirs    map[string]string
-	stops   map[string]func() error
+	options  Options
+	network  *simcloud.Network // nil: DynamoDB Local
+	mu       sync.Mutex
+	machines map[string]*machine.Clock
+	pipes    map[string]*web.Pipes
+	stores   map[string]*store.Store
+	doors    map[string]*faultproxy.Proxy // to DynamoDB Local, by node
+	dirs     map[string]string
+	stops    map[string]func() error
 }
 
-// Two starts two nodes, which run until the end of the test.
+// Two starts two nodes in a bubble, which run until the end of the test. They are reached through pipes.
 func Two(t *testing.T, o Options) *Fleet {
 	t.Helper()
 	f := begin(t, o)
-	f.Cloud = simcloud.New(simcloud.Options{Now: f.Clock.Now})
+	f.Cloud = simcloud.New(simcloud.Options{Now: f.Clock.Wall})
 	f.Cloud.Create(append(node.Schema([]*app.App{o.App()}).Tables, syncTable())...)
-	network := simcloud.NewNetwork(f.Cloud, simcloud.NewTimer(), 7)
+	if o.Fill != nil {
+		o.Fill(f.Cloud)
+	}
+	f.network = simcloud.NewNetwork(f.Cloud, simcloud.NewTimer(), 7)
 	for _, name := range []string{"a", "b"} {
-		f.Links[name] = network.Link(name, f.clockOf(name).Now, nil)
+		f.Links[name] = f.network.Link(name, f.clockOf(name).Wall, nil)
 		f.start(name)
 	}
 	return f
@@ -79,27 +84,23 @@ func Two(t *testing.T, o Options) *Fleet {
 
 func (f *Fleet) start(name string) {
 	f.T.Helper()
-	c := eager()
-	if f.options.Bubble { // waiting costs nothing here, but each poll does
-		c = node.DefaultCloud()
-	}
+	c := node.DefaultCloud()
 	c.Region = "sim"
 	f.serve(name, &node.Cloud{Config: c, Name: "sim", Items: f.Links[name], Locks: f.Links[name].Locks})
 }
 
-// eager returns the configuration of a cloud that is polled as often as possible.
-func eager() node.CloudConfig {
-	c := node.DefaultCloud()
-	c.Poll.Live, c.Poll.Tables = time.Second, time.Second
-	return c
-}
+// inBubble reports whether the fleet is one of Two, whose time is virtual.
+func (f *Fleet) inBubble() bool { return f.Cloud != nil }
 
-// Restart ends a node of Two and starts it again, with its data at another address.
+// Restart ends a node of Two and starts it again, with its data at another address. It opens a copy of its file, since the store itself
+// stays open until the end of the test.
 func (f *Fleet) Restart(name string) {
 	f.T.Helper()
 	if err := f.stops[name](); err != nil {
 		f.T.Fatal(err)
 	}
+	f.dirs[name] = f.copyOf(f.diskOf(name))
+	f.stores[name] = f.openStoreIn(name, f.dirs[name])
 	f.Links[name].Forget()
 	f.start(name)
 }
@@ -116,44 +117,29 @@ func begin(t *testing.T, o Options) *Fleet {
 	}
 	f := &Fleet{
 		T: t, Issuer: issuer, Clock: clock.Real(), Links: map[string]*simcloud.Link{}, Base: map[string]string{},
-		options: o, pipes: map[string]*web.Pipes{}, stores: map[string]*store.Store{}, doors: map[string]*faultproxy.Proxy{}, dirs: map[string]string{}, stops: map[string]func() error{},
-	}
-	if o.Speed != 0 {
-		scaled := clock.NewScaled(time.Now(), o.Speed)
-		t.Cleanup(scaled.Join())
-		f.Clock = scaled
+		options: o, machines: map[string]*machine.Clock{}, pipes: map[string]*web.Pipes{}, stores: map[string]*store.Store{}, doors: map[string]*faultproxy.Proxy{}, dirs: map[string]string{}, stops: map[string]func() error{},
 	}
 	return f
 }
 
-// wrong is a clock that is ahead.
-type wrong struct {
-	clock.Clock
-	by time.Duration
-}
-
-// Now implements clock.Clock.
-func (w wrong) Now() time.Time { return w.Clock.Now().Add(w.by) }
-
-// Wait implements clock.Clock.
-func (w wrong) Wait(ctx context.Context, until time.Time, sig *clock.Signal) error {
-	if !until.IsZero() {
-		until = until.Add(-w.by)
+// clockOf returns the clock of a node's machine. Restarts of the node do not set it right.
+func (f *Fleet) clockOf(name string) *machine.Clock {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.machines[name] == nil {
+		f.machines[name] = machine.New(f.Clock)
+		f.machines[name].Set(f.options.Wrong[name])
 	}
-	return w.Clock.Wait(ctx, until, sig)
+	return f.machines[name]
 }
 
-func (f *Fleet) clockOf(name string) clock.Clock {
-	if by := f.options.Wrong[name]; by != 0 {
-		return wrong{f.Clock, by}
-	}
-	return f.Clock
-}
+// SetClock sets how far the wall clock of a node's machine is ahead of true time.
+func (f *Fleet) SetClock(name string, ahead time.Duration) { f.clockOf(name).Set(ahead) }
 
 func (f *Fleet) serve(name string, cloud *node.Cloud) {
 	f.T.Helper()
 	p := node.Parts{
-		Clock: f.clockOf(name), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{f.options.App()}, Cloud: cloud,
+		Clock: f.clockOf(name), Jumps: clock.NewJumps(f.clockOf(name).Times(), slog.New(slog.DiscardHandler)), Log: slog.New(slog.DiscardHandler), Apps: []*app.App{f.options.App()}, Cloud: cloud,
 		Auth: func(*store.Store) (*auth.Verifier, error) {
 			return auth.New(auth.Config{Issuers: []auth.Issuer{f.Issuer.Issuer()}})
 		},
@@ -163,11 +149,11 @@ func (f *Fleet) serve(name string, cloud *node.Cloud) {
 	}
 	if f.dirs[name] == "" {
 		f.dirs[name] = f.T.TempDir()
-		if f.options.Bubble {
-			f.stores[name] = f.openStore(name, f.dirs[name])
+		if f.inBubble() {
+			f.stores[name] = f.openStoreIn(name, longFolder(f.dirs[name]))
 		}
 	}
-	if f.options.Bubble {
+	if f.inBubble() {
 		p.Store = f.stores[name]
 	}
 	n, err := node.Open(f.T.Context(), f.dirs[name], p)
@@ -175,7 +161,7 @@ func (f *Fleet) serve(name string, cloud *node.Cloud) {
 		f.T.Fatal(err)
 	}
 	f.stores[name] = n.Store()
-	if f.options.Bubble {
+	if f.inBubble() {
 		f.pipes[name] = web.NewPipes()
 		f.Base[name], f.stops[name] = "http://localhost", web.RunOn(f.T, n, f.pipes[name])
 		return
@@ -243,19 +229,22 @@ func (f *Fleet) Want(at, user, method, path, body string, headers ...string) (an
 	return answer
 }
 
-// Until waits until a condition holds.
+// Until waits until a condition holds. In a bubble it lets time pass for that.
 func (f *Fleet) Until(what string, is func() bool) {
 	f.T.Helper()
-	for deadline := time.Now().Add(hang.Limit(patience)); !is(); <-time.After(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			var open []string
-			for at := range f.Base {
-				_, answer := f.Ask(at, Boss, http.MethodGet, conflicts, "")
-				open = append(open, at+" "+answer)
-			}
-			f.T.Fatalf("not in time: %s; open: %s", what, open)
+	asked := func() any {
+		var open []string
+		for at := range f.Base {
+			_, answer := f.Ask(at, Boss, http.MethodGet, conflicts, "")
+			open = append(open, at+" "+answer)
 		}
+		return fmt.Sprint("open conflicts: ", open)
 	}
+	if f.inBubble() {
+		wait.Passing(f.T, patience, func() { f.Pass(time.Second) }, what, is, asked)
+		return
+	}
+	wait.Until(f.T, what, is, asked)
 }
 
 // Knows waits until a node's partitions of the application's first table equal the cloud's: rows written together may arrive one by one.

@@ -2,6 +2,7 @@ package nodes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/simcloud"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 	"github.com/touchline/touchline/sync/replica"
 	"github.com/touchline/touchline/sync/replica/feed"
 )
@@ -112,8 +114,18 @@ func (h *Half) CatchUp() error {
 		if err != nil || len(records) == 0 {
 			return err
 		}
-		if err := h.Store.Update(context.Background(), func(tx *store.Tx) error { return h.Consumer(tx, records) }); err != nil {
-			return fmt.Errorf("the consumer of %s: %w", h.Name, err)
+		more := true
+		for more { // slices of the consumer's work
+			err := h.Store.Update(context.Background(), func(tx *store.Tx) error {
+				err := h.Consumer(tx, records)
+				if more = errors.Is(err, table.ErrMore); more {
+					return nil
+				}
+				return err
+			})
+			if err != nil {
+				return fmt.Errorf("the consumer of %s: %w", h.Name, err)
+			}
 		}
 		h.taken = records[len(records)-1].Seq
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/cache"
 	"github.com/touchline/touchline/internal/testrig/process"
-	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 const version = "v2.10.1"
@@ -60,7 +60,7 @@ func Start(t *testing.T, life time.Duration) *CA {
 	start(t, filepath.Join(programs, "pebble-challtestsrv"), "-dnsserver", resolver, "-management", c.dns, "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "")
 	start(t, filepath.Join(programs, "pebble"), "-config", configFile, "-dnsserver", resolver)
 	c.Directory = "https://" + listen + "/dir"
-	web.Eventually(t, "Pebble answers", func() bool {
+	wait.Until(t, "Pebble answers", func() bool {
 		_, err := get(t, c.Directory, &tls.Config{RootCAs: c.Roots})
 		return err == nil
 	})

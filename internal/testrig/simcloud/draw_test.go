@@ -205,7 +205,7 @@ func (d drawer) token() string {
 }
 
 func (d drawer) reading() remote.Reading {
-	r := remote.Reading{Table: d.table(), Limit: d.n(3, "limit")}
+	r := remote.Reading{Table: d.table(), Limit: d.n(3, "limit"), Consistent: true}
 	r.KeyCondition = "pk = :pk"
 	r.Values = attr.Item{":pk": attr.S(fmt.Sprintf("run%d-%d", d.run, d.n(2, "pk")))}
 	if r.Table == "sorted" && d.n(1, "range") == 0 {

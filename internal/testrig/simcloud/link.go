@@ -84,8 +84,9 @@ func (n *Network) logSpan(from, to time.Duration) time.Duration {
 type Link struct {
 	net  *Network
 	node string
-	now  func() time.Time // the node's wall clock
-	gate func()           // waits while the node is paused
+	now  func() time.Time     // the node's wall clock
+	boot func() time.Duration // a clock of its machine that nobody sets
+	gate func()               // waits while the node is paused
 
 	mu    sync.Mutex
 	rate  int // requests per 1000 that meet a fault
@@ -93,19 +94,24 @@ type Link struct {
 	mode  Fault
 	next  []Fault // for the next writes, as set by a test
 	dead  bool
-	skew  time.Duration
-	shown bool // an answer has shown the server's time
+	ahead time.Duration // the server's time, from 1970, less the boot clock, by the last answer
+	shown bool          // an answer has shown the server's time
 
 	denied map[string]bool // tables that the node has no access to
+	unread map[string]bool // tables whose items the node may not read
 }
 
-// Link returns a node's link. now is its wall clock; gate may be nil.
+// Link returns a node's link. now is its wall clock, and the cloud's clock passes for the clock of its machine; gate may be nil.
 func (n *Network) Link(node string, now func() time.Time, gate func()) *Link {
 	if gate == nil {
 		gate = func() {}
 	}
-	return &Link{net: n, node: node, now: now, gate: gate, moods: Moments()}
+	boot := func() time.Duration { return time.Duration(n.Cloud.options.Now().UnixNano()) }
+	return &Link{net: n, node: node, now: now, boot: boot, gate: gate, moods: Moments()}
 }
+
+// SetBoot sets the clock of the node's machine that nobody sets.
+func (l *Link) SetBoot(boot func() time.Duration) { l.boot = boot }
 
 // SetRate sets how many of 1000 requests meet a fault of their own.
 func (l *Link) SetRate(perMille int) { l.locked(func() { l.rate = perMille }) }
@@ -119,38 +125,10 @@ func (l *Link) Next(faults ...Fault) { l.locked(func() { l.next = append(l.next,
 // Kill ends the link: requests in progress may still arrive, but no others.
 func (l *Link) Kill() { l.locked(func() { l.dead = true }) }
 
-// Deny removes the node's access to a table, or restores it.
-func (l *Link) Deny(table string, denied bool) {
-	l.locked(func() {
-		if l.denied == nil {
-			l.denied = map[string]bool{}
-		}
-		l.denied[table] = denied
-	})
-}
-
-// may refuses requests for tables that the node has no access to.
-func (l *Link) may(table string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.denied[table] {
-		return refuse(intent.Denied, "AccessDeniedException: not authorized on table/%s", table)
-	}
-	return nil
-}
-
-// allowed wraps do with the check of may.
-func allowed[T any](l *Link, table string, do func() (T, error)) func() (T, error) {
-	return func() (got T, err error) {
-		if err := l.may(table); err != nil {
-			return got, err
-		}
-		return do()
-	}
-}
-
 // Heal ends all faults.
-func (l *Link) Heal() { l.locked(func() { l.rate, l.mode, l.next, l.denied = 0, None, nil, nil }) }
+func (l *Link) Heal() {
+	l.locked(func() { l.rate, l.mode, l.next, l.denied, l.unread = 0, None, nil, nil, nil })
+}
 
 func (l *Link) locked(f func()) {
 	l.mu.Lock()
@@ -165,7 +143,7 @@ func (l *Link) Write(ctx context.Context, call intent.Call) (attr.Item, error) {
 	if makes(&call) {
 		k = kindCreate
 	}
-	got, err := exchange(ctx, l, k, allowed(l, call.Table, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) }))
+	got, err := exchange(ctx, l, k, allowed(l.may, call.Table, func() (attr.Item, error) { return l.net.Cloud.Write(l.node, call) }))
 	l.refused(err, &call)
 	l.comeBack(err, &call)
 	return got, err
@@ -233,13 +211,13 @@ func (l *Link) busyOne(n int) []intent.Reason {
 
 // Get implements remote.Cloud.
 func (l *Link) Get(ctx context.Context, table string, key attr.Item) (attr.Item, error) {
-	return exchange(ctx, l, kindRead, allowed(l, table, func() (attr.Item, error) { return l.net.Cloud.Get(table, key) }))
+	return exchange(ctx, l, kindRead, allowed(l.mayRead, table, func() (attr.Item, error) { return l.net.Cloud.Get(table, key) }))
 }
 
 // Read implements remote.Cloud.
 func (l *Link) Read(ctx context.Context, r remote.Reading) (remote.Page, error) {
 	l.reads(r, nil)
-	page, err := exchange(ctx, l, kindRead, allowed(l, r.Table, func() (remote.Page, error) { return l.net.Cloud.Read(r) }))
+	page, err := exchange(ctx, l, kindRead, allowed(l.mayRead, r.Table, func() (remote.Page, error) { return l.net.Cloud.Read(r) }))
 	if err == nil {
 		l.reads(r, &page)
 	}
@@ -279,11 +257,21 @@ type plan struct {
 	after    *intent.Error   // the answer given although the request was done
 }
 
-var (
-	errTimeout = errors.New("no answer within the deadline")
-	errReset   = errors.New("unexpected EOF")
-	errBusy    = errors.New("TransactionCanceledException")
+var errBusy = errors.New("TransactionCanceledException")
+
+// lineError is an error of the network, and not of the cloud.
+type lineError string
+
+const (
+	errTimeout lineError = "no answer within the deadline"
+	errReset   lineError = "unexpected EOF"
 )
+
+// Error implements error.
+func (e lineError) Error() string { return string(e) }
+
+// Offline says that the way to the cloud may be gone, as a client of DynamoDB does.
+func (lineError) Offline() bool { return true }
 
 // exchange sends a request and waits for its answer, according to the plan for it.
 func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error)) (got T, err error) {
@@ -341,7 +329,13 @@ func exchange[T any](ctx context.Context, l *Link, k kind, do func() (T, error))
 	return got, err
 }
 
-func unanswered(err error) *intent.Error { return &intent.Error{Class: intent.Unknown, Err: err} }
+// unanswered returns the error of a request that was sent and not answered. A request whose caller has given up says nothing about the line.
+func unanswered(err error) *intent.Error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = errTimeout
+	}
+	return &intent.Error{Class: intent.Unknown, Err: err}
+}
 
 // wait lets time pass for the request, and for its node while that is paused.
 func (l *Link) wait(ctx context.Context, d time.Duration) error {

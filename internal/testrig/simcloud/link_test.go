@@ -361,8 +361,18 @@ func TestTablesOutOfReach(t *testing.T) {
 		refused(intent.Denied)
 		w.link.Deny("plain", false)
 		refused(intent.Applied)
-		if n := w.counted(); n != 4 {
-			t.Errorf("%d of 4 writes", n)
+		w.link.DenyReads("plain", true)
+		_, write := w.link.Write(t.Context(), count())
+		_, get := w.link.Get(t.Context(), "plain", key("c"))
+		_, read := w.link.Read(t.Context(), remote.Reading{Table: "plain"})
+		_, table := w.link.Table(t.Context(), "plain")
+		if write != nil || classOf(get) != intent.Denied || classOf(read) != intent.Denied || table != nil {
+			t.Errorf("without reads: %v, %v, %v, %v", write, get, read, table)
+		}
+		w.link.DenyReads("plain", false)
+		refused(intent.Applied)
+		if n := w.counted(); n != 7 {
+			t.Errorf("%d of 7 writes", n)
 		}
 		large := attr.Item{"pk": attr.S("c"), "v": attr.B(make([]byte, 1000))}
 		if _, err := w.link.Write(t.Context(), intent.Call{Op: store.OpPut, Table: "plain", Item: large}); classOf(err) != intent.TooLarge {
@@ -423,4 +433,53 @@ func TestMultiAttributeIndex(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// A read that does not ask for a consistent answer gets the table as it was some seconds ago.
+func TestInconsistentReadIsStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := simcloud.New(simcloud.Options{})
+		c.Create(store.TableSpec{Name: "plain", Key: store.KeySpec{Partition: store.KeyAttr{Name: "pk", Type: store.KeyString}}})
+		f := simcloud.Foreign{Cloud: c, Name: "x"}
+		put := func(key string, v int64) {
+			t.Helper()
+			if err := f.Put("plain", attr.Item{"pk": attr.S(key), "v": attr.Int(v)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		values := func(r remote.Reading) string {
+			t.Helper()
+			page, err := c.Read(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := ""
+			for _, it := range page.Items {
+				out += it["pk"].Str() + it["v"].Str() + " "
+			}
+			return out
+		}
+		put("a", 1)
+		put("b", 1)
+		<-time.After(simcloud.StaleBy)
+		put("a", 2)
+		put("c", 2)
+		if err := f.Delete("plain", attr.Item{"pk": attr.S("b")}); err != nil {
+			t.Fatal(err)
+		}
+		query := remote.Reading{Table: "plain", KeyCondition: "pk = :p", Params: expr.Params{Values: attr.Item{":p": attr.S("a")}}}
+		scan := remote.Reading{Table: "plain"}
+		if got := values(scan) + values(query); got != "a1 b1 a1 " {
+			t.Errorf("stale: %s", got)
+		}
+		scan.Consistent, query.Consistent = true, true
+		if got := values(scan) + values(query); got != "a2 c2 a2 " {
+			t.Errorf("consistent: %s", got)
+		}
+		<-time.After(simcloud.StaleBy)
+		scan.Consistent = false
+		if got := values(scan); got != "a2 c2 " {
+			t.Errorf("later: %s", got)
+		}
+	})
 }

@@ -55,7 +55,7 @@ func (l *Link) lasting(p *plan, mode Fault) bool {
 	case Portal:
 		p.instead = refuse(intent.Offline, "an answer that is not DynamoDB's")
 		if n.IntN(4) == 0 {
-			p.instead.Class = intent.Unknown
+			p.instead = unanswered(lineError("an answer that is not DynamoDB's"))
 		}
 	case Storm:
 		switch n.IntN(8) {

@@ -1,7 +1,10 @@
 package simcloud
 
 import (
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -48,6 +51,9 @@ func (c *Cloud) Read(r remote.Reading) (remote.Page, error) {
 	if err != nil {
 		return remote.Page{}, err
 	}
+	if !r.Consistent {
+		t = c.earlier(t)
+	}
 	after := ""
 	if r.After != nil {
 		if after, err = t.requestKey(r.After); err != nil {
@@ -61,6 +67,24 @@ func (c *Cloud) Read(r remote.Reading) (remote.Page, error) {
 		return t.page(t.behind(after, ""), r.Limit), nil
 	}
 	return c.query(t, &r, after)
+}
+
+// StaleBy is how old the answers to reads are that do not ask for a consistent one. In DynamoDB it is mostly below a second, and unbounded.
+const StaleBy = 3 * time.Second
+
+// earlier returns a table as it was before the changes of the last seconds. The caller holds the lock.
+func (c *Cloud) earlier(t *table) *table {
+	from := c.options.Now().Add(-StaleBy)
+	old := &table{spec: t.spec, items: maps.Clone(t.items), order: slices.Clone(t.order)}
+	for _, e := range slices.Backward(c.log) {
+		if !e.At.After(from) {
+			break
+		}
+		if e.Table == t.spec.Name {
+			old.set(e.Raw, e.Old)
+		}
+	}
+	return old
 }
 
 // query reads one partition. The caller holds the lock.

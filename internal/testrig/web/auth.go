@@ -39,7 +39,7 @@ type keptKeys struct{}
 
 func (keptKeys) LoadKeys(_ context.Context, issuer string) (auth.KeySet, error) {
 	body, err := json.Marshal(jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &poolKey().PublicKey, KeyID: "k1", Use: "sig", Algorithm: "RS256"}}})
-	return auth.KeySet{Issuer: issuer, Body: body, FetchedAt: clock.Real().Now()}, err
+	return auth.KeySet{Issuer: issuer, Body: body, FetchedAt: clock.Real().Wall()}, err
 }
 
 func (keptKeys) SaveKeys(context.Context, auth.KeySet) error {
@@ -67,7 +67,7 @@ func Verifier(t testing.TB) *auth.Verifier {
 
 // Token returns a token of the pool for a user. changes are pairs of a claim and its value; nil removes the claim.
 func Token(user string, changes ...any) string {
-	now := clock.Real().Now()
+	now := clock.Real().Wall()
 	claims := jwt.MapClaims{
 		"iss": PoolURL, "aud": "app", "sub": user, "token_use": "id", "exp": now.Add(time.Hour).Unix(), "iat": now.Unix(),
 	}

@@ -35,7 +35,7 @@ func NewCallers(t *testing.T) Callers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	foreign, _, err := stranger.Sign(auth.Grant{Subject: "u1", Groups: []string{"admin"}, Life: auth.MaxDevLife}, clock.Real().Now())
+	foreign, _, err := stranger.Sign(auth.Grant{Subject: "u1", Groups: []string{"admin"}, Life: auth.MaxDevLife}, clock.Real().Wall())
 	if err != nil {
 		t.Fatal(err)
 	}

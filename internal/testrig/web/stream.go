@@ -7,9 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // Message is an event as a client receives it.
@@ -109,32 +108,33 @@ func (s *Stream) read(body io.Reader) {
 // Next returns the next message; ok is false if the stream has ended.
 func (s *Stream) Next() (m Message, ok bool) {
 	s.t.Helper()
-	select {
-	case m, ok = <-s.Got:
-		return m, ok
-	case <-time.After(hang.Limit(time.Minute)):
-		s.t.Fatal("nothing came")
-		return Message{}, false
+	return wait.Receive(s.t, "the next message of "+s.name(), s.Got)
+}
+
+// name names the stream in messages.
+func (s *Stream) name() string {
+	if s.Resp.Request == nil { // read from a bare connection
+		return "the stream"
 	}
+	return "the stream " + s.Resp.Request.URL.Path
 }
 
 // Until reads up to and including the first matching message.
 func (s *Stream) Until(fits func(Message) bool) []Message {
 	s.t.Helper()
 	var all []Message
-	for end := time.Now().Add(hang.Limit(time.Minute)); ; {
-		if time.Now().After(end) {
-			s.t.Fatalf("not among %d messages", len(all))
-		}
+	ended := false
+	found := func() bool {
 		m, ok := s.Next()
-		if !ok {
-			s.t.Fatalf("the stream ended after %d messages", len(all))
-		}
+		ended = !ok
 		all = append(all, m)
-		if fits(m) {
-			return all
-		}
+		return ended || fits(m)
 	}
+	wait.Until(s.t, "a message of "+s.name()+" that fits", found, func() any { return all[len(all)-1] })
+	if ended {
+		s.t.Fatalf("the stream ended after %d messages", len(all)-1)
+	}
+	return all
 }
 
 // Named matches messages with a name.

@@ -4,7 +4,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // Runner is a server.
@@ -41,12 +40,19 @@ func RunOn(t testing.TB, s Runner, ln net.Listener) (stop func() error) {
 	go func() { done <- s.Run(ctx, ln) }()
 	stop = sync.OnceValue(func() error {
 		cancel()
-		select {
-		case err := <-done:
-			return err
-		case <-time.After(hang.Limit(time.Minute)):
-			return errors.New("the server did not end")
+		var err error
+		ended := func() bool {
+			select {
+			case err = <-done:
+				return true
+			default:
+				return false
+			}
 		}
+		if hangs := wait.Try(time.Minute, "the server ends", ended); hangs != nil {
+			return hangs
+		}
+		return err
 	})
 	t.Cleanup(func() {
 		if err := stop(); err != nil {
@@ -62,19 +68,6 @@ func Client(t testing.TB) *http.Client {
 	tr := &http.Transport{DisableKeepAlives: true}
 	t.Cleanup(tr.CloseIdleConnections)
 	return &http.Client{Transport: tr, Timeout: time.Minute}
-}
-
-// Eventually waits until a condition that another goroutine changes holds.
-func Eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	end := time.After(hang.Limit(time.Minute))
-	for !ok() {
-		select {
-		case <-end:
-			t.Fatalf("never: %s", what)
-		case <-time.After(time.Millisecond):
-		}
-	}
 }
 
 // Ask sends a request to a handler without a listener, with headers given as name and value.

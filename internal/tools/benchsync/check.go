@@ -56,7 +56,7 @@ func check(
 // everything reads a table of DynamoDB, without the attributes that nodes add.
 func everything(ctx context.Context, table string, read func(context.Context, remote.Reading) (remote.Page, error)) iter.Seq2[attr.Item, error] {
 	return func(yield func(attr.Item, error) bool) {
-		for from := (remote.Reading{Table: table}); ; {
+		for from := (remote.Reading{Table: table, Consistent: true}); ; {
 			page, err := read(ctx, from)
 			if err != nil {
 				yield(nil, err)
