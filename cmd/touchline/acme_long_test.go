@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +29,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/pebble"
 	"github.com/touchline/touchline/internal/testrig/process"
 	"github.com/touchline/touchline/internal/testrig/route53"
-	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 const (
@@ -65,7 +64,7 @@ func TestCertificateOfAPublicCA(t *testing.T) {
 	ca, looked := pebble.Start(t, 5*time.Minute), make(chan struct{}) // so short a life that it is renewed at each check
 	n := newACMENode(t, ca, looked)
 	n.start()
-	web.Eventually(t, "the node says that it has no certificate", func() bool {
+	wait.Until(t, "the node says that it has no certificate", func() bool {
 		a := n.plainly("/readyz?verbose")
 		return a.status == http.StatusServiceUnavailable && strings.Contains(a.body, "there is no certificate yet")
 	})
@@ -73,14 +72,14 @@ func TestCertificateOfAPublicCA(t *testing.T) {
 		t.Error("it spoke TLS without a certificate")
 	}
 	close(looked)
-	web.Eventually(t, "the node is ready", func() bool {
+	wait.Until(t, "the node is ready", func() bool {
 		a := n.plainly("/readyz?verbose")
 		return a.status == http.StatusOK && strings.Contains(a.body, "[+] certificate ok")
 	})
 	n.roots = &tls.Config{RootCAs: ca.Issued(t), ServerName: acmeHost}
 	first := n.shows(1)
 	n.sendsOn()
-	n.signsIn()
+	n.setsCookies()
 	n.renews(first)
 	n.stop()
 	n.private()
@@ -118,7 +117,8 @@ func newACMENode(t *testing.T, ca *pebble.CA, looked <-chan struct{}) *acmeNode 
 	config := fmt.Sprintf(`data_dir: %s
 listen: %s
 log: {format: json}
-auth: {api_key: %s, dev_issuer: true}
+auth: {api_key: %s}
+scorekeeper: {}
 http:
   public_url: https://%s
   trusted_proxies: [127.0.0.1/32]
@@ -150,7 +150,7 @@ func (n *acmeNode) start() {
 			n.t.Log(n.log.String())
 		}
 	})
-	web.Eventually(n.t, "the node listens", func() bool {
+	wait.Until(n.t, "the node listens", func() bool {
 		conn, err := net.Dial("tcp", n.https)
 		if err == nil {
 			conn.Close()
@@ -268,31 +268,18 @@ func (n *acmeNode) sendsOn() {
 	}
 }
 
-func (n *acmeNode) token() string {
+// setsCookies checks the cookie that a guest gets.
+func (n *acmeNode) setsCookies() {
 	n.t.Helper()
-	out, err := n.command("token", "--user", "ann", "--admin").Output()
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	return strings.TrimSpace(string(out))
-}
-
-// signsIn checks the cookie of somebody who signs in.
-func (n *acmeNode) signsIn() {
-	n.t.Helper()
-	form := url.Values{"token": {n.token()}, "to": {"/_/hub"}}.Encode()
-	a := n.ask(http.MethodPost, "https://"+acmeHost+"/signin", form, "Content-Type", "application/x-www-form-urlencoded",
-		"Sec-Fetch-Site", "same-origin", "Origin", "https://"+acmeHost)
-	var found bool
+	a := n.ask(http.MethodPost, "https://"+acmeHost+"/scorekeeper/session", "", "Sec-Fetch-Site", "same-origin", "Origin", "https://"+acmeHost)
 	cookies := (&http.Response{Header: a.header}).Cookies()
-	for _, c := range cookies {
-		found = found || c.Value != "" && c.Secure && c.HttpOnly
-		if !c.Secure {
-			n.t.Errorf("%s may go by plain HTTP", c.Name)
-		}
-	}
-	if a.status != http.StatusSeeOther || !found {
+	if a.status != http.StatusNoContent || len(cookies) != 1 {
 		n.t.Errorf("%+v", a)
+	}
+	for _, c := range cookies {
+		if !c.Secure || !c.HttpOnly {
+			n.t.Errorf("%s may go by plain HTTP, or is open to scripts", c.Name)
+		}
 	}
 }
 
@@ -300,7 +287,7 @@ func (n *acmeNode) signsIn() {
 func (n *acmeNode) renews(first string) {
 	n.t.Helper()
 	lines := n.stream()
-	web.Eventually(n.t, "the stream has begun", func() bool { return lines.Load() > 0 })
+	wait.Until(n.t, "the stream has begun", func() bool { return lines.Load() > 0 })
 	ctx, end := context.WithCancel(n.t.Context())
 	var asking sync.WaitGroup
 	var counts [2]atomic.Int32
@@ -315,12 +302,12 @@ func (n *acmeNode) renews(first string) {
 	if err := n.cmd.Process.Signal(syscall.SIGHUP); err != nil { // otherwise it checks every 10 minutes
 		n.t.Fatal(err)
 	}
-	web.Eventually(n.t, "a renewal", func() bool {
+	wait.Until(n.t, "a renewal", func() bool {
 		return n.get("/livez").leaf.SerialNumber.String() != first
 	})
 	n.shows(2)
 	line, one, each := lines.Load(), counts[0].Load(), counts[1].Load()
-	web.Eventually(n.t, "the connections go on", func() bool {
+	wait.Until(n.t, "the connections go on", func() bool {
 		return lines.Load() > line && counts[0].Load() > one && counts[1].Load() > each
 	})
 	end()
@@ -354,7 +341,7 @@ func (n *acmeNode) stream() *atomic.Int64 {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+n.token())
+	req.Header.Set("X-API-Key", acmeKey)
 	c := n.client(true)
 	c.Timeout = 0
 	resp, err := c.Do(req)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -68,6 +67,31 @@ func (n *cloudNode) onlyHeld() (held int, only bool) {
 	return held, held == s.Waiting
 }
 
+// feedPassed waits until the node's feed has passed a number of times from now on, with or without success. The rule of a table that is
+// not the one that it was has no passes; others are due as often.
+func (n *cloudNode) feedPassed(times int) {
+	n.t.Helper()
+	type rule struct {
+		Rule, LastPass string
+		Errors         int
+	}
+	last, passes := map[string]rule{}, map[string]int{}
+	n.until("its feed passes", nodePatience, func() (passed bool) {
+		var s struct{ Feed []rule }
+		if !n.ask(&s, "sync", "status") {
+			return false
+		}
+		for _, r := range s.Feed {
+			if was, seen := last[r.Rule]; seen && r != was {
+				passes[r.Rule]++
+			}
+			last[r.Rule] = r
+			passed = passed || passes[r.Rule] >= times
+		}
+		return passed
+	})
+}
+
 // A table is dropped and created again, empty, under running nodes. No node deletes its items, and waiting writes say why they wait.
 // When the nodes are restarted, as they ask for, the cloud has everything again except what was deleted in the meantime, and nothing
 // waits forever.
@@ -100,7 +124,9 @@ func TestTableMadeAnewUnderNodes(t *testing.T) {
 	for _, n := range nodes {
 		n.until("it is known, or nothing waits", nodePatience, func() bool { s := n.sync(); return len(s.Alarms) > 0 || s.Waiting == 0 && s.State != "no answer" })
 	}
-	<-time.After(10 * time.Second) // two passes of the feed
+	for _, n := range nodes {
+		n.feedPassed(2)
+	}
 	for _, n := range nodes {
 		n.until("nothing waits, or its reason is told", nodePatience, func() bool {
 			s := n.sync()

@@ -7,9 +7,10 @@ import (
 	"io"
 	"os"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // prompted calls then when something is written.
@@ -51,13 +52,9 @@ func TestConflictsAskAtATerminal(t *testing.T) {
 				ok, err := confirmed(cmd, "retry", []string{"1"})
 				done <- outcome{ok, err}
 			}()
-			select {
-			case got := <-done:
-				if got.ok != c.confirmed || errors.Is(got.err, context.Canceled) != (c.typed == "") {
-					t.Errorf("%+v", got)
-				}
-			case <-time.After(10 * time.Second):
-				t.Error("still waiting for an answer")
+			got, _ := wait.Receive(t, "the command has its answer", done)
+			if got.ok != c.confirmed || errors.Is(got.err, context.Canceled) != (c.typed == "") {
+				t.Errorf("%+v", got)
 			}
 		})
 	}

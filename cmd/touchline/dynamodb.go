@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -94,7 +95,7 @@ func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 		return cli.Misuse(cmd, fmt.Errorf("--log-level must be debug, info, warn or error, not %q", f.log.Level))
 	}
 	f.Log = log
-	collectLess(aloneLimit)
+	limitMemory(cmd.Context(), log, os.DirFS("/"), aloneLimit)
 	f.Ready = func(a edge.Answering) { f.tell(cmd, a) }
 	ask, stop := hangups()
 	defer stop()

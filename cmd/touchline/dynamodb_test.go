@@ -26,6 +26,7 @@ import (
 
 	"github.com/touchline/touchline/edge"
 	"github.com/touchline/touchline/internal/testrig/hang"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 const usersTable = `{"TableName":"users","BillingMode":"PAY_PER_REQUEST",
@@ -86,17 +87,17 @@ func as(ts *testscript.TestScript, _ bool, args []string) {
 
 // poll repeats done until it succeeds, or fails the script with the complaint.
 func poll(ts *testscript.TestScript, complaint string, done func() bool) {
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(hang.Limit(time.Minute))
-	for !done() {
-		select {
-		case <-deadline:
-			ts.Fatalf("%s at port %s", complaint, ts.Getenv("PORT"))
-		case <-tick.C:
-		}
-	}
+	wait.Until(script{ts}, "port "+ts.Getenv("PORT")+" answers as it should", done, func() any { return complaint })
 }
+
+// script is a testscript whose waits can fail.
+type script struct{ *testscript.TestScript }
+
+// Helper implements wait.Test.
+func (script) Helper() {}
+
+// Fatal implements wait.Test.
+func (s script) Fatal(args ...any) { s.Fatalf("%s", fmt.Sprint(args...)) }
 
 // askAs sends one operation for a script; ok is false if nobody answered.
 func askAs(ts *testscript.TestScript, operation, body string) (status int, ok bool) {

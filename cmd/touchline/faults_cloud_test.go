@@ -25,6 +25,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 const (
@@ -173,7 +174,7 @@ func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultp
 			n.start()
 		case mishapPause: // paused for longer than a lease and a request may last
 			n.signal(syscall.SIGSTOP)
-			wait(ctx, time.Duration(2000+rng.IntN(3000))*time.Millisecond)
+			pause(ctx, time.Duration(2000+rng.IntN(3000))*time.Millisecond)
 			n.signal(syscall.SIGCONT)
 		case mishapCut:
 			n.door.Cut()
@@ -181,13 +182,13 @@ func (n *cloudNode) trouble(ctx context.Context, rng *rand.Rand, faults []faultp
 		if what <= mishapCut {
 			n.befell[what].Add(1)
 		}
-		wait(ctx, time.Duration(500+rng.IntN(2000))*time.Millisecond)
+		pause(ctx, time.Duration(500+rng.IntN(2000))*time.Millisecond)
 		n.door.Set(faultproxy.Conditions{})
-		wait(ctx, time.Duration(200+rng.IntN(600))*time.Millisecond)
+		pause(ctx, time.Duration(200+rng.IntN(600))*time.Millisecond)
 	}
 }
 
-func wait(ctx context.Context, d time.Duration) {
+func pause(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -257,14 +258,13 @@ func storm(t *testing.T, nodes []*cloudNode, foreign *dynamodb.Client, l *ledger
 	}
 	w := &writer{name: "foreign", api: foreign, table: cloudTable, l: l, rng: rand.New(rand.NewPCG(seed, 99))}
 	group.Go(func() { w.run(ctx, 40*time.Millisecond) })
-	wait(ctx, least)
-	for end := time.Now().Add(most); len(lacking(nodes, l, regs)) > 0 && time.Now().Before(end); {
-		wait(ctx, time.Second)
-	}
+	pause(ctx, least)
+	lacks := func() []string { return lacking(nodes, l, regs) }
+	err := wait.Try(most, "enough has happened", func() bool { return len(lacks()) == 0 }, func() any { return lacks() })
 	cancel()
 	group.Wait()
-	for _, what := range lacking(nodes, l, regs) {
-		t.Error(what)
+	if err != nil {
+		t.Error(err)
 	}
 	for i, what := range mishapNames() {
 		t.Logf("nodes were %s %d times", what, mishapTimes(nodes, i))

@@ -84,7 +84,7 @@ func (r *registrations) run(ctx context.Context, n *cloudNode, rng *rand.Rand) {
 			sort = "right"
 		}
 		r.write(n, fmt.Sprint(sort, rng.IntN(newestItems)), rng, 5*time.Second)
-		wait(ctx, 40*time.Millisecond)
+		pause(ctx, 40*time.Millisecond)
 	}
 }
 
@@ -165,7 +165,7 @@ func (r *registrations) lastWords(foreign *dynamodb.Client) {
 	a, b, wrong := r.nodes[0], r.nodes[1], r.nodes[len(r.nodes)-1]
 	a.door.Set(faultproxy.Conditions{Fault: faultproxy.Partition})
 	r.must(a, "right0", rng)
-	wait(r.t.Context(), clockBound+time.Second)
+	pause(r.t.Context(), clockBound+time.Second)
 	later := r.must(b, "right0", rng)
 	b.until("its write is in the cloud", nodePatience, func() bool { return r.cloud(foreign)["right0"] == later.name })
 	a.door.Set(faultproxy.Conditions{})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 const (
@@ -48,7 +49,7 @@ func TestFleetOfProcesses(t *testing.T) {
 	f.audience()
 	f.control("play")
 	f.say("the matches are played")
-	wait(t.Context(), 6*time.Second) // some balls in which nothing goes wrong
+	pause(t.Context(), 6*time.Second) // some balls in which nothing goes wrong
 
 	f.pauseOneAndCutOneOff()
 	f.killOneAndHalfOpenAnother()
@@ -68,12 +69,12 @@ func TestFleetOfProcesses(t *testing.T) {
 func (f *fleet) pauseOneAndCutOneOff() {
 	f.t.Helper()
 	paused := f.busiest(nil)
-	for range 5 {
+	for {
 		paused.door.Set(faultproxy.Conditions{Fault: faultproxy.HalfOpen})
-		if f.waits(paused, fleetTTL*7/10) {
+		if f.startsToWait(paused) {
 			break
 		}
-		paused.door.Set(faultproxy.Conditions{}) // nothing happened in its matches: try again
+		paused.door.Set(faultproxy.Conditions{}) // nothing happened in its matches while it held them: try again
 		f.drained(paused)
 		f.until("it holds something again", fleetSlack, func() bool { return f.shares()[paused] > 0 })
 	}
@@ -118,9 +119,9 @@ func (f *fleet) killOneAndHalfOpenAnother() {
 	began := time.Now()
 	victim.kill()
 	other.door.Set(faultproxy.Conditions{Fault: faultproxy.HalfOpen})
-	wait(f.t.Context(), 2*time.Second)
+	pause(f.t.Context(), 2*time.Second)
 	victim.start()
-	wait(f.t.Context(), fleetTTL)
+	pause(f.t.Context(), fleetTTL)
 	other.door.Set(faultproxy.Conditions{})
 	for _, m := range f.matches {
 		f.until("match "+m.id+" is told after the kill", fleetTTL+fleetWait+fleetSlack, func() bool {
@@ -133,14 +134,15 @@ func (f *fleet) killOneAndHalfOpenAnother() {
 	f.recovered(other)
 }
 
-// waits reports whether writes start to wait for the cloud within a limit.
-func (f *fleet) waits(n *cloudNode, limit time.Duration) bool {
-	for end := time.Now().Add(limit); time.Now().Before(end); wait(f.t.Context(), 50*time.Millisecond) {
-		if s, ok := f.status(n); ok && s.Waiting > 0 && s.works() {
-			return true
-		}
-	}
-	return false
+// startsToWait waits until writes of a node wait for the cloud, or none of its leases is left, and reports whether it was the first.
+func (f *fleet) startsToWait(n *cloudNode) (waits bool) {
+	f.t.Helper()
+	f.until("writes of "+n.name+" wait, or it holds nothing any more", fleetTTL+fleetSlack, func() bool {
+		s, ok := f.status(n)
+		waits = ok && s.Waiting > 0 && s.works()
+		return waits || ok && !s.works()
+	})
+	return waits
 }
 
 // works reports whether a node holds a lease that has not expired.
@@ -247,12 +249,8 @@ func (f *fleet) settle() {
 	for _, n := range f.nodes {
 		var differs string
 		began := time.Now()
-		for differs = f.differs(n); differs != ""; differs = f.differs(n) {
-			if time.Since(began) > fleetSlack {
-				f.t.Fatalf("%s is not what the cloud is: %s", n.name, differs)
-			}
-			wait(f.t.Context(), 300*time.Millisecond)
-		}
+		equal := func() bool { differs = f.differs(n); return differs == "" }
+		wait.Within(f.t, fleetSlack, n.name+" is equal to the cloud", equal, func() any { return differs })
 		f.say("%s is equal to the cloud after %v", n.name, time.Since(began).Round(100*time.Millisecond))
 	}
 }
@@ -260,16 +258,17 @@ func (f *fleet) settle() {
 // until waits for a condition of all nodes.
 func (f *fleet) until(what string, limit time.Duration, so func() bool) {
 	f.t.Helper()
-	for end := time.Now().Add(limit); !so(); wait(f.t.Context(), 200*time.Millisecond) {
+	met := func() bool {
 		f.lookAtLocks()
-		if time.Now().After(end) {
-			var rows []string
-			for _, m := range f.matches {
-				rows = append(rows, fmt.Sprintf("%s: %+v", m.id, f.row(m.id)))
-			}
-			f.t.Fatalf("not within %v that %s; the rows in the cloud: %s", limit, what, strings.Join(rows, "; "))
-		}
+		return so()
 	}
+	wait.Within(f.t, limit, what, met, func() any {
+		var rows []string
+		for _, m := range f.matches {
+			rows = append(rows, fmt.Sprintf("%s: %+v", m.id, f.row(m.id)))
+		}
+		return "the rows in the cloud: " + strings.Join(rows, "; ")
+	})
 }
 
 // play puts a recorded match on the feed with a number of balls left, and holds it there.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -23,6 +24,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // fleet is a group of nodes that share a cloud, a feed and a push service, with the phones behind it.
@@ -54,18 +56,15 @@ type fleetLock struct {
 type fleetStatus struct {
 	State   string
 	Waiting int
-	Leases  []struct{ Deadline time.Time }
+	Leases  []fleetLease
 	Node    struct{ ID string }
 }
 
+type fleetLease struct{ Deadline time.Time }
+
 // works reports whether there is a lease that has not expired.
 func (s *fleetStatus) works() bool {
-	for _, l := range s.Leases {
-		if l.Deadline.After(time.Now()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Leases, func(l fleetLease) bool { return l.Deadline.After(time.Now()) })
 }
 
 // fleetMatch is a match being played.
@@ -206,14 +205,17 @@ func (f *fleet) audience() {
 // begun is the app of a phone on which an activity started: it tells its server, and retries until it succeeds.
 func (f *fleet) begun(_ context.Context, p sandbox.Phone, a sandbox.Activity) error {
 	f.apps.Go(func() {
-		home, _ := strconv.Atoi(p.DeviceID[len("phone"):])
-		for i := 0; f.t.Context().Err() == nil; i++ {
-			n := f.nodes[(home+i)%len(f.nodes)]
+		next, _ := strconv.Atoi(p.DeviceID[len("phone"):])
+		answer := 0
+		told := func() bool {
+			n := f.nodes[next%len(f.nodes)]
+			next++
 			body := map[string]any{"updateToken": a.UpdateToken, "deviceId": p.DeviceID, "startedAt": a.StartedAt}
-			if f.as(n, p.UserID, http.MethodPost, "/user/activity/"+a.MatchID, body, nil)/100 == 2 {
-				return
-			}
-			wait(f.t.Context(), time.Second)
+			answer = f.as(n, p.UserID, http.MethodPost, "/user/activity/"+a.MatchID, body, nil)
+			return answer/100 == 2 || f.t.Context().Err() != nil
+		}
+		if err := wait.Try(fleetWait+fleetSlack, p.DeviceID+" tells of its activity", told, func() any { return answer }); err != nil {
+			f.t.Error(err)
 		}
 	})
 	return nil

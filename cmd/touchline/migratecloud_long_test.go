@@ -140,12 +140,12 @@ func TestMigrateCloud(t *testing.T) {
 func TestMigrateCloudKilled(t *testing.T) {
 	r := newCloudRig(t)
 	r.door.Set(faultproxy.Conditions{Fault: faultproxy.Slow, Delay: 10 * time.Millisecond})
-	for patience := 100 * time.Millisecond; patience < time.Second; patience += 150 * time.Millisecond {
+	for life := range 6 {
 		cmd := r.command("migrate", "--cloud")
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(patience)
+		<-time.After(100*time.Millisecond + time.Duration(life)*150*time.Millisecond)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/touchline/touchline/internal/testrig/faultproxy"
 	"github.com/touchline/touchline/internal/testrig/hang"
 	"github.com/touchline/touchline/internal/testrig/process"
+	"github.com/touchline/touchline/internal/testrig/wait"
 )
 
 // cloudNode is a `touchline serve` with its own connection to the cloud.
@@ -130,14 +131,10 @@ var nodePatience = hang.Limit(2 * time.Minute)
 // until waits for a condition.
 func (n *cloudNode) until(what string, limit time.Duration, so func() bool) {
 	n.t.Helper()
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(limit); !so(); <-tick.C {
-		if time.Now().After(end) {
-			log := n.log.String()
-			n.t.Fatalf("%s: not within %v that %s\n%s", n.name, limit, what, log[max(0, len(log)-3000):])
-		}
-	}
+	wait.Within(n.t, limit, n.name+": "+what, so, func() any {
+		log := n.log.String()
+		return log[max(0, len(log)-3000):]
+	})
 }
 
 func (n *cloudNode) kill() {

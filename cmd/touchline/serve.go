@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"github.com/touchline/touchline/edge"
@@ -28,9 +30,11 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			usual := int64(0)
 			if c.DynamoDB.Listen != "" {
-				collectLess(nodeLimit)
+				usual = nodeLimit
 			}
+			limitMemory(cmd.Context(), log, os.DirFS("/"), usual)
 			ask, stop := hangups()
 			defer stop()
 			return edge.Serve(cmd.Context(), c.Config, buildInfo().Version, log, edge.Reload{
