@@ -76,6 +76,16 @@ bench-sync: need-go ## measure how fast queued writes drain into DynamoDB Local,
 	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench-sync ./internal/tools/benchsync
 	@exec bin/bench-sync $(ARGS)
 
+.PHONY: bench-line
+bench-line: need-go ## measure how far a node lags over lines that lose answers, are slow, are cut or throttle (75 seconds; ARGS='-lines lost10,slow-cut', '-for 30s')
+	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/bench-line ./internal/tools/benchline
+	@exec bin/bench-line $(ARGS)
+
+.PHONY: hold
+hold: need-go build ## measure whether slow or many clients keep others from a node (three minutes; ARGS='-quick', '-rows regexp', '-o json')
+	@$(GO) build -buildvcs=$(BUILDVCS) -trimpath -tags '$(TAGS)' -o bin/hold ./internal/tools/hold
+	@exec bin/hold $(ARGS)
+
 .PHONY: gobench
 gobench: need-go ## run the Go benchmarks (BENCH=regexp COUNT=10 BENCHTIME=1s); compare two runs with: make benchstat
 	@dirs=$$(grep -rl --include='*_test.go' '^func Benchmark' $(CODE) | sed 's|^|./|; s|/[^/]*$$||' | sort -u); \
@@ -120,10 +130,19 @@ sim: need-go ## simulate nodes, a cloud and their faults, SEEDS times (2000), st
 	@cd sync/replica/simulation && TOUCHLINE_SIM_SEEDS='$(SEEDS)' TOUCHLINE_SIM_SEED0='$(SEED0)' \
 		../../../bin/sim.test -test.timeout 24h -test.v -test.run '^TestSimulation$$'
 
+.PHONY: sim-page
+sim-page: need-go ## simulate the scripts of pages, SEEDS times (2000), starting at seed SEED0 (1); SEEDS=1 replays one (needs Node.js)
+	@TOUCHLINE_PAGE_SEEDS='$(SEEDS)' TOUCHLINE_PAGE_SEED0='$(SEED0)' $(GO) test -tags '$(TAGS)' -count 1 -timeout 24h -v -run '^TestSeeds$$' ./httpapi/page/simulation
+
 .PHONY: corpus
 corpus: need-go ## save the inputs that fuzzing found beside the tests
 	@$(GO) run ./internal/tools/corpus "$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)" \
 		$$(grep -roE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' $(CODE) | sort | sed 's|/[^/]*:func |/|')
+
+.PHONY: vuln
+vuln: need-go ## report known vulnerabilities in what the node and its tools are built of (needs vuln.go.dev)
+	@$(TOOL) govulncheck -tags '$(TAGS)' ./...
+	@cd tools && $(GO) tool govulncheck tool
 
 .PHONY: lint
 lint: need-go ## check the format and the rules of .golangci.yml
