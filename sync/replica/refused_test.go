@@ -173,6 +173,7 @@ func rowsOfARefusedTransaction(t *testing.T) {
 		j.made([]attr.Item{ka, kb}, []attr.Item{kc})
 		j.beside = []attr.Item{kc}
 		reads := j.during(c.lost, []store.WriteItem{mine(ka, "n = :m"), mine(kb, c.second), open(kc)}, func() {
+			synctest.Wait() // reads of the background end first: one that saw what others do now would be a newer base to write on
 			c.others(ka, kb, kc)
 			j.conn.reads(c.failed)
 		})

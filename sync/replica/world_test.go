@@ -53,7 +53,7 @@ type conn struct {
 	busy  int
 	most  int   // requests in flight at once
 	gets  int   // items read one by one
-	unget error // fails the next of them
+	unget error // fails them
 
 	connected atomic.Bool // it was asked for a table, as at each connect
 }
@@ -119,7 +119,6 @@ func (w *conn) Get(_ context.Context, table string, key attr.Item) (attr.Item, e
 	w.mu.Lock()
 	w.gets++
 	err := w.unget
-	w.unget = nil
 	w.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -127,12 +126,12 @@ func (w *conn) Get(_ context.Context, table string, key attr.Item) (attr.Item, e
 	return w.cloud.Get(table, key)
 }
 
-// reads returns the number of items read one by one since its last call. The next such read fails with next.
-func (w *conn) reads(next error) int {
+// reads returns the number of items read one by one since its last call. If fail is not nil, such reads fail until the next call.
+func (w *conn) reads(fail error) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	n := w.gets
-	w.gets, w.unget = 0, next
+	w.gets, w.unget = 0, fail
 	return n
 }
 
