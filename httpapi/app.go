@@ -62,6 +62,8 @@ type App struct {
 	Live   func(ctx context.Context) ([]page.Tile, error) // what is on now, for the list of applications
 	Scenes func() ([]page.Scene, error)                   // for the gallery
 
+	// Games says which rows belong to a game, so that the Status page can list the games that are not all in the cloud; nil: none do.
+	Games *operator.Games
 	// Operator returns the application's part of the Status page; now is the node's time. It is called at most once a second.
 	Operator func(ctx context.Context, now time.Time) (operator.Part, error)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -80,6 +81,9 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 		if out.Conflicts, _, err = s.cfg.Sync.Conflicts(ctx, conflict.Query{State: conflict.StateOpen, Limit: conflictsShown}); err != nil {
 			return out, err
 		}
+	}
+	if out.Games, err = s.unsentGames(ctx, &out.Sync); err != nil {
+		return out, err
 	}
 	if s.cfg.Derives != nil {
 		out.Derived = s.cfg.Derives.Derived()
@@ -186,6 +190,29 @@ func (s *Server) syncStatus(ctx context.Context) (operator.SyncStatus, error) {
 	}
 	st, err := s.cfg.Sync.Status(ctx)
 	return st.Whole(), err
+}
+
+// SyncStatus returns the state of the replication with the cloud, for pages that say whether all of a game is in the cloud (Line).
+func SyncStatus(c *gin.Context) (operator.SyncStatus, error) {
+	return serverOf(c).syncStatus(c.Request.Context())
+}
+
+// unsentGames lists the games that are not all in the cloud.
+func (s *Server) unsentGames(ctx context.Context, st *operator.SyncStatus) (out operator.UnsentGames, err error) {
+	if st.Waiting == 0 && st.Conflicts.Open == 0 {
+		return out, nil
+	}
+	var apps []operator.AppGames
+	for _, m := range s.apps {
+		if m.Games != nil {
+			apps = append(apps, operator.AppGames{App: m.Name, Title: m.Title, Games: m.Games})
+		}
+	}
+	err = s.cfg.Store.ViewShared(ctx, func(tx *store.Tx) error {
+		out, err = operator.ListGames(tx, apps, st)
+		return err
+	})
+	return out, err
 }
 
 func getSync(c *gin.Context) error {

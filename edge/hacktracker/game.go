@@ -24,6 +24,12 @@ func (b *Book) Game(game string) Game {
 	return g
 }
 
+// GameName returns the names of a game's two sides, for the node's operator.
+func (b *Book) GameName(game string) (us, them string) {
+	g := gameOf(b.known(gameKey(game), "Game"))
+	return teamOf(b.known(teamKey(g.TeamID), "Team")).Name, cmp.Or(g.Opponent, "Opponent")
+}
+
 // gamesOf returns a team's games, latest first, those without a date last.
 func (b *Book) gamesOf(team string) []Game {
 	out := collect(b, indexGames, prefixTeam+team, prefixGame, gameOf)

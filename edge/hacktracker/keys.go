@@ -71,6 +71,9 @@ func IsID(text string) bool {
 	return text != "" && len(text) <= 64 && !strings.ContainsFunc(text, func(r rune) bool { return r == '#' || r <= ' ' || r > '~' })
 }
 
+// GameKey returns the partition of a game.
+func GameKey(game string) attr.Item { return attr.Item{"PK": attr.S(prefixGame + game)} }
+
 // GameOf returns the game whose partition a key is in, or "".
 func GameOf(k attr.Item) string {
 	if game, ok := strings.CutPrefix(k["PK"].Str(), prefixGame); ok {

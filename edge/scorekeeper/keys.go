@@ -67,6 +67,17 @@ func playedBy(k attr.Item) (user, date string, ok bool) {
 	return user, date, ok && (sk == skGame || sk == skOldGame) && isDay(date)
 }
 
+// DayOf returns the day whose puzzle a row is about, be it the answer or a player's game, or "".
+func DayOf(k attr.Item) string {
+	if _, date, ok := playedBy(k); ok {
+		return date
+	}
+	if date, ok := strings.CutPrefix(k["pk"].Str(), prefixPuzzle); ok && isDay(date) {
+		return date
+	}
+	return ""
+}
+
 // Day is the layout of dates in keys, in rows and in the API.
 const Day = time.DateOnly
 

@@ -110,6 +110,14 @@ func UserKey(email string) attr.Item { return userSessionKey(email, "") }
 // OnceKey returns the key of the row that records the first use of an Idempotency-Key.
 func OnceKey(scope, once string) attr.Item { return key(pkOnce+scope+"#"+once, skMeta) }
 
+// GameOf returns the game whose partition a key is in, or "".
+func GameOf(k attr.Item) string {
+	if game, ok := strings.CutPrefix(k["pk"].Str(), pkGame); ok {
+		return game
+	}
+	return ""
+}
+
 // filed maps the first parts of a row's two keys to its entityType, for rows that a season's file may hold.
 var filed = map[string]string{
 	pkLeague + pkSeason: "season", pkSeason + skMeta: "season", pkSeason + skTeam: "team", pkSeason + pkSession: "session",

@@ -138,7 +138,7 @@ func New(c Config) (httpapi.App, error) {
 		Name: name, Title: "Cricket", About: "Cricket: live scores, alerts and lock screens", Mount: c.Mount, Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: openAPI, CORS: c.CORS,
 		Moved:   []string{"/matches", "/matches/:id", "/matches/:id/overs", "/replay"},
 		Problem: problemOf, Status: a.status, Topics: topicOf, Snapshot: a.snapshot, Ensure: a.ensureEvents,
-		View: a.view, Look: pages.Renderer, Nav: a.nav, Live: a.live, Scenes: pages.Gallery, Operator: a.operator,
+		View: a.view, Look: pages.Renderer, Nav: a.nav, Live: a.live, Scenes: pages.Gallery, Operator: a.operator, Games: a.gamesInCloud(),
 	}, nil
 }
 

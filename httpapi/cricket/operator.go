@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -163,11 +162,7 @@ func newMatchState(tx *store.Tx, st *cricket.State, now time.Time) (m matchState
 	}
 	var fx matches.Fixture
 	if item != nil && attr.Unmarshal(item, &fx) == nil {
-		names := make([]string, 0, len(fx.Teams))
-		for _, t := range fx.Teams {
-			names = append(names, t.Name)
-		}
-		m.Name, m.League, m.StartTime = strings.Join(names, " v "), fx.LeagueName, fx.StartTime
+		m.Name, m.League, m.StartTime = teamNames(&fx), fx.LeagueName, fx.StartTime
 	}
 	q := store.Query{Table: tables.LiveActivities, KeyCondition: "matchId = :m", Projection: "#s"}
 	q.Names, q.Values = map[string]string{"#s": "status"}, attr.Item{":m": attr.S(st.MatchID)}

@@ -13,6 +13,7 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
@@ -48,7 +49,7 @@ func New(c Config) (httpapi.App, error) {
 		About:  "A softball scorebook with box scores and statistics",
 		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot, CORS: []string{"*"},
 		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
-		SignIn: httpapi.SignIn{Header: "X-User-Id"},
+		SignIn: httpapi.SignIn{Header: "X-User-Id"}, Games: a.gamesInCloud(),
 	}, err
 }
 
@@ -59,6 +60,8 @@ type call struct {
 	in   hacktracker.Input
 	once string // Idempotency-Key of a POST; empty if it has none
 	made string // id of the created record
+
+	cloud operator.SyncStatus // on pages of a game: the state of the replication
 }
 
 // id returns a path parameter, or else the id of the created record.

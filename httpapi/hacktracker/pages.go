@@ -26,10 +26,10 @@ func (a *api) pageRoutes() []httpapi.Route {
 		a.shows("/teams/:team/schedule", "team", "Schedule", a.schedulePage),
 		a.shows("/teams/:team/roster", "team", "Roster", a.rosterPage),
 		a.shows("/teams/:team/players/:player", "team", "Player", a.playerPage),
-		a.shows("/games/:game", "game", "Game", a.gamePage),
-		a.shows("/games/:game/score", "score", "Scorer", a.scorerPage),
-		a.shows("/games/:game/lineup", "lineup", "Lineup", a.scorerPage),
-		a.shows("/games/:game/overlay", "overlay", "Overlay", a.gamePage),
+		a.showsGame("", "game", "Game", a.gamePage),
+		a.showsGame("/score", "score", "Scorer", a.scorerPage),
+		a.showsGame("/lineup", "lineup", "Lineup", a.scorerPage),
+		a.showsGame("/overlay", "overlay", "Overlay", a.gamePage),
 	}
 }
 
@@ -38,6 +38,15 @@ func (a *api) shows(path, kind, title string, read doing) httpapi.Route {
 	return a.route(http.MethodGet, path, func(r *call) (httpapi.Work, error) {
 		r.Kind, r.Title = kind, title
 		return in(a, r, read), nil
+	})
+}
+
+// showsGame is shows for a page of a game, which says whether all of it is in the cloud.
+func (a *api) showsGame(path, kind, title string, read doing) httpapi.Route {
+	return a.route(http.MethodGet, "/games/:game"+path, func(r *call) (_ httpapi.Work, err error) {
+		r.Kind, r.Title = kind, title
+		r.cloud, err = httpapi.SyncStatus(r.Context)
+		return in(a, r, read), err
 	})
 }
 
@@ -105,6 +114,7 @@ type gamePage struct {
 	Book, Last string   // JSON: the script's starting state, and the lineup of the previous game
 	Address    string   // of the page
 	Waits      []string // unsent plays: filled by the script, and in gallery scenes
+	Cloud      page.CloudLine
 }
 
 func (a *api) gamePage(b *hacktracker.Book, r *call) any {
@@ -119,6 +129,7 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	if last := b.LastLineup(team.ID, box.Game.ID); last != nil {
 		p.Last = encoded(last)
 	}
+	p.Cloud = r.inCloud(b, box.Game.ID)
 	p.Address = httpapi.Address(r.Context, a.look.At("/games/"+box.Game.ID))
 	return p
 }

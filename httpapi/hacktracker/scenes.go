@@ -14,10 +14,11 @@ func (a *api) scenes() ([]page.Scene, error) {
 			Roster []hacktracker.Player
 			AtBats []hacktracker.AtBat
 			Waits  []string
+			Cloud  page.CloudLine
 		}
 		err := decode(&s)
 		p := newGame(s.Team, hacktracker.NewBox(&s.Game, s.Roster, s.AtBats, map[string]hacktracker.Line{}), s.Roster)
-		p.Address, p.Waits = "node.example"+a.look.At("/games/"+s.Game.ID), s.Waits
+		p.Address, p.Waits, p.Cloud = "node.example"+a.look.At("/games/"+s.Game.ID), s.Waits, s.Cloud
 		return p, err
 	})
 }

@@ -23,6 +23,7 @@ func (s *State) Page() page.OperatorInput {
 	for i := range s.Derived {
 		in.Counted = append(in.Counted, s.Derived[i].lines(len(s.Applications))...)
 	}
+	in.Games = s.Games.lines(len(s.Applications), s.At)
 	return in
 }
 

@@ -19,6 +19,7 @@ type State struct {
 	Node         NodeStatus  `json:"node"`
 	Applications []AppStatus `json:"applications"`
 	Derived      []Derived   `json:"derived,omitempty"`
+	Games        UnsentGames `json:"games"` // those that are not all in the cloud
 
 	// Only on the page; the API has routes of its own for these.
 	Sync SyncStatus `json:"-"`

@@ -91,6 +91,21 @@ func newCountdown(label string, now, until time.Time, over string) Countdown {
 	return c
 }
 
+// CloudLine says whether all of a game is in the cloud, or what is not and why.
+type CloudLine struct {
+	Cloud   bool      // the node has one
+	Writes  int       // that the cloud has not confirmed
+	Oldest  time.Time // when the oldest of them was made; zero: unknown
+	Why     string    // it waits
+	Since   time.Time // of Why; zero: no time belongs to it
+	Refused []string  // what the cloud has not accepted, a sentence each
+	More    int       // refusals that are not among them
+	Review  string    // address of the page on which they are decided; empty: none
+}
+
+// Whole reports whether the cloud has everything.
+func (c CloudLine) Whole() bool { return c.Cloud && c.Writes == 0 && len(c.Refused) == 0 }
+
 // newQR returns a figure with the QR code of an address, and the address below it.
 func newQR(address string) (Figure, error) {
 	code, err := qr.Encode(address, qr.M)

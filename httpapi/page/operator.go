@@ -6,6 +6,7 @@ type OperatorInput struct {
 	Problems []string // in plain words, worst first; none: all is well
 	Damages  []DamageForm
 	Counted  []Counted // about rows that applications count
+	Games    []Counted // that are not all in the cloud
 	Tables   []Table
 }
 
@@ -15,10 +16,10 @@ type DamageForm struct {
 	Found string // when
 }
 
-// Counted is a line about rows that an application counts.
+// Counted is a line about rows that an application counts, or about a game.
 type Counted struct {
 	Text string
-	Href string // of the page on which they can be recounted; empty: none
+	Href string // of the page on which the rows can be recounted, or that of the game; empty: none
 }
 
 // RecountInput is the content of the page that shows differences before they are recounted.

@@ -6,10 +6,12 @@ import (
 	"context"
 	_ "embed" // the OpenAPI document
 	"encoding/json"
+	"net/url"
 	"strings"
 
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
@@ -41,8 +43,25 @@ func New(c Config) (httpapi.App, error) {
 	return httpapi.App{
 		About:  "A prediction league whose picks lock on time",
 		Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot,
-		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
+		Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes, Games: a.gamesInCloud(),
 	}, err
+}
+
+// gamesInCloud says which rows belong to an event, for the node's list of those that are not all in the cloud.
+func (a *api) gamesInCloud() *operator.Games {
+	return &operator.Games{
+		Of: func(table string, key attr.Item) string {
+			if table != a.Service.Table {
+				return ""
+			}
+			event, _ := pickem.Concerns(key)
+			return event
+		},
+		Name: func(tx *store.Tx, id string) (name, href string, err error) {
+			card, err := a.Service.Event(tx, id, "")
+			return card.Name + ", " + card.Date, a.look.At("/events/" + url.PathEscape(id)), err
+		},
+	}
 }
 
 type (

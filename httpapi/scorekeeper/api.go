@@ -14,10 +14,12 @@ import (
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed openapi.yaml
@@ -45,8 +47,23 @@ func New(c Config) (httpapi.App, error) {
 	return httpapi.App{
 		About:  "A daily word puzzle, alone or in teams",
 		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot, SignIn: httpapi.SignIn{Anonymous: "wordle_session", Retired: c.Service.IsConverted},
-		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
+		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes, Games: a.gamesInCloud(),
 	}, err
+}
+
+// gamesInCloud says which rows belong to a day's puzzle, for the node's list of those that are not all in the cloud.
+func (a *api) gamesInCloud() *operator.Games {
+	return &operator.Games{
+		Of: func(table string, key attr.Item) string {
+			if table != a.Service.Table {
+				return ""
+			}
+			return scorekeeper.DayOf(key)
+		},
+		Name: func(_ *store.Tx, day string) (name, href string, err error) {
+			return "the puzzle of " + day, a.look.At("/days/" + day), nil
+		},
+	}
 }
 
 // guessesPerMinute limits the guesses of a player; guests share the limit of their address.

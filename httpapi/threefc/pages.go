@@ -35,7 +35,7 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 	app.Look, app.Scenes, app.View, app.Offline, app.Open = a.look, a.scenes, a.view, true, true
 	app.SignIn = httpapi.SignIn{Own: a.reader, Session: a.sessionOf, Page: signInPath}
 	app.Nav = func(auth.Identity) []page.Link { return []page.Link{{Href: a.look.At("/"), Text: "Leagues"}} }
-	app.Live, app.Ensure = a.live, a.ensureTopic
+	app.Live, app.Ensure, app.Games = a.live, a.ensureTopic, a.gamesInCloud()
 	for _, p := range []struct {
 		path string
 		who  level

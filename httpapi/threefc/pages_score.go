@@ -1,11 +1,14 @@
 package threefc
 
 import (
+	"cmp"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -18,7 +21,8 @@ type ownPage struct {
 	Admin   bool
 	Refused []refusal
 	Undone  []undone
-	Join    string            // address of the join page
+	Join    string // address of the join page
+	Cloud   page.CloudLine
 	Goal    *threefc.Goal     // on the page that edits a goal
 	Waiting *page.WaitingLine // only in gallery scenes
 }
@@ -47,6 +51,7 @@ func own(kind string) func(r *request) (work, error) {
 	return func(r *request) (work, error) {
 		r.Kind, r.Title = kind, "3FC"
 		refused, err := r.refused()
+		cloud, failed := httpapi.SyncStatus(r.Context)
 		return func(tx *store.Tx) (any, error) {
 			g, err := r.api.shown(tx, r.of.ID)
 			if err != nil {
@@ -60,12 +65,24 @@ func own(kind string) func(r *request) (work, error) {
 			if err == nil {
 				err = p.addUndone(r.api.Service, tx)
 			}
+			if err == nil {
+				err = p.addCloud(&cloud, tx, r)
+			}
 			if event := r.Param("event"); err == nil && event != "" {
 				p.Goal, err = g.goal(event)
 			}
 			return p, err
-		}, err
+		}, cmp.Or(err, failed)
 	}
+}
+
+// addCloud adds whether all of the game is in the cloud.
+func (p *ownPage) addCloud(st *operator.SyncStatus, tx *store.Tx, r *request) (err error) {
+	p.Cloud, err = st.Line(tx, r.api.Service.Table, threefc.Partition(r.of))
+	if p.Admin && len(p.Cloud.Refused) > 0 {
+		p.Cloud.Review = r.api.look.At("/games/" + url.PathEscape(p.GameID) + "/conflicts")
+	}
+	return err
 }
 
 // addUndone adds the goals that were changed and taken back at the same time.

@@ -49,6 +49,7 @@ var arrows = []arrow{
 	{pkg: "sync/replica", may: []string{"sync/replica/...", "store", "store/expr", "store/attr"}, tests: []string{"sync/lease", "sync/dynamo"}},
 	{pkg: "sync/replica/simulation", tests: []string{"sync/...", "store", "store/expr", "store/attr"}},
 	{pkg: "sync/replica/conflict", may: []string{"sync/replica/flow", "sync/replica/intent", "sync/replica/outbox", "store", "store/expr", "store/attr"}},
+	{pkg: "sync/replica/backlog", may: []string{"sync/replica/conflict", "sync/replica/intent", "sync/replica/outbox", "store", "store/attr"}},
 	{
 		pkg: "sync/replica/feed", may: []string{"sync/replica/flow", "sync/replica/intent", "sync/replica/outbox", "sync/replica/remote", "store", "store/expr", "store/attr"},
 	},

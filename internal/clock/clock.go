@@ -65,6 +65,10 @@ func WallAt(c Clock, now time.Time) time.Time {
 	return c.Wall().Add(now.Sub(c.Now()))
 }
 
+// WasSet reports whether a clock that shows this time can have been set. A machine without a battery starts in 1970, and the age of what
+// it writes before it learns the time is unknown.
+func WasSet(wall time.Time) bool { return wall.Year() >= 2000 }
+
 // Real returns the clock of the machine.
 func Real() Clock { return machine{} }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/conflict"
 	"github.com/touchline/touchline/sync/replica/flow"
@@ -147,10 +148,6 @@ func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Leve
 	return outbox.TrimReplayLog(ctx, r.store, limit, before)
 }
 
-// clockSet returns the earliest time that a clock which was ever set can show. A machine without a battery starts in 1970, and the
-// age of what it writes before it learns the time is unknown.
-func clockSet() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
-
 // oldest returns when the oldest batch at the head of a worker's queue was written; zero: unknown, or nothing waits. Held batches and
 // those of a stopped table do not count: they wait for a person, who has been told.
 func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
@@ -173,7 +170,7 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 				scanned++
 				return scanned < oldestScan, nil
 			}
-			if first := u.Entries[0].At; !first.Before(clockSet()) && (at.IsZero() || first.Before(at)) {
+			if first := u.Entries[0].At; clock.WasSet(first) && (at.IsZero() || first.Before(at)) {
 				at = first
 			}
 			return false, nil

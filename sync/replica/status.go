@@ -217,7 +217,7 @@ func (r *Replica) workerStatus(tx *store.Tx, no int) (st WorkerStatus, oldest ti
 	scanned := 0
 	err = tx.Side(outbox.SideOutbox).Each([]byte{uint8(no)}, nil, func(k, v []byte) (bool, error) {
 		u, err := outbox.Decode(outbox.ID{Worker: k[0], Seq: binary.BigEndian.Uint64(k[1:])}, v)
-		if err == nil && !u.Entries[0].At.Before(clockSet()) {
+		if err == nil && clock.WasSet(u.Entries[0].At) {
 			oldest = u.Entries[0].At
 		}
 		scanned++

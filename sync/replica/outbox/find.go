@@ -10,6 +10,7 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
@@ -35,6 +36,59 @@ func Each(tx *store.Tx, fn func(*Batch) (more bool, err error)) error {
 		}
 		return fn(u)
 	})
+}
+
+// EachOldest calls fn with the oldest batches of each worker, at most limit of a worker, and reports whether there are more. fn must not use
+// the transaction.
+func EachOldest(tx *store.Tx, limit int, fn func(*Batch)) (more bool, err error) {
+	for worker := range MaxWorkers + 1 {
+		n := 0
+		err := tx.Side(SideOutbox).Each([]byte{uint8(worker)}, nil, func(k, v []byte) (bool, error) {
+			id, ok := ParseID(k)
+			if !ok {
+				return true, nil
+			}
+			if n == limit {
+				more = true
+				return false, nil
+			}
+			n++
+			u, err := Decode(id, v)
+			if err == nil {
+				fn(u)
+			}
+			return err == nil, err
+		})
+		if err != nil {
+			return more, err
+		}
+	}
+	return more, nil
+}
+
+// WaitingIn lists the batches that wait to write items of a partition, each once. The partition is given by its key attribute.
+func WaitingIn(tx *store.Tx, table string, partition attr.Item) (ids []ID, err error) {
+	prefix := []byte(table + "\x00")
+	for _, v := range partition {
+		if prefix, err = attr.AppendKey(prefix, v); err != nil {
+			return nil, err
+		}
+	}
+	seen := map[ID]bool{}
+	err = tx.Side(SideRemote).Each(prefix, nil, func(_, v []byte) (bool, error) {
+		sh, _, _, err := decodeRemoteHead(v)
+		if err != nil {
+			return false, fault.Wrap(err, fault.Damaged, "shadow", "the replica metadata of an item of %s cannot be read", table)
+		}
+		for _, p := range sh.Pending {
+			if !p.Shared && !seen[p.ID] {
+				seen[p.ID] = true
+				ids = append(ids, p.ID)
+			}
+		}
+		return true, nil
+	})
+	return ids, err
 }
 
 // Between lists at most limit batches of all workers with sequences from..to.
