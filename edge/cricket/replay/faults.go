@@ -16,6 +16,7 @@ type faultyFeed struct {
 	faults  []feedFault
 	outages []outage
 	stamps  []time.Time // final updated_at of each ball
+	ids     []int64     // final id of each ball
 	edges   []time.Time // times, besides the moments, at which the answers change
 }
 
@@ -35,6 +36,7 @@ func newFaultyFeed(m *Match, seed uint64) *faultyFeed {
 	}
 	p := &planner{faultyFeed: l, random: noise(seed ^ uint64(m.id)<<20)}
 	p.plan()
+	l.identities(seed)
 	for i := range l.faults {
 		l.edges = append(l.edges, l.faults[i].from, l.faults[i].to)
 	}
@@ -65,7 +67,7 @@ func (l *faultyFeed) view(at time.Time) (v *view, tag string) {
 		}
 	})
 	i := l.m.moment(shown)
-	v = &view{Moment: l.m.moments[i], stamps: l.stamps}
+	v = &view{Moment: l.m.moments[i], stamps: l.stamps, numbers: l.ids}
 	l.active(shown, func(one *feedFault) {
 		if one.tell != nil {
 			one.tell(v)

@@ -36,7 +36,7 @@ func newShow(m *Match, faults uint64) *show {
 	s := &show{m: m, balls: &ballPages{m: m}}
 	if faults != 0 {
 		s.faulty = newFaultyFeed(m, faults)
-		s.balls.stamps = s.faulty.stamps
+		s.balls.stamps, s.balls.ids = s.faulty.stamps, s.faulty.ids
 	}
 	return s
 }

@@ -15,6 +15,7 @@ const pageSize = 64 << 10
 type ballPages struct {
 	m      *Match
 	stamps []time.Time // updated_at of each ball; nil: when it was bowled
+	ids    []int64     // id of each ball; nil: the first one
 	mu     sync.Mutex
 
 	pages   [][]byte
@@ -72,6 +73,9 @@ func (p *ballPages) add() {
 	b := p.m.balls[p.n]
 	if p.stamps != nil {
 		b.at = p.stamps[p.n]
+	}
+	if p.ids != nil {
+		b.id = p.ids[p.n]
 	}
 	e := &p.scratch
 	e.b = e.b[:0]

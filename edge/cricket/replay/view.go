@@ -11,6 +11,8 @@ import (
 type view struct {
 	Moment
 	stamps  []time.Time                 // updated_at of each ball if balls are revised; nil: when it was bowled
+	numbers []int64                     // final id of each ball if ids change; nil: the first ones
+	ids     map[int]int64               // ids that change later
 	altered map[int]*recording.Delivery // wrong balls, in score lines and rows too
 	only    map[int]*recording.Delivery // the same, but only in the balls
 	phantom *ball                       // shown after the last ball, though never bowled
@@ -43,6 +45,12 @@ func (v *view) stamp(m *Match, i int) time.Time {
 func (v *view) ball(m *Match, i int) ball {
 	b := m.balls[i]
 	b.at = v.stamp(m, i)
+	if v.numbers != nil {
+		b.id = v.numbers[i]
+	}
+	if id, earlier := v.ids[i]; earlier {
+		b.id = id
+	}
 	if d := v.altered[i]; d != nil {
 		b.d = d
 	}
@@ -65,6 +73,9 @@ func (v *view) tail(m *Match) (prefix int, tail []ball) {
 		}
 	}
 	for i := range v.missing {
+		prefix = min(prefix, i)
+	}
+	for i := range v.ids {
 		prefix = min(prefix, i)
 	}
 	if v.twice > 0 || v.shuffle > 0 {
