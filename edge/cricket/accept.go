@@ -129,15 +129,33 @@ func (st *State) behind(s *Snapshot) bool {
 }
 
 // lost reports whether one of the last balls is no longer there.
-func (st *State) lost(s *Snapshot) bool {
-	newest := s.Balls[max(0, len(s.Balls)-2*lastBalls):]
+func (st *State) lost(s *Snapshot) bool { return len(st.sameBalls(s)) < len(st.Last30Balls) }
+
+// sameBalls finds the last balls of the state among those of a snapshot, as their indexes. A ball without its id is there if one
+// with its label and mark is that was not there before: feeds renumber balls.
+func (st *State) sameBalls(s *Snapshot) map[int]bool {
+	same := make(map[int]bool, len(st.Last30Balls))
+	var missing []*PreviousBall
 	for i := range st.Last30Balls {
-		same := func(b Ball) bool { return b.ID == st.Last30Balls[i].ID }
-		if !slices.ContainsFunc(newest, same) && !slices.ContainsFunc(s.Balls, same) {
-			return true
+		b, found := &st.Last30Balls[i], false
+		for j := len(s.Balls) - 1; j >= 0 && !found; j-- {
+			if found = s.Balls[j].ID == b.ID; found {
+				same[j] = true
+			}
+		}
+		if !found {
+			missing = append(missing, b)
 		}
 	}
-	return false
+	for _, b := range missing {
+		for j := len(s.Balls) - 1; j >= 0; j-- {
+			if !same[j] && s.Balls[j].Label == b.Label && s.Balls[j].Mark().Mark == b.Mark {
+				same[j] = true
+				break
+			}
+		}
+	}
+	return same
 }
 
 // sign returns a digest that equal snapshots share.

@@ -14,7 +14,7 @@ func TestOptionalAlerts(t *testing.T) {
 	}}
 	s.innings(teamA)
 	s.play("6 4 1 6") // 40 s apart, and fours and sixes share a minute
-	want(t, s.keys(EventMatchStart, EventFour, EventSix), "start", "b:1003!", "b:1006-cooldown", "b:1012!")
+	want(t, s.keys(EventMatchStart, EventFour, EventSix), "start", "6:1:101:1!", "4:1:101:1-cooldown", "6:1:102:1!")
 	s.play(". . . . . . . .")
 	want(t, s.keys(EventMaiden), "md:1:2")
 }
@@ -38,7 +38,7 @@ func TestOvertakenMilestones(t *testing.T) {
 		s.play("4 4 4 4 4 4 4 4 4 4 4 4")
 		s.ball("6")
 		s.polls(4)
-		want(t, s.keys(EventFifty, EventSix), "b:1039-merged", "m50:1:101!")
+		want(t, s.keys(EventFifty, EventSix), "6:1:101:1-merged", "m50:1:101!")
 	})
 }
 
@@ -51,10 +51,10 @@ func TestMerges(t *testing.T) {
 		s.ball("W")
 		s.polls(4)
 		got := s.keys(EventWicket, EventHatTrick)
-		want(t, got, "w:1:1!", "w:1:2!", "w:1:3-merged", "ht:211:1015!")
+		want(t, got, "w:1:1!", "w:1:2!", "w:1:3-merged", "ht:1:211:3!")
 		s.undo()
 		s.polls(6)
-		want(t, s.keys(EventCorrection), "corr:ht:211:1015!", "corr:w:1:3-merged")
+		want(t, s.keys(EventCorrection), "corr:ht:1:211:3!", "corr:w:1:3-merged")
 		want(t, s.texts(EventCorrection), "Correction: no hat-trick for P211; P104 not out (review)", "Correction: P104 not out (review)")
 	})
 	t.Run("boundary that wins", func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestMerges(t *testing.T) {
 		s.ball("6")
 		s.snap.Status, s.snap.Winner, s.snap.Note = "Finished", teamB, "Betas won by 10 wickets"
 		s.polls(4)
-		want(t, s.keys(EventSix, EventInningsEnd, EventResult), "inn:1!", "b:1027-merged", "inn:2-merged", "result!")
+		want(t, s.keys(EventSix, EventInningsEnd, EventResult), "inn:1!", "6:2:201:1-merged", "inn:2-merged", "result!")
 	})
 }
 

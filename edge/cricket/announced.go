@@ -100,7 +100,7 @@ func (st *State) challenged(all []Candidate, s *Snapshot, known keySet, now time
 			ch.elsewhere = fellAs(&f, all)
 		}
 		ch.hush()
-		c := st.correction(ch, s, known)
+		c := st.correction(ch, all, s, known)
 		byKey[c.Key] = ch
 		out = append(out, c)
 	}
@@ -117,10 +117,10 @@ func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool 
 	case ch.more:
 		return true
 	case f.fromScore() && f.minor() && !reworded:
-		return f.counted() && ch.now == nil && f.ball() >= judged
+		return f.counted() && ch.now == nil && f.place() >= judged
 	case f.minor() || reworded:
-		return f.ball() >= judged && (!ch.same || reworded)
-	case !s.judges(f.key, f.subject):
+		return f.place() >= judged && (!ch.same || reworded)
+	case !s.judges(f):
 		return false
 	case f.standing == factTransient, f.standing == factTransientQuiet:
 		return !f.outlived(now) && !s.still(f.key)
@@ -172,20 +172,16 @@ func (f *fact) eventKey() string {
 
 // judges reports whether a snapshot can contradict a fact. It cannot without the balls in which the fact was
 // found, or if the target was revised since.
-func (s *Snapshot) judges(key, subject string) bool {
-	family, numbers := splitKey(key)
-	switch family {
-	case familyBall:
+func (s *Snapshot) judges(f *fact) bool {
+	switch family, _ := splitKey(f.key); family {
+	case oldBall:
 		return false // kept by earlier versions
 	case familyRowSixes:
 		return len(s.Balls) == 0 // with balls the same sixes have another key
-	case familyHatTrick, familySixes:
-		return len(s.Balls) > 0 && slices.ContainsFunc(s.Innings, func(in Innings) bool {
-			balls := s.ballsIn(in.No)
-			return len(balls) > 0 && balls[0].ID <= numbers[1]
-		})
+	case familyHatTrick, familySixes, oldHatTrick, oldSixes:
+		return len(s.Balls) > 0 && s.Balls[0].place() <= f.place()
 	case closeKey:
-		return subject == s.closeSubject()
+		return f.subject == s.closeSubject()
 	case tossKey:
 		return s.Toss.TeamID != 0
 	default:
@@ -194,7 +190,7 @@ func (s *Snapshot) judges(key, subject string) bool {
 }
 
 // correction returns the candidate for a challenge.
-func (st *State) correction(ch challenge, s *Snapshot, known keySet) Candidate {
+func (st *State) correction(ch challenge, all []Candidate, s *Snapshot, known keySet) Candidate {
 	c := Candidate{Event: Event{Key: takeBack + ch.fact.key, Type: EventCorrection, Detail: ch.fact.key}}
 	if !ch.silent() {
 		c.Key = correctionKey(ch.fact.key, known)
@@ -205,6 +201,9 @@ func (st *State) correction(ch challenge, s *Snapshot, known keySet) Candidate {
 		c.Mark, c.Instead = "now "+ch.now.Subject+s.words(ch.now), ch.now.Text
 	}
 	c.Text = s.correctionText(ch)
+	if family, _ := splitKey(ch.fact.key); family == familyBoundary && ch.now == nil {
+		c.Text = s.boundaryText(ch, all)
+	}
 	return c
 }
 
@@ -217,12 +216,31 @@ func correctionKey(key string, known keySet) string {
 	return corr
 }
 
+// boundaryText takes a boundary back: what the ball was instead, and the score.
+func (s *Snapshot) boundaryText(ch challenge, all []Candidate) string {
+	word := "four"
+	if _, numbers := splitKey(ch.fact.key); numbers[0] == 6 {
+		word = "six"
+	}
+	for i := range all {
+		if c := &all[i]; (c.Type == EventFour || c.Type == EventSix) && c.place() != 0 && c.place() == ch.fact.place() {
+			return correctionWord + c.Text
+		}
+	}
+	_, numbers := splitKey(ch.fact.key)
+	text := fmt.Sprintf(correctionWord+"no %s for %s", word, s.lastName(numbers[2]))
+	if in := s.current(); in != nil {
+		text += " · " + s.scoreNow(in)
+	}
+	return text
+}
+
 // correctionText states the corrected fact as a scorer would.
 func (s *Snapshot) correctionText(ch challenge) string {
 	if ch.fact.standing == factTransient {
 		return "Correction: " + s.goesOn()
 	}
-	family, numbers := splitKey(ch.fact.key)
+	family, numbers := s.splitFact(&ch.fact)
 	who := s.called(ch.fact.subject)
 	switch family {
 	case resultKey:
@@ -265,11 +283,11 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 	case familyHaul:
 		return fmt.Sprintf("not %d wickets for %s yet", numbers[0], s.lastName(numbers[2]))
 	case familyHatTrick:
-		return "no hat-trick for " + s.lastName(numbers[0])
+		return "no hat-trick for " + s.lastName(numbers[1])
 	case familyOnHatTrick:
-		return s.lastName(numbers[0]) + " not on a hat-trick"
-	case familySixes:
-		return "not three sixes in a row for " + s.lastName(numbers[0])
+		return s.lastName(numbers[1]) + " not on a hat-trick"
+	case familySixes, familyRowSixes:
+		return "not three sixes in a row for " + s.lastName(numbers[1])
 	case familySuperOver:
 		return "no super over"
 	case followOnKey:
@@ -347,7 +365,7 @@ func (r *round) noted(facts []fact, c *confirmed) []fact {
 	}
 	if old := slices.IndexFunc(facts, func(old fact) bool { return old.key == f.key }); old < 0 {
 		return append(facts, f)
-	} else if r.told[c.Key] {
+	} else if _, counted := seriesOf(f.key); r.told[c.Key] || counted && facts[old].place() != f.place() {
 		facts[old] = f
 	} else if f.key == targetFact { // phones know the previous target, which was true until now
 		facts[old].subject = strings.TrimSuffix(facts[old].subject, wasSo) + wasSo

@@ -479,23 +479,23 @@ func TestBoundariesAreRevised(t *testing.T) {
 	s.innings(teamA)
 	s.play("1 4 6")
 	four, six := &s.snap.Balls[1], &s.snap.Balls[2]
-	want(t, s.keys(EventFour, EventSix), ballKey(four.ID), ballKey(six.ID))
+	want(t, s.keys(EventFour, EventSix), "4:1:102:1", "6:1:102:1")
 	four.Runs, four.Four = 3, false
 	six.Runs, six.Six, six.Four = 4, false, true
 	s.snap.Innings[0].Runs -= 3
 	s.snap.Innings[0].UpdatedAt = s.now
 	s.row(1, four.BatterID).Runs -= 3
-	s.polls(6)
-	if s.known[ballKey(four.ID)] {
-		t.Error("the row of the withdrawn four is still there")
+	s.polls(8)
+	if s.known["6:1:102:1"] {
+		t.Error("the row of the withdrawn six is still there")
 	}
-	want(t, s.keys(EventFour, EventSix, EventCorrection), ballKey(four.ID), ballKey(six.ID))
-	if row := s.rows[ballKey(six.ID)]; row.Type != EventFour || row.Text != "FOUR! P102 · ALP 8/0 (0.3)" {
+	want(t, s.keys(EventFour, EventSix, EventCorrection), "4:1:102:1", "6:1:102:1", "4:1:102:1")
+	if row := s.rows["4:1:102:1"]; row.Type != EventFour || row.Text != "FOUR! P102 · ALP 8/0 (0.3)" {
 		t.Errorf("the row of the six that became a four is %+v", row)
 	}
 	s.play(strings.Repeat("1 ", 2*lastBalls+6))
 	for _, f := range s.state.Announced.facts() {
-		if strings.HasPrefix(f.key, "b:") {
+		if strings.HasPrefix(f.key, "4:") {
 			t.Errorf("%+v is still kept for an old ball", f)
 		}
 	}

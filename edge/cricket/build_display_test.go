@@ -174,7 +174,7 @@ func TestBanner(t *testing.T) {
 	at(".")
 	banner("wicket w:1:1")
 	at(".")
-	banner("four b:1012")
+	banner("four 4:1:103:1")
 	for range 2 {
 		at(".")
 	}
@@ -186,7 +186,7 @@ func TestBanner(t *testing.T) {
 	s.row(1, s.pair[0]).Runs = 94 // shown until something more important happens
 	banner("batsman_on_90s ")
 	at("4")
-	banner("four b:1051")
+	banner("four 4:1:103:2")
 }
 
 // Without balls in the snapshot, the banner does not show old events.

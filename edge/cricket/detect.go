@@ -2,6 +2,8 @@ package cricket
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,6 +15,25 @@ type Candidate struct {
 	Mark    string    // the data it was found in; a change restarts the hold
 	Subject string    // who it is about (the batter out, the winner): with another subject the same key is another fact; "?" matches any
 	Quiet   bool      // never alerts, whatever is switched on
+	Was     string    // its key in earlier versions, if that held the feed's id of a ball
+}
+
+// place returns the place of the ball that made the event, 0 if only score or rows show it.
+func (c *Candidate) place() int64 {
+	if c.BallID == 0 {
+		return 0
+	}
+	return eventPlace(&c.Event)
+}
+
+// eventPlace returns the place of an event's ball by its label.
+func eventPlace(e *Event) int64 {
+	over, _, _ := strings.Cut(e.Over, ".")
+	n, err := strconv.Atoi(over)
+	if err != nil {
+		return 0
+	}
+	return placeOf(e.Innings, n, ballInOver(e.Over))
 }
 
 // detection is the detection of events in one snapshot.

@@ -31,12 +31,8 @@ type batTally struct {
 	runs, balls, fours, sixes int
 	seen                      bool
 	fire                      bool
-	row                       []int64 // ids of consecutive sixes
-	rowFours, rowSixes        fromRows
+	row                       []*Ball // consecutive sixes
 }
-
-// fromRows counts the balls of events that rows reported before the balls arrived: how many there are, and how many have been passed.
-type fromRows struct{ all, passed int }
 
 type bowlTally struct{ wickets, conceded int }
 
@@ -49,7 +45,6 @@ func newTally(d *detection, in *Innings, balls []Ball) *tally {
 	}
 	t.silent = t.silentWickets()
 	t.head()
-	t.absorb()
 	return t
 }
 
@@ -76,6 +71,12 @@ func (t *tally) unplay(b *Ball) {
 	bat, bowl := entry(t.bat, b.BatterID), entry(t.bowl, b.BowlerID)
 	t.runs -= b.Total()
 	bat.runs -= b.BatRuns()
+	if b.Four {
+		bat.fours--
+	}
+	if b.Six {
+		bat.sixes--
+	}
 	bowl.conceded -= b.Runs
 	if !b.Wide {
 		bat.balls--
@@ -85,18 +86,6 @@ func (t *tally) unplay(b *Ball) {
 	}
 	if b.Wicket && dismissalOf(b.Outcome, b.BowlerID, b.CatchID).credited() {
 		bowl.wickets--
-	}
-}
-
-// absorb counts the boundaries that rows reported before their balls arrived.
-func (t *tally) absorb() {
-	if t.known == nil || len(t.balls) == 0 {
-		return
-	}
-	for r := range t.s.battingOf(t.in.No) {
-		bat := entry(t.bat, r.PlayerID)
-		bat.rowFours.all = fourKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
-		bat.rowSixes.all = sixKind().absorbed(t.known, t.balls, t.in.No, r.PlayerID)
 	}
 }
 
@@ -133,7 +122,7 @@ func (t *tally) wicketBall(b *Ball, bowl *bowlTally) {
 		t.silentBefore(b.Label)
 		t.wicket(b, bowl, how, streak)
 	}
-	t.hatTrick(b, streak)
+	t.hatTrick(b, streak, t.hauls[b.BowlerID]+bowl.wickets)
 }
 
 func entry[T any](m map[int64]*T, id int64) *T {
@@ -171,27 +160,22 @@ func (t *tally) score() string {
 	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.runs, t.wickets, overs)
 }
 
-// boundary reports a four or a six, under the row's key if a row reported it before the ball arrived.
+// boundary reports a four or a six by its number among the batter's.
 func (t *tally) boundary(b *Ball, bat *batTally) {
 	var kind EventType
-	var word string
-	rows, rowKey, key := &bat.rowFours, rowFourKey, ballKey(b.ID)
+	var word, key string
 	switch {
 	case b.Four:
-		kind, word = EventFour, "FOUR!"
 		bat.fours++
+		kind, word, key = EventFour, "FOUR!", fourKey(t.in.No, b.BatterID, bat.fours)
 	case b.Six:
-		kind, word, rows, rowKey = EventSix, "SIX!", &bat.rowSixes, rowSixKey
 		bat.sixes++
+		kind, word, key = EventSix, "SIX!", sixKey(t.in.No, b.BatterID, bat.sixes)
 	default:
 		return
 	}
-	if rows.passed < rows.all && !t.known.holds(familyBall, b.ID) {
-		rows.passed++
-		key = rowKey(t.in.No, b.BatterID, rows.passed)
-	}
 	c := t.candidate(b, kind, key, fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score()))
-	c.Subject = string(kind)
+	c.Subject, c.Was = string(kind), keyOf(oldBall, b.ID)
 	t.addOnce(c)
 }
 

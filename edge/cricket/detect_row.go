@@ -195,8 +195,8 @@ func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
 func (t *tally) rowBoundaries() {
 	for row := range t.s.battingOf(t.in.No) {
 		seen, _ := t.seenOf(row.PlayerID)
-		t.rowBoundary(row, EventFour, "FOUR!", row.Fours-seen.Fours, rowFourKey)
-		t.rowBoundary(row, EventSix, "SIX!", row.Sixes-seen.Sixes, rowSixKey)
+		t.rowBoundary(row, EventFour, "FOUR!", row.Fours, fourKey)
+		t.rowBoundary(row, EventSix, "SIX!", row.Sixes, sixKey)
 		if seen.Jump > 0 && len(t.balls) == 0 {
 			text := fmt.Sprintf("Two sixes in the over! %s · %s", t.s.who(row.PlayerID, batterWord), t.nowScore())
 			key := rowSixesKey(t.in.No, row.PlayerID, seen.Jump)
@@ -216,11 +216,11 @@ func (t *tally) seenOf(player int64) (BatterSeen, bool) {
 	return t.m.Batters[i], true
 }
 
-func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, missing int, key func(int, int64, int) string) {
-	for n := 1; n <= missing; n++ {
+func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, count int, key func(int, int64, int) string) {
+	for n := 1; n <= count; n++ {
 		text := fmt.Sprintf("%s %s · %s", word, t.s.who(row.PlayerID, batterWord), t.nowScore())
 		k := key(t.in.No, row.PlayerID, n)
-		ago := time.Duration(missing-n) * 5 * perRun
+		ago := time.Duration(count-n) * 5 * perRun
 		if t.known.has(k) {
 			ago += 5 * perRun
 		}
@@ -229,8 +229,11 @@ func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, missin
 }
 
 // nowScore returns the score of the innings in the snapshot.
-func (t *tally) nowScore() string {
-	return fmt.Sprintf("%s %d/%d (%s)", t.code, t.in.Runs, t.in.Wickets, wholeOvers(t.in.Overs))
+func (t *tally) nowScore() string { return t.s.scoreNow(t.in) }
+
+// scoreNow returns an innings' score in the snapshot, "IND 96/1 (10.2)".
+func (s *Snapshot) scoreNow(in *Innings) string {
+	return fmt.Sprintf("%s %d/%d (%s)", s.code(in.TeamID), in.Runs, in.Wickets, wholeOvers(in.Overs))
 }
 
 // rowMaidens reports maidens in the bowling rows that no ball shows.

@@ -13,34 +13,35 @@ type overTally struct {
 }
 
 // hatTrick reports a second wicket in consecutive balls, and the third; a fourth is not another hat-trick.
-func (t *tally) hatTrick(b *Ball, streak *Streak) {
+// n is the number of the wicket among the bowler's in the match.
+func (t *tally) hatTrick(b *Ball, streak *Streak, n int) {
 	if streak == nil {
 		return
 	}
 	name := t.s.who(b.BowlerID, bowlerWord)
-	switch len(streak.Balls) {
+	switch len(streak.Places) {
 	case 2:
-		t.add(t.candidate(b, EventOnHatTrick, onHatTrickKey(b.BowlerID, b.ID), name+" on a hat-trick"))
-	case 3:
-		c := t.candidate(b, EventHatTrick, hatTrickKey(b.BowlerID, b.ID), "HAT-TRICK! "+name+" · "+t.score())
-		c.Subject = subject(b.BowlerID)
+		c := t.candidate(b, EventOnHatTrick, onHatTrickKey(t.in.No, b.BowlerID, n), name+" on a hat-trick")
+		c.Was = keyOf(oldOnHatTrick, b.BowlerID, b.ID)
 		t.add(c)
+	case 3:
+		c := t.candidate(b, EventHatTrick, hatTrickKey(t.in.No, b.BowlerID, n), "HAT-TRICK! "+name+" · "+t.score())
+		c.Subject, c.Was = subject(b.BowlerID), keyOf(oldHatTrick, b.BowlerID, b.ID)
+		t.add(c)
+		t.m.numberHatTrick(streak, n)
 	}
 }
 
 // rememberedHatTricks reports hat-tricks from before the first ball of the snapshot.
 func (d *detection) rememberedHatTricks() {
 	for _, k := range d.m.HatTricks {
-		if len(d.s.Balls) > 0 && k.Balls[0] >= d.s.Balls[0].ID || len(k.Balls) < 3 {
-			continue
+		if len(k.Places) < 3 || len(d.s.Balls) > 0 && k.Places[2] >= d.s.Balls[0].place() {
+			continue // found in the balls
 		}
-		key := hatTrickKey(k.Bowler, k.Balls[2])
-		if len(d.s.Balls) > 0 && k.Balls[2] >= d.s.Balls[0].ID {
-			continue // already found in the balls
-		}
+		key := hatTrickKey(k.Innings, k.Bowler, k.Nth)
 		d.add(Candidate{
 			Event: Event{
-				Key: key, Type: EventHatTrick, Innings: k.Innings, Over: k.Over, BallID: k.Balls[2],
+				Key: key, Type: EventHatTrick, Innings: k.Innings, Over: k.Over, BallID: k.Last,
 				Text: "HAT-TRICK! " + d.s.who(k.Bowler, bowlerWord),
 			},
 			Mark: key, Subject: subject(k.Bowler),
@@ -57,13 +58,13 @@ func (t *tally) sixes(b *Ball, bat *batTally) {
 		bat.row = nil
 		return
 	}
-	bat.row = append(bat.row, b.ID)
+	bat.row = append(bat.row, b)
 	if len(bat.row) != 3 || t.jumped(b.BatterID, bat.sixes) {
 		return
 	}
 	text := fmt.Sprintf("Three sixes in a row! %s · %s", t.s.who(b.BatterID, batterWord), t.score())
-	c := t.candidate(b, EventConsecutiveSixes, sixesKey(b.BatterID, bat.row[0]), text)
-	c.Subject = subject(b.BatterID)
+	c := t.candidate(b, EventConsecutiveSixes, sixesKey(t.in.No, b.BatterID, bat.sixes), text)
+	c.Subject, c.Was = subject(b.BatterID), keyOf(oldSixes, b.BatterID, bat.row[0].ID)
 	t.add(c)
 }
 

@@ -18,7 +18,7 @@ func (k *Streak) length() int {
 	if k == nil {
 		return 0
 	}
-	return len(k.Balls)
+	return len(k.Places)
 }
 
 // newSpells starts from the remembered streaks of balls before the snapshot's first.
@@ -27,10 +27,10 @@ func newSpells(s *Snapshot, m *Memory) *spells {
 	if len(s.Balls) == 0 {
 		return sp
 	}
-	first := s.Balls[0].ID
+	first := s.Balls[0].place()
 	for _, k := range m.Streaks {
-		k.Balls = slices.DeleteFunc(slices.Clone(k.Balls), func(id int64) bool { return id >= first })
-		if len(k.Balls) > 0 {
+		k.Places = slices.DeleteFunc(slices.Clone(k.Places), func(at int64) bool { return at >= first })
+		if len(k.Places) > 0 {
 			sp.open[k.Bowler] = &k
 		}
 	}
@@ -57,14 +57,14 @@ func (sp *spells) ball(b *Ball) *Streak {
 		k = &Streak{Bowler: b.BowlerID}
 		sp.open[b.BowlerID] = k
 	}
-	k.Balls, k.Innings, k.Over = append(k.Balls, b.ID), b.Innings, b.Label
+	k.Places, k.Last, k.Innings, k.Over = append(k.Places, b.place()), b.ID, b.Innings, b.Label
 	return k
 }
 
 // end ends a bowler's streak.
 func (sp *spells) end(bowler int64) {
 	if k := sp.open[bowler]; k != nil {
-		k.Balls = k.Balls[:0]
+		k.Places = k.Places[:0]
 	}
 }
 
@@ -92,25 +92,35 @@ func ballInOver(label string) int {
 	return i
 }
 
+// sameAs reports whether two hat-tricks ended with the same ball.
+func (k *Streak) sameAs(x Streak) bool { return k.Bowler == x.Bowler && k.Places[2] == x.Places[2] }
+
+// numberHatTrick notes which of the bowler's wickets in the match a remembered hat-trick ended with.
+func (m *Memory) numberHatTrick(k *Streak, n int) {
+	if i := slices.IndexFunc(m.HatTricks, k.sameAs); i >= 0 {
+		m.HatTricks[i].Nth = n
+	}
+}
+
 // noteStreaks remembers the open streaks, the hat-tricks in the snapshot, and those from before its first ball.
 func (m *Memory) noteStreaks(s *Snapshot) {
-	first := s.Balls[0].ID
-	kept := slices.DeleteFunc(slices.Clone(m.HatTricks), func(k Streak) bool { return k.Balls[0] >= first })
+	first := s.Balls[0].place()
+	kept := slices.DeleteFunc(slices.Clone(m.HatTricks), func(k Streak) bool { return len(k.Places) < 3 || k.Places[0] >= first })
 	sp := newSpells(s, m)
 	for i := range s.Balls {
 		k := sp.ball(&s.Balls[i])
-		if k == nil || len(k.Balls) != 3 {
+		if k == nil || len(k.Places) != 3 {
 			continue
 		}
 		h := *k
-		h.Balls = slices.Clone(k.Balls)
-		if !slices.ContainsFunc(kept, func(x Streak) bool { return x.Bowler == h.Bowler && x.Balls[2] == h.Balls[2] }) {
+		h.Places = slices.Clone(k.Places)
+		if !slices.ContainsFunc(kept, h.sameAs) {
 			kept = append(kept, h)
 		}
 	}
 	m.HatTricks, m.Streaks = kept, nil
 	for _, k := range sp.open {
-		if len(k.Balls) > 0 {
+		if len(k.Places) > 0 {
 			m.Streaks = append(m.Streaks, *k)
 		}
 	}

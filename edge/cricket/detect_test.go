@@ -77,10 +77,10 @@ func TestDetectOfPlay(t *testing.T) {
 		{"last wicket", 20, func(s *script) { s.innings(teamA); s.bowl(strings.Repeat("W ", 10)) }, []EventType{EventWicket},
 			nil, nil},
 		{"boundaries", 20, func(s *script) { s.innings(teamA); s.bowl("4 1 6 4") }, []EventType{EventFour, EventSix},
-			[]string{"b:1003 FOUR! P101 · ALP 4/0 (0.1)", "b:1009 SIX! P102 · ALP 11/0 (0.3)", "b:1012 FOUR! P102 · ALP 15/0 (0.4)"},
+			[]string{"4:1:101:1 FOUR! P101 · ALP 4/0 (0.1)", "6:1:102:1 SIX! P102 · ALP 11/0 (0.3)", "4:1:102:1 FOUR! P102 · ALP 15/0 (0.4)"},
 			[]string{"4:1:101:1 FOUR! P101 · ALP 15/0 (0.4)", "4:1:102:1 FOUR! P102 · ALP 15/0 (0.4)", "6:1:102:1 SIX! P102 · ALP 15/0 (0.4)"}},
 		{"three sixes, a wide between", 20, func(s *script) { s.innings(teamA); s.bowl("6 6 1wd 6 6 6 6") },
-			[]EventType{EventConsecutiveSixes}, []string{"cs:101:1003 Three sixes in a row! P101 · ALP 19/0 (0.3)"}, []string{}},
+			[]EventType{EventConsecutiveSixes}, []string{"cs:1:101:3 Three sixes in a row! P101 · ALP 19/0 (0.3)"}, []string{}},
 		{"sixes separated by a dot", 20, func(s *script) { s.innings(teamA); s.bowl("6 6 . 6 6") },
 			[]EventType{EventConsecutiveSixes}, []string{}, nil},
 		{"fifty and nineties", 20, func(s *script) { s.innings(teamA); s.bowl(strings.Repeat("6 . ", 15) + "2") },
@@ -114,7 +114,7 @@ func TestDetectOfPlay(t *testing.T) {
 			[]string{"nb:1:103 P103 comes in · ALP 1/1 (0.2)"}, []string{"nb:1:103 P103 comes in"}},
 		{"hat-trick", 20, func(s *script) { s.innings(teamA); s.bowl("W W W W") },
 			[]EventType{EventOnHatTrick, EventHatTrick},
-			[]string{"oht:211:1006 P211 on a hat-trick", "ht:211:1009 HAT-TRICK! P211 · ALP 0/3 (0.3)"}, []string{}},
+			[]string{"oht:1:211:2 P211 on a hat-trick", "ht:1:211:3 HAT-TRICK! P211 · ALP 0/3 (0.3)"}, []string{}},
 		{"a wide breaks it", 20, func(s *script) { s.innings(teamA); s.bowl("W W 1wd W") }, []EventType{EventHatTrick}, []string{}, nil},
 		{"chase", 5, func(s *script) {
 			s.innings(teamA)
@@ -342,7 +342,7 @@ func TestTextsWithoutNames(t *testing.T) {
 	s.bowl("4 1 W . . .")
 	want(t, s.look(true, EventMatchStart, EventFour, EventWicket, EventNewBatsman),
 		"start Alphas v Team 2 is under way. Alphas batting.",
-		"b:1003 FOUR! A Player with a name th… · Alphas 4/0 (0.1)",
+		"4:1:101:1 FOUR! A Player with a name th… · Alphas 4/0 (0.1)",
 		"w:1:1 WICKET! Batter bowled 0 (1) · Alphas 5/1 (0.3)",
 		"nb:1:103 New batter comes in · Alphas 5/1 (0.3)")
 }

@@ -66,8 +66,8 @@ const (
 	detailAwarded = "awarded"
 )
 
-// Event is something that happened in a match. Its Key is derived from the source (innings, ball, batter), never
-// from the poller, so that two pollers, a restart and a revision all give the same event the same key.
+// Event is something that happened in a match. Its Key is derived from the source (innings, over, batter, count), never
+// from the poller or the feed's numbers, so that two pollers, a restart and a revision all give the same event the same key.
 type Event struct {
 	Key     string    `dynamodbav:"eventKey" json:"key"`
 	Type    EventType `dynamodbav:"type" json:"type"`

@@ -2,9 +2,10 @@ package cricket
 
 import "strconv"
 
-// Keys of events, derived from the source so that everyone who sees an event gives it the same key. They follow the
-// catalogue exactly. Events known only from rows have their own keys ("4:", "6:", "mdr:", "csr:"), because a row has counts
-// and does not name its balls.
+// Keys of events say what happened: the innings, the player, the over, and which of his fours or wickets it was. So everyone
+// who sees an event gives it the same key, and a ball that the feed enters again under another id is the same event. They
+// follow the catalogue exactly. Maidens and sixes known only from rows have their own keys ("mdr:", "csr:"), because a row does
+// not name its overs.
 
 const (
 	startKey     = "start"
@@ -23,27 +24,34 @@ const (
 
 // Families of keys that differ only in their numbers; a hole stands for a number.
 const (
-	familyBall        = "b:\x00"
-	familyWicket      = "w:\x00:\x00"
-	familyMilestone   = "m\x00:\x00:\x00"
-	familyHaul        = "\x00w:\x00:\x00"
-	familyHatTrick    = "ht:\x00:\x00"
-	familyOnHatTrick  = "oht:\x00:\x00"
-	familySixes       = "cs:\x00:\x00"
-	familyMaiden      = "md:\x00:\x00"
-	familyOver        = "ov:\x00:\x00"
-	familyInningsEnd  = "inn:\x00"
-	familySuperOver   = "so:\x00"
-	familyDeclared    = "dec:\x00"
-	familyTeamRuns    = "t\x00:\x00"
-	familyStand       = "p\x00:\x00:\x00"
-	familyBowlerFire  = "bf:\x00:\x00:\x00"
-	familyBatterFire  = "tf:\x00:\x00"
-	familyNewBatter   = "nb:\x00:\x00"
-	familyPowerplay   = "pp:\x00"
-	familyRowBoundary = "\x00:\x00:\x00:\x00" // fours and sixes
-	familyRowMaiden   = "mdr:\x00:\x00:\x00"
-	familyRowSixes    = "csr:\x00:\x00:\x00"
+	familyWicket     = "w:\x00:\x00"
+	familyMilestone  = "m\x00:\x00:\x00"
+	familyHaul       = "\x00w:\x00:\x00"
+	familyHatTrick   = "ht:\x00:\x00:\x00"
+	familyOnHatTrick = "oht:\x00:\x00:\x00"
+	familySixes      = "cs:\x00:\x00:\x00"
+	familyMaiden     = "md:\x00:\x00"
+	familyOver       = "ov:\x00:\x00"
+	familyInningsEnd = "inn:\x00"
+	familySuperOver  = "so:\x00"
+	familyDeclared   = "dec:\x00"
+	familyTeamRuns   = "t\x00:\x00"
+	familyStand      = "p\x00:\x00:\x00"
+	familyBowlerFire = "bf:\x00:\x00:\x00"
+	familyBatterFire = "tf:\x00:\x00"
+	familyNewBatter  = "nb:\x00:\x00"
+	familyPowerplay  = "pp:\x00"
+	familyBoundary   = "\x00:\x00:\x00:\x00" // fours and sixes
+	familyRowMaiden  = "mdr:\x00:\x00:\x00"
+	familyRowSixes   = "csr:\x00:\x00:\x00"
+)
+
+// Families of earlier versions, whose keys hold the feed's id of a ball. recognise maps events to them.
+const (
+	oldBall       = "b:\x00"
+	oldHatTrick   = "ht:\x00:\x00"
+	oldOnHatTrick = "oht:\x00:\x00"
+	oldSixes      = "cs:\x00:\x00"
 )
 
 // keyOf fills the holes of a family with numbers.
@@ -63,8 +71,6 @@ func keyOf(family string, numbers ...int64) string {
 
 func wicketKey(innings, n int) string { return keyOf(familyWicket, int64(innings), int64(n)) }
 
-func ballKey(id int64) string { return keyOf(familyBall, id) }
-
 func milestoneKey(runs, innings int, batter int64) string {
 	return keyOf(familyMilestone, int64(runs), int64(innings), batter)
 }
@@ -73,11 +79,17 @@ func haulKey(wickets, innings int, bowler int64) string {
 	return keyOf(familyHaul, int64(wickets), int64(innings), bowler)
 }
 
-func hatTrickKey(bowler, third int64) string { return keyOf(familyHatTrick, bowler, third) }
+func hatTrickKey(innings int, bowler int64, n int) string {
+	return keyOf(familyHatTrick, int64(innings), bowler, int64(n))
+}
 
-func onHatTrickKey(bowler, second int64) string { return keyOf(familyOnHatTrick, bowler, second) }
+func onHatTrickKey(innings int, bowler int64, n int) string {
+	return keyOf(familyOnHatTrick, int64(innings), bowler, int64(n))
+}
 
-func sixesKey(batter, first int64) string { return keyOf(familySixes, batter, first) }
+func sixesKey(innings int, batter int64, n int) string {
+	return keyOf(familySixes, int64(innings), batter, int64(n))
+}
 
 func maidenKey(innings, over int) string { return keyOf(familyMaiden, int64(innings), int64(over)) }
 
@@ -109,12 +121,12 @@ func newBatterKey(innings int, batter int64) string {
 
 func powerplayKey(innings int) string { return keyOf(familyPowerplay, int64(innings)) }
 
-func rowFourKey(innings int, batter int64, n int) string {
-	return keyOf(familyRowBoundary, 4, int64(innings), batter, int64(n))
+func fourKey(innings int, batter int64, n int) string {
+	return keyOf(familyBoundary, 4, int64(innings), batter, int64(n))
 }
 
-func rowSixKey(innings int, batter int64, n int) string {
-	return keyOf(familyRowBoundary, 6, int64(innings), batter, int64(n))
+func sixKey(innings int, batter int64, n int) string {
+	return keyOf(familyBoundary, 6, int64(innings), batter, int64(n))
 }
 
 func rowMaidenKey(innings int, bowler int64, n int) string {

@@ -35,16 +35,16 @@ type Stop struct {
 // Streak is a bowler's wickets in consecutive balls.
 type Streak struct {
 	Bowler  int64   `dynamodbav:"b"`
-	Balls   []int64 `dynamodbav:"x"` // ids
-	Innings int     `dynamodbav:"i"` // of the last ball
+	Places  []int64 `dynamodbav:"p"`           // of the balls
+	Last    int64   `dynamodbav:"l,omitempty"` // id of the last ball
+	Nth     int     `dynamodbav:"n,omitempty"` // of a hat-trick: the number of its last wicket among the bowler's
+	Innings int     `dynamodbav:"i"`           // of the last ball
 	Over    string  `dynamodbav:"o"`
 }
 
-// BatterSeen is what is known of a batter's boundaries in the current innings.
+// BatterSeen is what is known of a batter's sixes in the current innings.
 type BatterSeen struct {
 	Player int64 `dynamodbav:"p"`
-	Fours  int   `dynamodbav:"f,omitempty"` // reported from balls
-	Sixes  int   `dynamodbav:"s,omitempty"`
 	Last   int   `dynamodbav:"l,omitempty"` // sixes in the row at the last snapshot
 	Jump   int   `dynamodbav:"j,omitempty"` // sixes in the row when two were added at once
 }
@@ -151,13 +151,7 @@ func (m *Memory) noteRows(prev *State, s *Snapshot, in *Innings, known keySet) {
 		if k >= 0 {
 			seen = m.Batters[k]
 		}
-		if len(balls) > 0 {
-			if agrees {
-				seen.Fours, seen.Sixes = 0, 0
-			}
-			seen.Fours = max(seen.Fours, fourKind().told(known, balls, in.No, r.PlayerID))
-			seen.Sixes = max(seen.Sixes, sixKind().told(known, balls, in.No, r.PlayerID))
-		} else if k >= 0 && sameOver && r.Sixes >= seen.Last+2 {
+		if len(balls) == 0 && k >= 0 && sameOver && r.Sixes >= seen.Last+2 {
 			seen.Jump = r.Sixes
 		}
 		seen.Last = r.Sixes
@@ -210,51 +204,7 @@ func (m *Memory) known(recorded keySet) keySet {
 	return recorded
 }
 
-// boundary is a kind of boundary, fours or sixes.
-type boundary struct {
-	is   func(*Ball) bool
-	runs int64 // the first number in the keys of rows
-}
-
-func fourKind() boundary { return boundary{func(b *Ball) bool { return b.Four }, 4} }
-
-func sixKind() boundary { return boundary{func(b *Ball) bool { return b.Six }, 6} }
-
-// of returns the ids of a batter's balls of the kind.
-func (k boundary) of(balls []Ball, batter int64) []int64 {
-	var ids []int64
-	for i := range balls {
-		if b := &balls[i]; b.BatterID == batter && k.is(b) {
-			ids = append(ids, b.ID)
-		}
-	}
-	return ids
-}
-
-// absorbed returns how many boundaries a row reported before their balls arrived: the oldest of those not reported from balls.
-func (k boundary) absorbed(known keySet, balls []Ball, innings int, batter int64) int {
-	rows := 0
-	for known.holds(familyRowBoundary, k.runs, int64(innings), batter, int64(rows)+1) {
-		rows++
-	}
-	if rows == 0 {
-		return 0
-	}
-	untold := 0
-	for _, id := range k.of(balls, batter) {
-		if !known.holds(familyBall, id) {
-			untold++
-		}
-	}
-	return min(rows, untold)
-}
-
-// told returns how many of a batter's boundaries are reported from balls.
-func (k boundary) told(known keySet, balls []Ball, innings int, batter int64) int {
-	return len(k.of(balls, batter)) - k.absorbed(known, balls, innings, batter)
-}
-
-// absorbedMaidens is absorbed for a bowler's maidens.
+// absorbedMaidens returns how many maidens a row reported before their balls arrived: the oldest of those not reported from balls.
 func (ks keySet) absorbedMaidens(overs []maidenOver, innings int, bowler int64) int {
 	untold := 0
 	for _, o := range overs {

@@ -12,12 +12,12 @@ import (
 // revisedBalls is how many of the latest balls a feed is expected to revise. Events of older balls stay as recorded.
 const revisedBalls = 2 * lastBalls
 
-// revisable returns the id of the oldest among the given number of latest balls, 0 if there are no balls.
+// revisable returns the place of the oldest among the given number of latest balls, 0 if there are no balls.
 func (s *Snapshot) revisable(balls int) int64 {
 	if len(s.Balls) == 0 {
 		return 0
 	}
-	return s.Balls[max(0, len(s.Balls)-balls)].ID
+	return s.Balls[max(0, len(s.Balls)-balls)].place()
 }
 
 // revisable reports whether an event may still be revised: a recent ball made it, or it came from the score while balls were missing.
@@ -25,7 +25,7 @@ func (r *round) revisable(e *Event) bool {
 	if e.BallID == 0 {
 		return len(r.snap.Balls) > 0 && awaitsBalls(e.Type)
 	}
-	return e.BallID >= r.snap.revisable(revisedBalls)
+	return eventPlace(e) >= r.snap.revisable(revisedBalls)
 }
 
 // awaitsBalls reports whether balls add to what score and rows show: "Over 11: 0 0 0 4 4 1 (9)" for "End of over 11".
@@ -43,10 +43,10 @@ func (f *fact) fromScore() bool { return strings.HasSuffix(f.words, ":"+fromScor
 // counted reports whether a fact counts something in a scorecard row: a boundary or a maiden.
 func (f *fact) counted() bool {
 	family, _ := splitKey(f.key)
-	return family == familyRowBoundary || family == familyRowMaiden
+	return family == familyBoundary || family == familyRowMaiden
 }
 
-// judgedFrom returns the id of the first ball whose events this snapshot can contradict. If balls and score
+// judgedFrom returns the place of the first ball whose events this snapshot can contradict. If balls and score
 // disagree in that ball's innings or a later one, it can contradict none.
 func (s *Snapshot) judgedFrom() int64 {
 	if len(s.Balls) == 0 {
@@ -58,10 +58,13 @@ func (s *Snapshot) judgedFrom() int64 {
 			return math.MaxInt64
 		}
 	}
-	return first.ID
+	return first.place()
 }
 
-// words returns what a fact keeps of a candidate, "1234:0:98765": the ball, the penalty runs included in its
+// atPlace starts the words of a fact, before the place of a ball. Earlier versions had its id there, without a sign.
+const atPlace = "p"
+
+// words returns what a fact keeps of a candidate, "p1234:0:98765": the ball's place, the penalty runs included in its
 // score, and a digest of the text. For a candidate from score or rows the ball is the last one that was known.
 func (s *Snapshot) words(c *Candidate) string {
 	penalty := 0
@@ -71,13 +74,13 @@ func (s *Snapshot) words(c *Candidate) string {
 	switch {
 	case c.BallID != 0:
 	case awaitsBalls(c.Type) && len(s.Balls) > 0:
-		return fmt.Sprintf("%d:%d:%s", s.Balls[len(s.Balls)-1].ID, penalty, fromScore)
+		return fmt.Sprintf(atPlace+"%d:%d:%s", s.Balls[len(s.Balls)-1].place(), penalty, fromScore)
 	default:
 		return ""
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(c.Text))
-	return fmt.Sprintf("%d:%d:%d", c.BallID, penalty, h.Sum32()>>12) // 20 bits are enough for one event
+	return fmt.Sprintf(atPlace+"%d:%d:%d", c.place(), penalty, h.Sum32()>>12) // 20 bits are enough for one event
 }
 
 // rewords reports whether a candidate words a fact differently. Penalty runs change the scores of all balls,
@@ -90,10 +93,10 @@ func (s *Snapshot) rewords(f *fact, c *Candidate) bool {
 	return len(was) == 3 && (len(is) < 3 || was[1] == is[1] && (was[0] != is[0] || was[2] != is[2]))
 }
 
-// ball returns the ball id in a fact's words.
-func (f *fact) ball() int64 {
-	id, _, _ := strings.Cut(f.words, ":")
-	n, err := strconv.ParseInt(id, 10, 64)
+// place returns the place of the ball in a fact's words.
+func (f *fact) place() int64 {
+	at, _, _ := strings.Cut(f.words, ":")
+	n, err := strconv.ParseInt(strings.TrimPrefix(at, atPlace), 10, 64)
 	if err != nil {
 		return 0
 	}
@@ -116,14 +119,26 @@ func (ch *challenge) hush() {
 // silent reports whether a challenge is settled without an announcement.
 func (ch *challenge) silent() bool { return ch.retake || ch.reword }
 
+// runs reports whether a fact is of several balls in a row. It keeps its place, by which it is recognised: its count changes with
+// the balls before it.
+func (f *fact) runs() bool {
+	switch family, _ := splitKey(f.key); family {
+	case familyHatTrick, familyOnHatTrick, familySixes, oldHatTrick, oldOnHatTrick, oldSixes:
+		return true
+	default:
+		return false
+	}
+}
+
 // keptFacts returns the facts without transient ones that have passed and minor ones too old to be revised.
 func (r *round) keptFacts() []fact {
 	first := r.snap.revisable(revisedBalls)
 	facts := slices.DeleteFunc(r.state.Announced.facts(), func(f fact) bool {
-		return (f.standing == factTransient || f.standing == factTransientQuiet) && f.outlived(r.now) || f.minor() && f.ball() < first
+		return (f.standing == factTransient || f.standing == factTransientQuiet) && f.outlived(r.now) ||
+			f.minor() && f.place() < first && !f.runs()
 	})
 	for i := range facts {
-		if facts[i].ball() < first {
+		if facts[i].place() < first && !facts[i].runs() {
 			facts[i].words = ""
 		}
 	}

@@ -53,7 +53,7 @@ func TestRecordIsRevised(t *testing.T) {
 		s.play("W W")
 		s.ball("1")
 		s.polls(6)
-		for _, key := range []string{"oht:211:1006", "nb:1:104"} {
+		for _, key := range []string{"oht:1:211:2", "nb:1:104"} {
 			if _, is := s.rows[key]; !is {
 				t.Fatalf("no %s is recorded in %v", key, s.keys())
 			}
@@ -66,7 +66,7 @@ func TestRecordIsRevised(t *testing.T) {
 		s.snap.Innings[0].Wickets--
 		s.snap.Innings[0].UpdatedAt = s.now
 		s.polls(6)
-		for _, key := range []string{"oht:211:1006", "nb:1:104"} {
+		for _, key := range []string{"oht:1:211:2", "nb:1:104"} {
 			if row, is := s.rows[key]; is {
 				t.Errorf("the row is still there: %+v", row)
 			}
@@ -83,7 +83,7 @@ func TestRecordIsRevised(t *testing.T) {
 		s.runs(&s.snap.Balls[0], 1) // changes only the score in the text: no alert
 		s.polls(4)
 		six := &s.snap.Balls[1]
-		if got := s.rows[ballKey(six.ID)].Text; got != "SIX! P102 · ALP 8/0 (0.2)" {
+		if got := s.rows["6:1:102:1"].Text; got != "SIX! P102 · ALP 8/0 (0.2)" {
 			t.Errorf("the six is %q", got)
 		}
 		want(t, s.keys(EventCorrection))
@@ -91,7 +91,7 @@ func TestRecordIsRevised(t *testing.T) {
 		six.Six, six.Four = false, true
 		s.polls(4)
 		want(t, s.texts(EventCorrection), "Correction: FOUR! P102 · ALP 6/0 (0.2)")
-		if row := s.rows[ballKey(six.ID)]; row.Type != EventFour {
+		if row := s.rows["4:1:102:1"]; row.Type != EventFour {
 			t.Errorf("the row is %+v", row)
 		}
 	})
@@ -188,13 +188,13 @@ func TestRecordIsRevised(t *testing.T) {
 		row.Fours, row.Sixes = 0, row.Sixes+1
 		s.snap.Bowling = []BowlingRow{{Innings: 1, TeamID: teamB, PlayerID: 211, Overs: "1.0", Maidens: 1}}
 		s.polls(doubtPolls + inconsistentPolls + 4)
-		want(t, s.keys(EventFour, EventSix, EventMaiden), "b:1006", "6:1:102:1", "mdr:1:211:1")
+		want(t, s.keys(EventFour, EventSix, EventMaiden), "6:1:102:1", "6:1:102:2", "mdr:1:211:1")
 		row.Fours, row.Sixes = 1, row.Sixes-1
 		s.snap.Bowling[0].Maidens = 0
 		s.snap.Balls = slices.Insert(s.snap.Balls, 6, b)
 		s.polls(6)
-		want(t, s.keys(EventFour, EventSix, EventMaiden, EventCorrection), "b:1006", "6:1:102:1", "mdr:1:211:1", "b:1021")
-		for _, key := range []string{"6:1:102:1", "mdr:1:211:1"} {
+		want(t, s.keys(EventFour, EventSix, EventMaiden, EventCorrection), "6:1:102:1", "6:1:102:2", "mdr:1:211:1", "4:1:102:1")
+		for _, key := range []string{"6:1:102:2", "mdr:1:211:1"} {
 			if row, is := s.rows[key]; is {
 				t.Errorf("the row is still there: %+v", row)
 			}
@@ -208,7 +208,7 @@ func TestRecordIsRevised(t *testing.T) {
 		late := s.snap.Balls[3]
 		s.snap.Balls = slices.Delete(slices.Clone(s.snap.Balls), 3, 4)
 		s.polls(doubtPolls + inconsistentPolls + 4)
-		fire, four := batterFireKey(1, 101), rowFourKey(1, 101, 1)
+		fire, four := batterFireKey(1, 101), fourKey(1, 101, 1)
 		if got := s.rows[fire].Text; got != "P101 23 (5)" {
 			t.Fatalf("without the ball the row is %q", got)
 		}
@@ -230,7 +230,7 @@ func TestRecordIsRevised(t *testing.T) {
 		s.runs(first, -4)
 		first.Four = false
 		s.polls(6)
-		if _, is := s.rows[ballKey(first.ID)]; !is {
+		if _, is := s.rows["4:1:101:1"]; !is {
 			t.Error("the row of an old four was deleted")
 		}
 	})

@@ -75,10 +75,19 @@ func saneBall(b *Ball, innings int) bool {
 func small(runs int) bool { return runs >= 0 && runs <= 99 }
 
 func ballOrder(a, b *Ball) int {
-	return cmp.Or(cmp.Compare(a.Innings, b.Innings), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(legal(a), legal(b)), cmp.Compare(a.ID, b.ID))
 }
 
-// inOrder sorts the balls by innings and id: labels repeat. Of two with the same id it keeps the one updated last, or the
+// legal orders the balls of a label: wides and no-balls have that of the ball that follows them.
+func legal(b *Ball) int {
+	if b.Legal() {
+		return 1
+	}
+	return 0
+}
+
+// inOrder sorts the balls by place, and by id where labels repeat: a ball that was deleted and entered again has a later id than
+// those bowled after it. Of two with the same id it keeps the one updated last, or the
 // later one in the reply, even if a revision moved the ball to another innings.
 func inOrder(balls []Ball) []Ball {
 	ordered := true

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Balls come in any order, and some twice. They are sorted by innings and id. Of two rows with the same id the one updated last is
+// Balls come in any order, and some twice. They are sorted by place and id. Of two rows with the same id the one updated last is
 // kept, or the later row if both were updated at the same time; a revision may move a ball to another innings.
 func TestOrderOfBalls(t *testing.T) {
 	at := func(second int) time.Time { return time.Date(2026, 10, 9, 13, 0, second, 0, time.UTC) }

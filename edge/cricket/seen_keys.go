@@ -10,7 +10,7 @@ import (
 
 // SeenKeys is a packed set of event keys: all keys of a four-day Test fit into a kilobyte. Keys that differ only in their
 // numbers form a family ("w:#:#"). A family is stored as its numbers in order, each as the difference from the one before:
-// "b:1003", "b:1006" and "b:1007" are the family "b:#" with 1003, +3 and +1. It is immutable: With returns a new set.
+// "ov:1:3", "ov:1:6" and "ov:1:7" are the family "ov:#:#" with 1, 3, then +3 and +1. It is immutable: With returns a new set.
 //
 // Layout, per family: its name (one byte for an entry of familyNames, or 0, a length and the text), then a count
 // of tokens, and the tokens. A token d > 0 is the previous key with d added to its last number; 0, k > 0 are the
@@ -24,11 +24,12 @@ const hole = '\x00'
 func familyNames() []string {
 	const n = string(hole)
 	return []string{
-		familyBall, familyOver, familyMaiden, familyWicket, familyNewBatter, familyTeamRuns, familyStand, familyMilestone,
-		familyHaul, familyBowlerFire, familyBatterFire, familyHatTrick, familyOnHatTrick, familySixes, familyInningsEnd,
+		oldBall, familyOver, familyMaiden, familyWicket, familyNewBatter, familyTeamRuns, familyStand, familyMilestone,
+		familyHaul, familyBowlerFire, familyBatterFire, oldHatTrick, oldOnHatTrick, oldSixes, familyInningsEnd,
 		"stumps:" + n, familyPowerplay, familySuperOver, familyDeclared, "int:" + n + "." + n,
 		startKey, tossKey, lineupKey, resultKey, closeKey, followOnKey, bestKey,
 		"dls:" + n + ":" + n, "corr:" + familyWicket, "corr:" + familyWicket + ":" + n,
+		familyBoundary, familyHatTrick, familyOnHatTrick, familySixes,
 	}
 }
 

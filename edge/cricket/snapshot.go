@@ -179,6 +179,15 @@ func (b *Ball) BatRuns() int {
 // Legal reports whether the ball counts towards the over.
 func (b *Ball) Legal() bool { return !b.Wide && !b.NoBall }
 
+// place returns where in the match a ball was bowled. Unlike its id it stays when the feed enters the ball again; a wide has the
+// place of the ball that follows it.
+func (b *Ball) place() int64 { return placeOf(b.Innings, b.Over, ballInOver(b.Label)) }
+
+// placeOf packs a place into a number that grows with play.
+func placeOf(innings, over, ball int) int64 {
+	return int64(innings)<<21 | int64(over)<<7 | int64(min(ball, 127))
+}
+
 // BallsPerOver returns six, or five in The Hundred.
 func (s *Snapshot) BallsPerOver() int {
 	if s.Type == "100-Ball" {

@@ -111,6 +111,14 @@ func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 func (st *State) judge(
 	prev *State, s *Snapshot, all []Candidate, known keySet, o Options, now time.Time,
 ) Outcome {
+	st.Inconsistent = inconsistentCount(prev.Inconsistent, s)
+	if st.Inconsistent > 0 && st.Inconsistent <= inconsistentPolls {
+		return Outcome{}
+	}
+	facts, moved, changed := s.recognise(all, st.Announced.facts(), known)
+	if changed {
+		st.Announced = packAnnounced(facts)
+	}
 	var fresh []Candidate
 	for i := range all {
 		if all[i].Key != "" && !known.has(all[i].Key) {
@@ -118,10 +126,6 @@ func (st *State) judge(
 		}
 	}
 	against, byKey := st.challenged(all, s, known, now)
-	st.Inconsistent = inconsistentCount(prev.Inconsistent, s)
-	if st.Inconsistent > 0 && st.Inconsistent <= inconsistentPolls {
-		return Outcome{}
-	}
 	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}, owed: st.Announced.withdrawn()}
 	r.first = Pending{
 		Since: now.UnixMilli(), Burst: newBalls(prev, s) > burstBalls,
@@ -134,10 +138,10 @@ func (st *State) judge(
 		known.add(events[i].Key)
 	}
 	cleared, revised := r.settleFacts(sure, events, known)
-	if len(events)+len(cleared) > 0 || prev.Seen == nil {
+	if len(events)+len(cleared) > 0 || prev.Seen == nil || changed {
 		st.Seen = known.pack()
 	}
-	return Outcome{Events: events, Cleared: cleared, Revised: revised}
+	return Outcome{Events: events, Cleared: cleared, Revised: append(moved, revised...)}
 }
 
 // round is the work on one snapshot.
@@ -171,8 +175,9 @@ func newBalls(prev *State, s *Snapshot) int {
 		}
 		return n
 	}
+	same := prev.sameBalls(s)
 	n := 0
-	for i := len(s.Balls) - 1; i >= 0 && s.Balls[i].ID > prev.PreviousBallID; i-- {
+	for i := len(s.Balls) - 1; i >= 0 && !same[i] && s.Balls[i].ID != prev.PreviousBallID; i-- {
 		n++
 	}
 	return n

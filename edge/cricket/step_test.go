@@ -18,7 +18,7 @@ func TestEventsOfAnInnings(t *testing.T) {
 	s := newScript(t, 20)
 	s.innings(teamA)
 	s.play("1 . 4 W 6 2wd")
-	want(t, s.keys(), "start!", "b:1009", "w:1:1!", "nb:1:103", "b:1015")
+	want(t, s.keys(), "start!", "4:1:102:1", "w:1:1!", "nb:1:103", "6:1:103:1")
 	if got := s.confirmed[2].Text; got != "WICKET! P102 b P211 4 (3) · ALP 5/1 (0.4)" {
 		t.Errorf("wicket text %q", got)
 	}
@@ -142,13 +142,13 @@ func TestAlertRules(t *testing.T) {
 		s.now = s.now.Add(6 * time.Minute)
 		s.bowl("W 4")
 		s.polls(4)
-		want(t, s.keys(EventWicket, EventFour), "w:1:1-baseline", "b:1012")
+		want(t, s.keys(EventWicket, EventFour), "w:1:1-baseline", "4:1:103:1")
 	})
 	t.Run("fours and sixes do not alert by default", func(t *testing.T) {
 		s := newScript(t, 20)
 		s.innings(teamA)
 		s.play("4 6 4 6")
-		want(t, s.keys(EventFour, EventSix), "b:1003", "b:1006", "b:1009", "b:1012")
+		want(t, s.keys(EventFour, EventSix), "4:1:101:1", "6:1:101:1", "4:1:101:2", "6:1:101:2")
 	})
 	t.Run("hourly limit", func(t *testing.T) {
 		s := newScript(t, 20)

@@ -85,7 +85,7 @@ func afterSix(in *Input) {
 	d.Bowler = &cricket.Bowler{Name: "Plunkett", Overs: "7.1", Runs: 34, Wickets: 2}
 	d.Partnership = &cricket.Stand{Runs: 16, Balls: 20}
 	in.Events = slices.DeleteFunc(in.Events, func(e cricket.Event) bool { return e.Type == cricket.EventInningsEnd })
-	d.KeyEvent = &cricket.KeyEvent{Key: "b:1", Type: "six", Text: "SIX! Neesham · NZ 142/3 (33.1)", At: d.UpdatedAt}
+	d.KeyEvent = &cricket.KeyEvent{Key: "6:1:1:1", Type: "six", Text: "SIX! Neesham · NZ 142/3 (33.1)", At: d.UpdatedAt}
 }
 
 func ended(in *Input) {
