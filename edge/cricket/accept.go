@@ -117,6 +117,44 @@ func (s *Snapshot) steady(before []PreviousScore) *Snapshot {
 	return &fixed
 }
 
+// timed dates score lines whose stamp could not be read by the answer; steady keeps the date of a line that has not changed.
+func (s *Snapshot) timed() *Snapshot {
+	if !slices.ContainsFunc(s.Innings, func(in Innings) bool { return in.UpdatedAt.IsZero() }) {
+		return s
+	}
+	dated := *s
+	dated.Innings = slices.Clone(s.Innings)
+	for i := range dated.Innings {
+		if in := &dated.Innings[i]; in.UpdatedAt.IsZero() {
+			in.UpdatedAt = s.ReadAt.Add(s.Skew)
+		}
+	}
+	return &dated
+}
+
+// ballsTimed dates balls whose stamp could not be read, by the score line and the number of balls since.
+func (s *Snapshot) ballsTimed() *Snapshot {
+	if !slices.ContainsFunc(s.Balls, func(b Ball) bool { return b.UpdatedAt.IsZero() }) {
+		return s
+	}
+	dated := *s
+	dated.Balls = slices.Clone(s.Balls)
+	for i := range dated.Balls {
+		b := &dated.Balls[i]
+		if in := s.innings(b.Innings); b.UpdatedAt.IsZero() && in != nil {
+			last := len(s.Balls) - len(s.ballsAfter(b.Innings)) - 1
+			b.UpdatedAt, b.Untimed = in.UpdatedAt.Add(-time.Duration(last-i)*perBall), true
+		}
+	}
+	return &dated
+}
+
+// ballsAfter returns the balls of later innings.
+func (s *Snapshot) ballsAfter(innings int) []Ball {
+	from, _ := slices.BinarySearchFunc(s.Balls, innings+1, func(b Ball, n int) int { return b.Innings - n })
+	return s.Balls[from:]
+}
+
 // behind reports whether a score went down.
 func (st *State) behind(s *Snapshot) bool {
 	for _, p := range st.PreviousScore {

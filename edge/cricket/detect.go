@@ -15,6 +15,7 @@ type Candidate struct {
 	Mark    string    // the data it was found in; a change restarts the hold
 	Subject string    // who it is about (the batter out, the winner): with another subject the same key is another fact; "?" matches any
 	Quiet   bool      // never alerts, whatever is switched on
+	Untimed bool      // SeenAt is an estimate, which makes nothing old news
 	Was     string    // its key in earlier versions, if that held the feed's id of a ball
 }
 

@@ -138,8 +138,8 @@ func entry[T any](m map[int64]*T, id int64) *T {
 func (t *tally) candidate(b *Ball, kind EventType, key, text string) Candidate {
 	return Candidate{
 		Event:  Event{Key: key, Type: kind, Text: text, Innings: t.in.No, Over: b.Label, BallID: b.ID},
-		SeenAt: b.UpdatedAt,
-		Mark:   b.Outcome + "/" + strconv.Itoa(b.Total()) + "/" + strconv.FormatInt(b.OutID, 10),
+		SeenAt: b.UpdatedAt, Untimed: b.Untimed,
+		Mark: b.Outcome + "/" + strconv.Itoa(b.Total()) + "/" + strconv.FormatInt(b.OutID, 10),
 	}
 }
 

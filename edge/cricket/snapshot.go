@@ -155,6 +155,7 @@ type Ball struct {
 	CatchID    int64 // catcher or stumper
 	RunOutID   int64
 	UpdatedAt  time.Time
+	Untimed    bool `json:"-"` // UpdatedAt is an estimate: the feed's time could not be read
 }
 
 // Total returns the runs that the ball adds to the team's score.

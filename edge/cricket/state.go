@@ -32,7 +32,8 @@ type State struct {
 	LastAlert       string           `dynamodbav:"lastAlert,omitempty"`  // key of the latest event with an alert
 	FinishedAt      time.Time        `dynamodbav:"finishedAt,omitempty"` // when the result was confirmed
 	Result          string           `dynamodbav:"result,omitempty"`
-	Inconsistent    int              `dynamodbav:"torn,omitempty"` // consecutive snapshots whose score and balls disagree
+	Stale           int              `dynamodbav:"stale,omitempty"` // alerts dropped as old news since the last one, at most maxStale
+	Inconsistent    int              `dynamodbav:"torn,omitempty"`  // consecutive snapshots whose score and balls disagree
 	Memory          Memory           `dynamodbav:"memory"`
 	Seen            SeenKeys         `dynamodbav:"emitted,omitempty"`   // keys of recorded events
 	Announced       Announced        `dynamodbav:"told,omitempty"`      // what was recorded and must stay true

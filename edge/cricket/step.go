@@ -60,7 +60,7 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 		return Outcome{State: next, Kept: true}
 	}
 	next.Stamp = s.stamp() // the feed's own, before steady changes it
-	s = s.steady(prev.PreviousScore)
+	s = s.timed().steady(prev.PreviousScore).ballsTimed()
 	shown := next.settleStatus(s)
 	known := prev.Seen.unpack()
 	d := detect(&prev, s, known)
@@ -133,6 +133,7 @@ func (st *State) judge(
 	}
 	sure, held := r.confirm(prev.Pending, append(fresh, against...))
 	events, later := r.decide(sure)
+	st.countStale(events)
 	st.Pending = append(held, later...)
 	for i := range events {
 		known.add(events[i].Key)
@@ -142,6 +143,22 @@ func (st *State) judge(
 		st.Seen = known.pack()
 	}
 	return Outcome{Events: events, Cleared: cleared, Revised: append(moved, revised...)}
+}
+
+// maxStale bounds the count of alerts that were old news.
+const maxStale = 99
+
+// countStale counts the alerts dropped as old news since the last alert of play: if there are several and nothing else, the feed's
+// times are late, and phones hear nothing of the match.
+func (st *State) countStale(events []Event) {
+	for i := range events {
+		switch e := &events[i]; {
+		case e.Alert && e.Type != EventCorrection:
+			st.Stale = 0
+		case e.Dropped == StaleRule && !e.Alert:
+			st.Stale = min(st.Stale+1, maxStale)
+		}
+	}
 }
 
 // round is the work on one snapshot.
@@ -275,7 +292,7 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 		return "baseline"
 	case phase == PhaseAbandoned && suspended(c.Type):
 		return "abandoned"
-	case c.BallID != 0 && r.age(c, p) > staleAfter, s.overtaken(c.Key):
+	case c.BallID != 0 && !c.Untimed && r.age(c, p) > staleAfter, s.overtaken(c.Key):
 		return StaleRule
 	case p.Burst && s.olderOvers(c):
 		return "burst"

@@ -1,6 +1,7 @@
 package cricket
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -126,6 +127,50 @@ func TestAlertRules(t *testing.T) {
 		s.now = s.now.Add(2 * time.Minute)
 		s.polls(4)
 		want(t, s.keys(EventWicket), "w:1:1-stale")
+	})
+	t.Run("balls whose time cannot be read", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1")
+		for _, mark := range []string{".", "W", "1", "."} {
+			s.ball(mark)
+			for i := range s.snap.Balls {
+				s.snap.Balls[i].UpdatedAt = time.Time{}
+			}
+			s.snap.Innings[0].UpdatedAt = time.Time{}
+			s.polls(16)
+		}
+		want(t, s.keys(EventWicket), "w:1:1!")
+		if k := s.poll().Display.KeyEvent; k == nil || k.Type != "wicket" {
+			t.Errorf("the banner is %+v", k)
+		}
+		first, second := s.poll().Display, s.poll().Display
+		if first.UpdatedAt = second.UpdatedAt; !reflect.DeepEqual(first, second) {
+			t.Errorf("the display changes while nothing happens: %+v, %+v", first, second)
+		}
+		s.now = s.now.Add(100 * time.Second) // the node heard of this ball late
+		s.ball("W")
+		s.snap.Balls[len(s.snap.Balls)-1].UpdatedAt, s.snap.Innings[0].UpdatedAt = time.Time{}, time.Time{}
+		s.polls(8)
+		want(t, s.keys(EventWicket), "w:1:1!", "w:1:2!")
+	})
+	t.Run("times that are always late", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1")
+		for n := range 4 {
+			s.ball("W")
+			s.snap.Balls[len(s.snap.Balls)-1].UpdatedAt = s.now.Add(-2 * time.Minute)
+			s.polls(8)
+			if s.state.Stale < n+1 {
+				t.Errorf("after %d stale alerts the state counts %d", n+1, s.state.Stale)
+			}
+		}
+		s.ball("W")
+		s.polls(8)
+		if s.state.Stale != 0 {
+			t.Errorf("after an alert the state counts %d", s.state.Stale)
+		}
 	})
 	t.Run("a feed catching up", func(t *testing.T) {
 		s := newScript(t, 20)

@@ -15,6 +15,7 @@ import (
 const (
 	tickLate    = 5 * time.Minute  // a live match is polled at least every minute, even in a break
 	ownerLate   = 75 * time.Second // for another node's match: its row is touched at least every minute, and takes a moment to arrive
+	manyStale   = 3                // alerts in a row that were old news
 	budgetTight = 0.9              // of the usable calls in an hour
 )
 
@@ -132,6 +133,10 @@ func (p *problems) match(m *matchState, pushes bool) {
 		p.Add("%s is live and has not been read for %d minutes.", name, int(late/time.Minute))
 	case late >= ownerLate && m.Lease == nil && m.Owner != "":
 		p.Add("%s is live and node %s, which reads it, has been silent for %d seconds: has it stopped?", name, m.Owner, int(late/time.Second))
+	}
+	if w := m.Watched; w != nil && w.Stale >= manyStale {
+		p.Add("All alerts of %s are stale: the last %d were older than 90 seconds when the feed showed them, so phones were not told. "+
+			"Are the feed's times late, or this node's clock fast?", name, w.Stale)
 	}
 	active, pending := m.Sessions[string(phone.SessionActive)], m.Sessions[string(phone.SessionPending)]
 	if pushes && pending > 0 && m.Phase != string(cricket.PhaseStumps) {

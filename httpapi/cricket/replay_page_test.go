@@ -162,6 +162,9 @@ func TestOperatorProblems(t *testing.T) {
 		"its matches are read by fixtures/{id}, next at 12:00:05": func(h *shown) {
 			h.Matches[0].Watched = &poll.Held{Listed: true, From: "fixtures/{id}", Next: at.Add(5 * time.Second), StandIn: true}
 		},
+		"All alerts of A v B are stale: the last 4 were older than 90 seconds": func(h *shown) {
+			h.Matches[0].Watched = &poll.Held{Listed: true, Stale: 4}
+		},
 		"90 of 100 streams are open": func(h *shown) { h.streams.Open = 90 },
 	} {
 		h := well()

@@ -25,6 +25,7 @@ func (d *decoder) ball(w *wireBall) cricket.Ball {
 		RunOutID:  int64(w.RunOutID),
 		UpdatedAt: w.UpdatedAt.Time,
 	}
+	d.odd.instant(w.UpdatedAt)
 	score := w.Score.value
 	if !w.Score.is {
 		if score = d.scores.find(int64(w.ScoreID)); score.ID == 0 && w.ScoreID != 0 {

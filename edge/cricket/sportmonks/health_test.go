@@ -89,7 +89,7 @@ func TestOddities(t *testing.T) {
 	var logged bytes.Buffer
 	f := newFeed(t,
 		answer(200, `{"data":[{"id":5,"status":"Rain Delay","type":"Blitz","vibe":1,"runs":[{"inning":1,"mood":2}],
-			"balls":[{"id":1,"score_id":4711,"spin":{"rpm":[1]}},{"id":2,"score_id":4711}]},{"id":"x"}]}`),
+			"balls":[{"id":1,"score_id":4711,"spin":{"rpm":[1]},"updated_at":"09/10/2026 13:06"},{"id":2,"score_id":4711,"updated_at":"09/10/2026 13:07"}]},{"id":"x"}]}`),
 		answer(200, `{"data":[{"id":5,"status":"rain delay 2","type":"Woman T20I","vibe":2},{"id":6,"status":"Rain Delay"}]}`),
 		answer(200, `{"data":[{"id":5`), answer(503, ""), answer(200, " <html>"))
 	c := newClient(t, sportmonks.Config{BaseURL: f.URL, Clock: f.clock, Logger: slog.New(slog.NewTextHandler(&logged, nil))})
@@ -100,12 +100,12 @@ func TestOddities(t *testing.T) {
 	want := map[string]int64{
 		sportmonks.OddUnknownStatus: 2, sportmonks.OddUnknownType: 1, sportmonks.OddUnknownField: 3,
 		sportmonks.OddUnknownScore: 1, sportmonks.OddSkippedMatch: 1, sportmonks.OddTruncated: 1,
-		sportmonks.OddServerError: 1, sportmonks.OddHTML: 1,
+		sportmonks.OddServerError: 1, sportmonks.OddHTML: 1, sportmonks.OddUnknownTime: 1,
 	}
 	if got := c.Oddities(); !maps.Equal(got, want) {
 		t.Errorf("oddities %v, want %v", got, want)
 	}
-	for _, value := range []string{"Rain Delay", "Blitz", "fixture.vibe", "runs.mood", "balls.spin", "4711"} {
+	for _, value := range []string{"Rain Delay", "Blitz", "fixture.vibe", "runs.mood", "balls.spin", "4711", "00/00/0000 00:00"} {
 		if n := strings.Count(logged.String(), "value=\""+value+"\"") + strings.Count(logged.String(), "value="+value+"\n"); n != 1 {
 			t.Errorf("%s was logged %d times\n%s", value, n, logged.String())
 		}

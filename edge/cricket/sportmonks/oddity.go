@@ -29,6 +29,7 @@ const (
 	OddUnknownType   = "unknown_type"   // of a match; each text counts once
 	OddUnknownField  = "unknown_field"  // of a match, row or ball; each name counts once
 	OddUnknownScore  = "unknown_score"  // a ball's score_id without object or catalogue entry; each counts once
+	OddUnknownTime   = "unknown_time"   // a time in another format; each format counts once
 	OddUnknownMore   = "unknown_more"   // values beyond the limit for distinct ones
 )
 
@@ -131,6 +132,19 @@ func (o *oddities) match(s *cricket.Snapshot) {
 	if s.Type != "" && !knownType(s.Type) {
 		o.unknown(OddUnknownType, s.Type)
 	}
+}
+
+// instant counts a time that cannot be read, by its format: digits are all the same.
+func (o *oddities) instant(t instant) {
+	if t.unread == "" {
+		return
+	}
+	o.unknown(OddUnknownTime, strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return '0'
+		}
+		return r
+	}, t.unread))
 }
 
 // knownType reports whether a type of match is known, with or without "Women's" in front.

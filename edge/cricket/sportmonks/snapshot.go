@@ -15,6 +15,10 @@ const notOut = 84
 // snapshot normalises a fixture: rows sorted and without duplicates, missing includes left empty. Balls stay as in the reply,
 // with which the next one is compared; the rules sort them.
 func (d *decoder) snapshot(w *wireFixture, balls *knownBalls) cricket.Snapshot {
+	d.odd.instant(w.StartingAt)
+	for i := range w.Runs {
+		d.odd.instant(w.Runs[i].UpdatedAt)
+	}
 	s := cricket.Snapshot{
 		MatchID:   idText(w.ID),
 		Status:    cricket.Status(w.Status),

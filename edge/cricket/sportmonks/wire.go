@@ -106,13 +106,19 @@ func (f *yes) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// instant is an RFC 3339 time; any other text is the zero time, because no decision depends on it alone.
-type instant struct{ time.Time }
+// instant is an RFC 3339 time; any other text is the zero time, and kept to be reported.
+type instant struct {
+	time.Time
+	unread string // a text that is not such a time
+}
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (t *instant) UnmarshalJSON(b []byte) error {
-	if at, err := time.Parse(time.RFC3339, string(bytes.Trim(b, `"`))); err == nil {
+	text := string(bytes.Trim(b, `"`))
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		t.Time = at.UTC()
+	} else if text != "" && text != "null" {
+		t.unread = text
 	}
 	return nil
 }
