@@ -199,8 +199,21 @@ func (r *round) merge(events []Event, best int, wanted map[string]bool) {
 		if speaksForWickets(e.Type) && (other.Type == EventWicket || other.Type == EventFiveFor || other.Type == EventTenFor) {
 			r.told[other.Key] = true
 		}
+		if other.Type == EventTargetRevised && saysTarget(e, other) {
+			r.told[other.Key] = true
+		}
 	}
 	e.Text = inWordsOf(e, wickets, hauls) + strings.Join(corrections, "")
+}
+
+// saysTarget reports whether the text of an innings end has the target of a revision: "ALP 77/4 (10). BET need 88 off 10".
+func saysTarget(e, revision *Event) bool {
+	target, overs, _ := strings.Cut(strings.TrimPrefix(revision.Key, revisedPrefix), ":")
+	need := " need " + target
+	if overs != "" {
+		need += " off " + overs
+	}
+	return e.Type == EventInningsEnd && target != "0" && strings.HasSuffix(e.Text, need)
 }
 
 // Alerts per match in a running hour. A phone has a budget of its own, and would drop the wrong ones.

@@ -274,3 +274,38 @@ func TestReplacedTargetStays(t *testing.T) {
 		}
 	}
 }
+
+// Rain shortens a match twice: the first innings ends with the second reduction, and its alert says the target. Nothing was wrong, so
+// nothing is corrected.
+func TestTwoReductions(t *testing.T) {
+	for name, apart := range map[string]int{"at once": 0, "the target first": 4, "the target later": -4} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.innings(teamA)
+			s.play("1 1 1 1 1 1")
+			s.snap.RevOvers = "15.0"
+			s.polls(4)
+			s.play("1 1 1 1 1 1")
+			if apart >= 0 {
+				s.snap.RevOvers, s.snap.RevTarget = "2.0", 18
+				s.polls(apart)
+			}
+			s.snap.Status = "Innings Break"
+			s.polls(-min(apart, 0))
+			s.snap.RevOvers, s.snap.RevTarget = "2.0", 18
+			s.polls(8)
+			s.snap.RevOvers, s.snap.RevTarget = "1.4", 16 // it rains on
+			s.polls(8)
+			s.innings(teamB)
+			s.play("1 1 1")
+			want(t, s.texts(EventCorrection))
+			told := s.texts(EventInningsEnd, EventTargetRevised)
+			if last := told[len(told)-1]; last != "Revised target: 16 off 1.4 (DLS)" {
+				t.Errorf("told %q", told)
+			}
+			if end := s.rows["inn:1"]; end.Detail != string(CauseOvers) && end.Detail != string(CauseClosed) {
+				t.Errorf("the innings ended by %q", end.Detail)
+			}
+		})
+	}
+}

@@ -85,6 +85,9 @@ func (f *fact) agreement(c *Candidate) agreement {
 	who, how, _ := strings.Cut(told, "+")
 	is, way, _ := strings.Cut(now, "+")
 	family, _ := splitKey(f.key)
+	if family == familyInningsEnd && who != is && sameCause(who) == sameCause(is) {
+		return fuller // phones do not see whether the overs were up
+	}
 	switch {
 	case family == familyWicket && told == unknownSubject:
 		return differs
@@ -106,6 +109,15 @@ func (f *fact) agreement(c *Candidate) agreement {
 		return differs
 	}
 	return agrees
+}
+
+// sameCause returns the subject of an innings with the causes that its text does not tell apart as one: revised overs turn an
+// innings that rain closed into one that had all its overs.
+func sameCause(innings string) string {
+	if score, found := strings.CutSuffix(innings, "/"+string(CauseClosed)); found {
+		return score + "/" + string(CauseOvers)
+	}
+	return innings
 }
 
 // sameHero reports whether a fact and a candidate are about the same player or team, whatever else they state.

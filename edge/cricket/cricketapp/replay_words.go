@@ -108,6 +108,10 @@ func spokenFor(e, alert *cricket.Event) bool {
 	switch e.Type {
 	case cricket.EventCorrection:
 		return strings.Contains(alert.Text, strings.TrimPrefix(e.Text, "Correction: "))
+	case cricket.EventTargetRevised: // "IND 77/4 (10). PAK need 88 off 10"
+		_, is, _ := strings.Cut(e.Text, ": ")
+		is, _, _ = strings.Cut(is, " (")
+		return alert.Type == cricket.EventInningsEnd && strings.HasSuffix(alert.Text, " need "+is)
 	case cricket.EventWicket, cricket.EventFiveFor, cricket.EventTenFor:
 		return alert.Type == cricket.EventWicket || alert.Type == cricket.EventHatTrick || alert.Type == cricket.EventInningsEnd
 	default:
