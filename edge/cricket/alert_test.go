@@ -55,7 +55,7 @@ func TestMerges(t *testing.T) {
 		s.undo()
 		s.polls(6)
 		want(t, s.keys(EventCorrection), "corr:ht:1:211:3!", "corr:w:1:3-merged")
-		want(t, s.texts(EventCorrection), "Correction: no hat-trick for P211; P104 not out (review)", "Correction: P104 not out (review)")
+		want(t, s.texts(EventCorrection), "Correction: no hat-trick for P211; P104 not out · ALP 1/2 (0.5)", "Correction: P104 not out · ALP 1/2 (0.5)")
 	})
 	t.Run("boundary that wins", func(t *testing.T) {
 		s := newScript(t, 1)

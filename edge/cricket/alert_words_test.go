@@ -51,7 +51,7 @@ func TestWordsOfWickets(t *testing.T) {
 		},
 		"five for": {20, "W . W . W . . . . . . . W .", "W", "WICKET! P106 b P211 0 (2), five for P211 5-0 · ALP 0/5 (2.3)"},
 		"five for with a hat-trick": {
-			20, "W . W . . . . . . . . . W W", "W", "HAT-TRICK! P211, five for P211 5-0 · ALP 0/5 (2.3)",
+			20, "W . W . . . . . . . . . W W", "W", "HAT-TRICK! P211: P104, P105, P106, five for P211 5-0 · ALP 0/5 (2.3)",
 		},
 		"five for that ends the innings": {
 			3, "W . W . W . . . . . . . W . . . .", "W", "WICKET! P106 b P211 0 (5), five for P211 5-0. ALP 0/5 (3). BET need 1",

@@ -180,7 +180,7 @@ func (s *Snapshot) judges(f *fact) bool {
 		return len(s.Balls) == 0 // with balls the same sixes have another key
 	case familyHatTrick, familySixes, oldHatTrick, oldSixes:
 		return len(s.Balls) > 0 && s.Balls[0].place() <= f.place()
-	case closeKey:
+	case closeKey, closeLastKey:
 		return f.subject == s.closeSubject()
 	case tossKey:
 		return s.Toss.TeamID != 0
@@ -228,11 +228,15 @@ func (s *Snapshot) boundaryText(ch challenge, all []Candidate) string {
 		}
 	}
 	_, numbers := splitKey(ch.fact.key)
-	text := fmt.Sprintf(correctionWord+"no %s for %s", word, s.lastName(numbers[2]))
+	return fmt.Sprintf(correctionWord+"no %s for %s", word, s.lastName(numbers[2])) + s.andScore()
+}
+
+// andScore returns the score for the end of a correction, " · IND 96/1 (10.2)".
+func (s *Snapshot) andScore() string {
 	if in := s.current(); in != nil {
-		text += " · " + s.scoreNow(in)
+		return " · " + s.scoreNow(in)
 	}
-	return text
+	return ""
 }
 
 // correctionText states the corrected fact as a scorer would.
@@ -253,18 +257,22 @@ func (s *Snapshot) correctionText(ch challenge) string {
 		case ch.now == nil && ch.elsewhere > 0:
 			return fmt.Sprintf("Correction: %s was the %s wicket, not the %s", who, ordinal(ch.elsewhere), ordinal(int(numbers[1])))
 		case ch.now == nil:
-			return fmt.Sprintf("Correction: %s not out (review)", who)
+			text := "Correction: " + who + " not out"
+			if s.noteHas("review", "drs", "overturn") {
+				text += " (review)"
+			}
+			return text + s.andScore()
 		case who == s.called(ch.now.Subject), ch.fact.subject == unknownSubject:
 			return correctionWord + strings.TrimPrefix(ch.now.Text, wicketCry)
 		default:
-			return fmt.Sprintf("Correction: it was %s, not %s", s.called(ch.now.Subject), who)
+			return fmt.Sprintf("Correction: not %s but %s", who, strings.TrimPrefix(ch.now.Text, wicketCry))
 		}
 	case familyMilestone:
 		if ch.now != nil {
 			return "Correction: " + ch.now.Text
 		}
 		if row := s.battingRow(int(numbers[1]), numbers[2]); row != nil {
-			return fmt.Sprintf("Correction: %s on %d, not %d", s.lastName(row.PlayerID), row.Runs, numbers[0])
+			return fmt.Sprintf("Correction: %s on %d, not %d", s.lastName(row.PlayerID), row.Runs, numbers[0]) + s.andScore()
 		}
 		return fmt.Sprintf("Correction: no %d for %s", numbers[0], s.lastName(numbers[2]))
 	default:
@@ -292,7 +300,7 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 		return "no super over"
 	case followOnKey:
 		return "no follow-on"
-	case closeKey:
+	case closeKey, closeLastKey:
 		return "the chase is not that close"
 	case targetFact:
 		return "the target stands"

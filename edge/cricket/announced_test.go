@@ -47,11 +47,12 @@ func TestCorrections(t *testing.T) {
 	t.Run("not out after a review", func(t *testing.T) {
 		s := announcedWicket(t)
 		s.undo()
+		s.snap.Note = "Decision overturned on review"
 		s.polls(2)
 		want(t, s.keys(EventCorrection)) // the review may be reviewed: a correction is held as an event is
 		s.polls(2)
 		want(t, s.keys(EventCorrection), "corr:w:1:1!")
-		want(t, s.texts(EventCorrection), "Correction: P101 not out (review)")
+		want(t, s.texts(EventCorrection), "Correction: P101 not out (review) · ALP 2/0 (0.3)")
 		s.polls(40)
 		want(t, s.keys(EventCorrection), "corr:w:1:1!")
 	})
@@ -77,7 +78,7 @@ func TestCorrections(t *testing.T) {
 		b.OutID, b.Outcome = s.pair[1], "Run Out"
 		s.polls(4)
 		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!")
-		want(t, s.texts(EventCorrection), "Correction: it was P102, not P101")
+		want(t, s.texts(EventCorrection), "Correction: not P101 but P102 run out 1 (1) · ALP 2/1 (0.3)")
 	})
 	t.Run("a wicket falls later under the used key", func(t *testing.T) {
 		s := announcedWicket(t)
@@ -102,7 +103,7 @@ func TestCorrections(t *testing.T) {
 		s.undo()
 		s.polls(4)
 		want(t, s.keys(EventCorrection), "corr:inn:1!", "corr:w:1:1-merged")
-		want(t, s.texts(EventCorrection)[:1], "Correction: ALP 1/0 (1). BET need 2; P102 not out (review)")
+		want(t, s.texts(EventCorrection)[:1], "Correction: ALP 1/0 (1). BET need 2; P102 not out · ALP 1/0 (1)")
 	})
 	t.Run("two wickets, one of them taken back", func(t *testing.T) {
 		s := newScript(t, 20)
@@ -144,7 +145,7 @@ func TestCorrections(t *testing.T) {
 		s.snap.Innings[0].UpdatedAt = s.now
 		s.row(1, 101).Runs--
 		s.polls(4)
-		want(t, s.texts(EventCorrection), "Correction: P101 on 99, not 100")
+		want(t, s.texts(EventCorrection), "Correction: P101 on 99, not 100 · ALP 99/0 (3)")
 		s.pair = [2]int64{101, 102}
 		s.play("1")
 		want(t, s.keys(EventHundred, EventCorrection), "m100:1:101!", "corr:m100:1:101!", "m100:1:101!")
@@ -469,7 +470,7 @@ func TestFactsAreCorrected(t *testing.T) {
 		s.snap.Innings[0].Wickets--
 		s.snap.Innings[0].UpdatedAt = s.now
 		s.polls(4)
-		want(t, s.texts(EventCorrection)[:1], "Correction: it was P103, not P101; P103 was the 1st wicket, not the 2nd")
+		want(t, s.texts(EventCorrection)[:1], "Correction: not P101 but P103 b P211 0 (1) · ALP 0/1 (0.2); P103 was the 1st wicket, not the 2nd")
 	})
 }
 

@@ -11,6 +11,7 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 	d := Display{
 		MatchID:   s.MatchID,
 		League:    s.League.Name,
+		Home:      s.Teams[0].ID,
 		Phase:     st.MatchPhase,
 		Status:    string(s.Status),
 		Batters:   []Batter{},
@@ -283,7 +284,7 @@ func (s *Snapshot) banner(all []Candidate, now time.Time) *KeyEvent {
 	if best == nil {
 		return nil
 	}
-	return &KeyEvent{Key: best.Key, Type: wireType(best.Type), Text: best.Text, At: best.SeenAt}
+	return &KeyEvent{Key: best.Key, Type: WireType(best.Type), Text: best.Text, At: best.SeenAt}
 }
 
 // bannerRank orders events in the banner, 1 first; 0 keeps one out. An older wicket comes before what happens

@@ -99,8 +99,8 @@ func ruleOfPlay(t EventType) (rule, bool) {
 	}
 }
 
-// wireType returns an event's name in keyEvent.type: Sightscreen's older name if it has one.
-func wireType(t EventType) string {
+// WireType returns an event's name in keyEvent.type: Sightscreen's older name if it has one.
+func WireType(t EventType) string {
 	switch t {
 	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned:
 		return "match_end"

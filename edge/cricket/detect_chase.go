@@ -2,14 +2,30 @@ package cricket
 
 import "fmt"
 
-// A chase is close when no more than closeBalls are left and no more than closeRate runs a ball are needed.
+// A chase may be close in its last closeBalls balls, if it can still be won and lost: at most closeRate runs a ball are needed with
+// closeWickets wickets in hand, fewer without them, and lastRate in the last over; and it is no walk, a run off every twelfth ball
+// for each wicket in hand. docs/live-activities.md has twelve cases.
 const (
-	closeBalls = 30
-	closeRate  = 2
+	closeBalls   = 30
+	closeRate    = 2
+	closeWickets = 3
+	lastRate     = 3
+	walkBalls    = 12
 )
 
-func isClose(need, left int) bool {
-	return left > 0 && left <= closeBalls && need > 0 && need <= closeRate*left
+// isClose decides by runs, balls and wickets in hand together.
+func isClose(need, left, wickets, perOver int) bool {
+	if left <= 0 || left > closeBalls || need <= 0 || wickets <= 0 || walkBalls*need <= left*wickets {
+		return false
+	}
+	switch {
+	case left <= perOver:
+		return need <= lastRate*left
+	case wickets < closeWickets:
+		return closeWickets*need <= (wickets+closeWickets)*left
+	default:
+		return need <= closeRate*left
+	}
 }
 
 // chases reports whether an innings is a limited-overs chase. Super overs do not count: their chases are always close.
@@ -18,16 +34,25 @@ func (s *Snapshot) chases(in *Innings) bool {
 }
 
 func (s *Snapshot) closeNow(in *Innings) bool {
-	return s.chases(in) && in.Wickets < s.maxWickets(in) && isClose(s.Target(in)-in.Runs, s.quota(in)-s.legal(in))
+	return s.chases(in) && isClose(s.Target(in)-in.Runs, s.quota(in)-s.legal(in), s.maxWickets(in)-in.Wickets, s.BallsPerOver())
 }
 
-// chase reports the ball after which the chase is close.
+// closeKeyAt returns the key of a close chase: it is told once, and once more in the last over.
+func (s *Snapshot) closeKeyAt(left int) string {
+	if left <= s.BallsPerOver() {
+		return closeLastKey
+	}
+	return closeKey
+}
+
+// chase reports the ball after which the chase is close, and the first ball after which it is in the last over.
 func (t *tally) chase(b *Ball) {
 	need, left := t.target-t.runs, t.quota-t.legal
-	if _, told := t.told[closeKey]; told || !isClose(need, left) || !t.s.chases(t.in) || t.wickets >= t.s.maxWickets(t.in) {
+	key := t.s.closeKeyAt(left)
+	if _, told := t.told[key]; told || !t.s.chases(t.in) || !isClose(need, left, t.s.maxWickets(t.in)-t.wickets, t.s.BallsPerOver()) {
 		return
 	}
-	c := t.candidate(b, EventChaseClose, closeKey, closeText(t.code, need, left))
+	c := t.candidate(b, EventChaseClose, key, closeText(t.code, need, left))
 	c.Subject = t.s.closeSubject()
 	t.addOnce(c)
 }
@@ -47,13 +72,19 @@ func closeText(code string, need, left int) string {
 
 // chaseNow reports a chase that is close by the score, or was while only the score was known.
 func (t *tally) chaseNow() {
-	if !t.s.closeNow(t.in) && (len(t.balls) > 0 || !t.m.Close || !t.s.chases(t.in)) {
-		return
+	now, left := t.s.closeNow(t.in), max(0, t.quota-t.s.legal(t.in))
+	seen := len(t.balls) == 0 && t.s.chases(t.in)
+	for _, told := range [...]struct {
+		key string
+		was bool
+	}{{closeKey, t.m.Close}, {closeLastKey, t.m.CloseLast}} {
+		if !(now && told.key == t.s.closeKeyAt(left)) && !(seen && told.was) {
+			continue
+		}
+		c := t.rowEvent(EventChaseClose, told.key, closeText(t.code, max(0, t.target-t.in.Runs), left), 0, 0)
+		c.Subject = t.s.closeSubject()
+		t.addOnce(c)
 	}
-	text := closeText(t.code, max(0, t.target-t.in.Runs), max(0, t.quota-t.s.legal(t.in)))
-	c := t.rowEvent(EventChaseClose, closeKey, text, 0, 0)
-	c.Subject = t.s.closeSubject()
-	t.addOnce(c)
 }
 
 // targetReached reports a chase won on the score before the feed says so. It is the result, under the result's

@@ -25,8 +25,10 @@ func (t *tally) hatTrick(b *Ball, streak *Streak, n int) {
 		c.Was = keyOf(oldOnHatTrick, b.BowlerID, b.ID)
 		t.add(c)
 	case 3:
-		c := t.candidate(b, EventHatTrick, hatTrickKey(t.in.No, b.BowlerID, n), "HAT-TRICK! "+name+" · "+t.score())
-		c.Subject, c.Was = subject(b.BowlerID), keyOf(oldHatTrick, b.BowlerID, b.ID)
+		c := t.candidate(b, EventHatTrick, hatTrickKey(t.in.No, b.BowlerID, n), "")
+		c.Text, c.Subject = t.s.hatTrick(streak)
+		c.Text = "HAT-TRICK! " + c.Text + " · " + t.score()
+		c.Was = keyOf(oldHatTrick, b.BowlerID, b.ID)
 		t.add(c)
 		t.m.numberHatTrick(streak, n)
 	}
@@ -39,12 +41,13 @@ func (d *detection) rememberedHatTricks() {
 			continue // found in the balls
 		}
 		key := hatTrickKey(k.Innings, k.Bowler, k.Nth)
+		words, about := d.s.hatTrick(&k)
 		d.add(Candidate{
 			Event: Event{
 				Key: key, Type: EventHatTrick, Innings: k.Innings, Over: k.Over, BallID: k.Last,
-				Text: "HAT-TRICK! " + d.s.who(k.Bowler, bowlerWord),
+				Text: "HAT-TRICK! " + words,
 			},
-			Mark: key, Subject: subject(k.Bowler),
+			Mark: key, Subject: about,
 		})
 	}
 }

@@ -30,6 +30,7 @@ func newSpells(s *Snapshot, m *Memory) *spells {
 	first := s.Balls[0].place()
 	for _, k := range m.Streaks {
 		k.Places = slices.DeleteFunc(slices.Clone(k.Places), func(at int64) bool { return at >= first })
+		k.Outs = slices.Clone(k.Outs[:min(len(k.Outs), len(k.Places))])
 		if len(k.Places) > 0 {
 			sp.open[k.Bowler] = &k
 		}
@@ -57,6 +58,7 @@ func (sp *spells) ball(b *Ball) *Streak {
 		k = &Streak{Bowler: b.BowlerID}
 		sp.open[b.BowlerID] = k
 	}
+	k.Outs = append(k.Outs, b.out())
 	k.Places, k.Last, k.Innings, k.Over = append(k.Places, b.place()), b.ID, b.Innings, b.Label
 	return k
 }
@@ -64,7 +66,7 @@ func (sp *spells) ball(b *Ball) *Streak {
 // end ends a bowler's streak.
 func (sp *spells) end(bowler int64) {
 	if k := sp.open[bowler]; k != nil {
-		k.Places = k.Places[:0]
+		k.Places, k.Outs = k.Places[:0], k.Outs[:0]
 	}
 }
 
@@ -92,6 +94,21 @@ func ballInOver(label string) int {
 	return i
 }
 
+// hatTrick returns the words for a hat-trick, "Shami: Kohli, Rahul, Pant", and its subject, the bowler and the batters out.
+func (s *Snapshot) hatTrick(k *Streak) (words, about string) {
+	words, about = s.who(k.Bowler, bowlerWord), subject(k.Bowler)
+	var names []string
+	var ids []string
+	for _, id := range k.Outs {
+		names, ids = append(names, s.who(id, batterWord)), append(ids, subject(id))
+	}
+	if len(names) == 3 {
+		words += ": " + strings.Join(names, ", ")
+		about += "+" + strings.Join(ids, "/")
+	}
+	return words, about
+}
+
 // sameAs reports whether two hat-tricks ended with the same ball.
 func (k *Streak) sameAs(x Streak) bool { return k.Bowler == x.Bowler && k.Places[2] == x.Places[2] }
 
@@ -113,7 +130,7 @@ func (m *Memory) noteStreaks(s *Snapshot) {
 			continue
 		}
 		h := *k
-		h.Places = slices.Clone(k.Places)
+		h.Places, h.Outs = slices.Clone(k.Places), slices.Clone(k.Outs)
 		if !slices.ContainsFunc(kept, h.sameAs) {
 			kept = append(kept, h)
 		}

@@ -1,6 +1,8 @@
 package cricket
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -114,7 +116,7 @@ func TestDetectOfPlay(t *testing.T) {
 			[]string{"nb:1:103 P103 comes in · ALP 1/1 (0.2)"}, []string{"nb:1:103 P103 comes in"}},
 		{"hat-trick", 20, func(s *script) { s.innings(teamA); s.bowl("W W W W") },
 			[]EventType{EventOnHatTrick, EventHatTrick},
-			[]string{"oht:1:211:2 P211 on a hat-trick", "ht:1:211:3 HAT-TRICK! P211 · ALP 0/3 (0.3)"}, []string{}},
+			[]string{"oht:1:211:2 P211 on a hat-trick", "ht:1:211:3 HAT-TRICK! P211: P101, P103, P104 · ALP 0/3 (0.3)"}, []string{}},
 		{"a wide breaks it", 20, func(s *script) { s.innings(teamA); s.bowl("W W 1wd W") }, []EventType{EventHatTrick}, []string{}, nil},
 		{"chase", 5, func(s *script) {
 			s.innings(teamA)
@@ -393,7 +395,7 @@ func TestCatalogue(t *testing.T) {
 		EventResult: "match_end", EventAbandoned: "match_end", EventHatTrick: "hattrick",
 		EventOnHatTrick: "on_hattrick", EventNineties: "batsman_on_90s", EventWicket: "wicket", EventTea: "tea",
 	} {
-		if got := wireType(kind); got != want {
+		if got := WireType(kind); got != want {
 			t.Errorf("%s on the wire: %s, want %s", kind, got, want)
 		}
 	}
@@ -419,4 +421,41 @@ func TestSidesKeepTheirNames(t *testing.T) {
 	if got := s.texts(EventWicket); len(got) != 2 || !strings.Contains(got[1], "· NEW 2/2") {
 		t.Errorf("announced without the new name: %q", got)
 	}
+}
+
+// What is close is as the table of twelve cases has it that the app's developers read.
+func TestCloseChases(t *testing.T) {
+	page, err := os.ReadFile("../../docs/live-activities.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "| needed | balls left | wickets in hand | close |\n|---|---|---|---|\n")
+	cases := 0
+	for line := range strings.Lines(table) {
+		var need, left, wickets int
+		var close string
+		if n, _ := fmt.Sscanf(line, "| %d | %d | %d | %s |", &need, &left, &wickets, &close); n < 4 {
+			break
+		}
+		cases++
+		if got := isClose(need, left, wickets, 6); got != (close == "yes") {
+			t.Errorf("%d off %d with %d wickets in hand: close is %t", need, left, wickets, got)
+		}
+	}
+	if cases != 12 {
+		t.Errorf("the page has %d cases", cases)
+	}
+}
+
+// A close chase is told once, and once more in the last over.
+func TestCloseChaseInTheLastOver(t *testing.T) {
+	s := newScript(t, 3)
+	s.innings(teamA)
+	s.play("4 4 4 4 4 4 4 1")
+	s.snap.Status = "Innings Break"
+	s.polls(6)
+	s.innings(teamB)
+	s.play("1 4 1 2 1 2 1 1 1 1 1 1 1 1 1")
+	want(t, s.keys(EventChaseClose), "close!", "close:last!")
+	want(t, s.texts(EventChaseClose), "BET need 29 off 17", "BET need 13 off 6")
 }

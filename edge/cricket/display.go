@@ -9,8 +9,9 @@ type Display struct {
 	League       string        `json:"league"`
 	Phase        Phase         `json:"phase"`
 	Status       string        `json:"status"`
-	Teams        []TeamScore   `json:"teams"`   // batting side first, in the current innings; see For
-	Batters      []Batter      `json:"batters"` // at most two, striker marked
+	Home         int64         `json:"home,omitempty"` // the side named first in the match's name, whichever bats
+	Teams        []TeamScore   `json:"teams"`          // batting side first, in the current innings; see For
+	Batters      []Batter      `json:"batters"`        // at most two, striker marked
 	Bowler       *Bowler       `json:"bowler,omitempty"`
 	Partnership  *Stand        `json:"partnership,omitempty"`
 	Target       int           `json:"target,omitempty"`

@@ -14,6 +14,7 @@ const (
 	lineupKey    = "xi"
 	followOnKey  = "fo"
 	closeKey     = "close"
+	closeLastKey = "close:last" // in the last over
 	bestKey      = "pom"
 	resumedAfter = ":resumed"
 

@@ -18,12 +18,13 @@ type Memory struct {
 	Streaks   []Streak `dynamodbav:"streaks,omitempty"`   // wickets with the bowler's latest balls
 	HatTricks []Streak `dynamodbav:"hatTricks,omitempty"` // three wickets in three balls
 
-	Balled  []int        `dynamodbav:"balled,omitempty"`  // innings whose balls were read
-	Innings int          `dynamodbav:"innings,omitempty"` // the innings of the fields below
-	Batters []BatterSeen `dynamodbav:"batters,omitempty"`
-	Bowlers []BowlerSeen `dynamodbav:"bowlers,omitempty"`
-	Close   bool         `dynamodbav:"close,omitempty"` // the chase was close once
-	Rowed   bool         `dynamodbav:"rowed,omitempty"` // rows may have reported what no ball had shown
+	Balled    []int        `dynamodbav:"balled,omitempty"`  // innings whose balls were read
+	Innings   int          `dynamodbav:"innings,omitempty"` // the innings of the fields below
+	Batters   []BatterSeen `dynamodbav:"batters,omitempty"`
+	Bowlers   []BowlerSeen `dynamodbav:"bowlers,omitempty"`
+	Close     bool         `dynamodbav:"close,omitempty"`     // the chase was close once
+	CloseLast bool         `dynamodbav:"closeLast,omitempty"` // the same in the last over
+	Rowed     bool         `dynamodbav:"rowed,omitempty"`     // rows may have reported what no ball had shown
 }
 
 // Stop is the point at which play was interrupted.
@@ -36,6 +37,7 @@ type Stop struct {
 type Streak struct {
 	Bowler  int64   `dynamodbav:"b"`
 	Places  []int64 `dynamodbav:"p"`           // of the balls
+	Outs    []int64 `dynamodbav:"w,omitempty"` // the batters out
 	Last    int64   `dynamodbav:"l,omitempty"` // id of the last ball
 	Nth     int     `dynamodbav:"n,omitempty"` // of a hat-trick: the number of its last wicket among the bowler's
 	Innings int     `dynamodbav:"i"`           // of the last ball
@@ -73,7 +75,10 @@ func (m Memory) next(prev *State, s *Snapshot, recorded keySet) Memory {
 		m.Innings, m.Batters, m.Bowlers = in.No, nil, nil
 	}
 	m.noteRows(prev, s, in, m.known(recorded))
-	m.Close = m.Close || s.Balls == nil && s.closeNow(in)
+	if s.Balls == nil && s.closeNow(in) {
+		last := s.closeKeyAt(s.quota(in)-s.legal(in)) == closeLastKey
+		m.Close, m.CloseLast = m.Close || !last, m.CloseLast || last
+	}
 	return m
 }
 

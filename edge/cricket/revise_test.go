@@ -138,7 +138,7 @@ func TestRecordIsRevised(t *testing.T) {
 	t.Run("a ball that was gone for a while", func(t *testing.T) {
 		s := newScript(t, 5)
 		s.innings(teamA)
-		s.play("1 1")
+		s.play("6 6 6 6 6 6 6")
 		s.innings(teamB)
 		before := s.snap
 		before.Batting = slices.Clone(s.snap.Batting)
@@ -149,7 +149,7 @@ func TestRecordIsRevised(t *testing.T) {
 		s.snap = before
 		s.snap.Innings[1].UpdatedAt = s.now
 		s.polls(6)
-		if without := s.rows[closeKey].Text; with != "BET need 2 off 29" || without != "BET need 3 off 30" {
+		if without := s.rows[closeKey].Text; with != "BET need 42 off 29" || without != "BET need 43 off 30" {
 			t.Fatalf("with its ball the chase is %q, without %q", with, without)
 		}
 		s.snap = after

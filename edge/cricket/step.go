@@ -87,7 +87,7 @@ func (st *State) display(shown *Snapshot, all []Candidate, now time.Time) Displa
 		return d
 	}
 	if d.KeyEvent == nil || d.KeyEvent.At.Before(n.At) {
-		d.KeyEvent = &KeyEvent{Key: n.Key, Type: wireType(EventCorrection), Text: n.Text, At: n.At}
+		d.KeyEvent = &KeyEvent{Key: n.Key, Type: WireType(EventCorrection), Text: n.Text, At: n.At}
 	}
 	return d
 }

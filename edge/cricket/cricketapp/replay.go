@@ -46,6 +46,7 @@ type ReplayReport struct {
 	TooLong        int            `json:"over2KB"`          // payloads above 2,048 bytes
 	Late           int            `json:"backwards"`        // pushes whose timestamp did not rise
 	Ignored        int            `json:"ignored"`          // pushes that a phone ignored
+	Mute           int            `json:"mute"`             // alerts whose state says something else: an iPhone shows the state
 	PhonesRight    bool           `json:"phonesRight"`      // each phone last showed the display
 
 	LastWords  *LastWords  `json:"lastWords,omitempty"`  // nil without faults: that replay is the truth

@@ -132,6 +132,9 @@ func delivery(r *cricketapp.ReplayReport) (problems []string) {
 	if r.Ignored > 0 {
 		say("phones ignored %d pushes", r.Ignored)
 	}
+	if r.Mute > 0 {
+		say("%d alerts lit up another event in the state", r.Mute)
+	}
 	seen := map[string]bool{}
 	for _, a := range r.Alerts {
 		if seen[a.Key] {

@@ -65,6 +65,7 @@ func TestPromises(t *testing.T) {
 		{"a correct record", "", func(r *cricketapp.ReplayReport) { r.RecordDiff = &cricketapp.RecordDiff{} }},
 		{"too long", "a payload of 2049", func(r *cricketapp.ReplayReport) { r.LargestPayload = 2049 }},
 		{"backwards", "did not rise", func(r *cricketapp.ReplayReport) { r.Late = 1 }},
+		{"mute", "lit up another", func(r *cricketapp.ReplayReport) { r.Mute = 2 }},
 		{"ignored", "ignored 1", func(r *cricketapp.ReplayReport) { r.Ignored = 1 }},
 		{"refused", "pushes", func(r *cricketapp.ReplayReport) { r.Pushes.Refused = 1 }},
 		{"a phone shows something else", "a phone shows", func(r *cricketapp.ReplayReport) { r.PhonesRight = false }},

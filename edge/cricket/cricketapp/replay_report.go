@@ -32,6 +32,7 @@ type pushLedger struct {
 	stamps     map[string]int64           // activity token to the timestamp of its newest push
 	shown      map[string]json.RawMessage // phone to the state it last showed
 	alerts     map[string][]string        // phone to the alerts it showed
+	mute       int                        // alerts whose state said something else: an iPhone shows the state
 }
 
 func newPushLedger() *pushLedger {
@@ -69,6 +70,9 @@ func (l *pushLedger) add(r *sandbox.Record) {
 	}
 	if r.Alert != nil && r.Event != "start" { // the alert of a start says only that the match is live
 		l.alerts[r.Phone] = append(l.alerts[r.Phone], r.Alert.Body)
+		if !saysAlert(r.Payload, r.Alert.Body) {
+			l.mute++
+		}
 	}
 	if r.Event == "start" {
 		l.stamps[r.Phone] = 0 // a new activity
@@ -85,6 +89,22 @@ func (l *pushLedger) add(r *sandbox.Record) {
 	if json.Unmarshal(r.Payload, &p) == nil && len(p.APS.State) > 0 {
 		l.shown[r.Phone] = p.APS.State
 	}
+}
+
+// saysAlert reports whether the state of an alert's push has the alert's event as its key event.
+func saysAlert(push []byte, body string) bool {
+	var p struct {
+		APS struct {
+			State struct {
+				KeyEvent struct{ Text string }
+			} `json:"content-state"`
+		}
+	}
+	if json.Unmarshal(push, &p) != nil {
+		return false
+	}
+	text := p.APS.State.KeyEvent.Text
+	return text != "" && (sameStart(text, body) || sameStart(body, text))
 }
 
 // right reports whether all phones last showed the display, apart from its time.
@@ -139,7 +159,7 @@ func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 		Summary: *summary, NoBalls: r.NoBalls, Faults: r.Faults, Restarts: r.ReplayConfig.Restarts,
 		InningsEnds: []string{}, Corrections: []SummaryAlert{},
 		ByPriority: maps.Clone(r.pushes.byPriority), UrgentPerHour: r.pushes.worst, LargestPayload: r.pushes.largest,
-		Shown: r.pushes.alerts[r.audience.on[0].Name], TooLong: r.pushes.long, Late: r.pushes.backwards, Ignored: r.pushes.ignored,
+		Shown: r.pushes.alerts[r.audience.on[0].Name], TooLong: r.pushes.long, Late: r.pushes.backwards, Ignored: r.pushes.ignored, Mute: r.pushes.mute,
 	}
 	if out.Display, err = r.node.cricket.Display(ctx, r.id); err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func spokenFor(e, alert *cricket.Event) bool {
 
 // sameStart reports whether an alert's body is text, or its beginning.
 func sameStart(text, body string) bool {
-	return text == body || strings.HasSuffix(body, "…") && strings.HasPrefix(text, strings.TrimSuffix(body, "…"))
+	return text == body || strings.HasPrefix(body, text+" · ") || strings.HasSuffix(body, "…") && strings.HasPrefix(text, strings.TrimSuffix(body, "…"))
 }
 
 var (

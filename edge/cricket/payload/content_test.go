@@ -210,3 +210,29 @@ func TestPruningOrder(t *testing.T) {
 		t.Errorf("%d bytes at the end", size)
 	}
 }
+
+// The state of an alert's push has the alert's event as its key event, whatever the banner shows; a result's text for the Watch has
+// the scores, and the match's name does not turn round with the innings.
+func TestAlertState(t *testing.T) {
+	d := &cricket.Display{
+		Home:  1,
+		Teams: []cricket.TeamScore{{ID: 2, Name: "Betas", Code: "BET"}, {ID: 1, Name: "Alphas", Code: "ALP"}},
+		Innings: []cricket.InningsLine{
+			{No: 1, TeamID: 1, Runs: 182, Wickets: 5}, {No: 2, TeamID: 2, Runs: 164, Wickets: 10, AllOut: true},
+		},
+		KeyEvent: &cricket.KeyEvent{Key: "w:1:3", Type: "wicket", Text: "WICKET! Kohli b Starc 54 (63) · IND 182/4 (32.1)"},
+	}
+	told := &cricket.Event{Key: "m50:1:7", Type: cricket.EventFifty, Text: "FIFTY! Gill 50 (41)"}
+	state := NewContentState(d)
+	with := state.Telling(d, told)
+	if k := with.KeyEvent; k.Text != told.Text || k.Type != "fifty" || state.KeyEvent.Type != "wicket" {
+		t.Errorf("the alert's state says %+v", k)
+	}
+	a := NewAlert(d, &cricket.Event{Key: "result", Type: cricket.EventResult, Text: "Alphas won by 18 runs"})
+	if a.Body != "Alphas won by 18 runs · ALP 182/5, BET 164" {
+		t.Errorf("the result is %q", a.Body)
+	}
+	if got := StartAlert(d).Title; got != "Alphas v Betas" {
+		t.Errorf("the match is called %q", got)
+	}
+}

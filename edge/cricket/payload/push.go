@@ -2,6 +2,7 @@ package payload
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,7 +149,18 @@ func NewAlert(d *cricket.Display, e *cricket.Event) *Alert {
 	if n, _, several := strings.Cut(e.Text, cricket.WicketsCry); several && e.Type == cricket.EventWicket {
 		title = n + " wickets"
 	}
-	return &Alert{Title: cut(title, 60), Body: cut(e.Text, 170), Sound: alertSound}
+	return &Alert{Title: cut(title, 60), Body: cut(withScores(d, e), 170), Sound: alertSound}
+}
+
+// Telling returns the state for an alert's push, with the alert's event as its key event: an iPhone shows the state, and the text
+// of the alert is for the Watch.
+func (c ContentState) Telling(d *cricket.Display, e *cricket.Event) ContentState {
+	k := ContentEvent{Type: cricket.WireType(e.Type), Text: e.Text, At: SwiftDate(e.At)}
+	if shown := d.KeyEvent; shown != nil && shown.Key == e.Key {
+		k.At = SwiftDate(shown.At)
+	}
+	c.KeyEvent = &k
+	return c
 }
 
 // StartAlert returns the alert shown when an activity is started by push.
@@ -165,11 +177,35 @@ func StartAlert(d *cricket.Display) *Alert {
 	return &Alert{Title: cut(versus(d), 60), Body: cut(body, 170), Sound: alertSound}
 }
 
+// versus returns the match's name. It does not turn round with the innings.
 func versus(d *cricket.Display) string {
 	if len(d.Teams) < 2 {
 		return d.League
 	}
-	return d.Teams[0].Name + " v " + d.Teams[1].Name
+	one, two := d.Teams[0].Name, d.Teams[1].Name
+	if d.Home != 0 && d.Teams[1].ID == d.Home {
+		one, two = two, one
+	}
+	return one + " v " + two
+}
+
+// withScores adds the scores to a result that lacks them, in the order of batting: "India won by 18 runs · IND 182/5, AUS 164".
+func withScores(d *cricket.Display, e *cricket.Event) string {
+	if e.Key != "result" || len(d.Innings) == 0 {
+		return e.Text
+	}
+	var lines []string
+	for i := range d.Innings {
+		in := &d.Innings[i]
+		j := slices.IndexFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == in.TeamID })
+		if j >= 0 && !in.SuperOver {
+			lines = append(lines, d.Teams[j].Code+" "+inningsScore(in))
+		}
+	}
+	if len(lines) < 2 || strings.Contains(e.Text, "Match over: ") {
+		return e.Text
+	}
+	return e.Text + " · " + strings.Join(lines, ", ")
 }
 
 // alertTitle returns the headline of an alert; empty: use the match's name.

@@ -59,6 +59,7 @@ type session struct {
 	stamp  int64     // timestamp of its last push
 	at     time.Time // when that was sent
 	told   uint64    // number of the last alert it got
+	lit    bool      // its start lit up the screen, so the start of the match need not
 	small  bool      // Apple found a push too large: send a smaller one
 	idle   bool      // a start had no push-to-start token
 	retry  time.Time // no push before then
@@ -127,6 +128,7 @@ func (m *match) put(row phone.Session) {
 	switch {
 	case s.row.UpdateToken == "" && row.UpdateToken != "":
 		s.told = m.lastAlert() // alerts from before it began are not for it
+		s.lit = !s.row.StartSentAt.IsZero()
 	case row.UpdateToken == "" && s.row.UpdateToken != "", row.ChannelID != s.row.ChannelID:
 		s.hash = 0
 	}
@@ -162,7 +164,7 @@ func (m *match) lastAlert() uint64 {
 // alertFor returns the oldest alert that a session has not got yet.
 func (m *match) alertFor(s *session, now time.Time) *alert {
 	for _, a := range m.alerts {
-		if a.no > s.told && now.Before(a.until) {
+		if a.no > s.told && now.Before(a.until) && !(s.lit && a.event.Type == cricket.EventMatchStart) {
 			return a
 		}
 	}

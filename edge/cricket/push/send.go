@@ -91,6 +91,8 @@ func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
 		p.Channel = j.channel
 	case tell:
 		p.Alert = payload.NewAlert(m.display, &j.alert.event)
+		state := m.state.Telling(m.display, &j.alert.event)
+		p.State = &state
 	case finish, rest:
 		p.Event, p.StaleAt, p.DismissAt = payload.ActivityEnd, time.Time{}, now.Add(lingerAfter)
 	case renew, release:

@@ -4,10 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/edge/cricket/push/sandbox"
+	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // waits starts a live match with a follower who has been sent a start.
@@ -183,5 +186,44 @@ func TestOneCard(t *testing.T) {
 	r.pass(time.Hour)
 	if v := r.box.Phones()[0]; len(v.Activities) != 1 || v.Received != 1 {
 		t.Errorf("%d cards, %d pushes", len(v.Activities), v.Received)
+	}
+}
+
+// The start of a card lights up the screen. The start of the match does not light it up again; whoever opened the card in the app
+// hears of it.
+func TestOneBuzzForAStart(t *testing.T) {
+	r := newRig(t)
+	r.waits("7", "ada")
+	r.activate("7", "ada", "upd 1")
+	r.follow("7", "bea")
+	r.activate("7", "bea", "upd bea")
+	r.pass(3 * time.Second)
+	r.out.take()
+	r.do(func(tx *store.Tx) error {
+		item, err := attr.Marshal(cricket.Event{Key: "start", Type: cricket.EventMatchStart, Text: "NZ v ENG is under way", At: tx.Now(), Alert: true})
+		if err != nil {
+			return err
+		}
+		item["matchId"] = attr.S("7")
+		_, err = tx.Put(store.PutItem{Table: tables.Events, Item: item})
+		return err
+	})
+	r.settle()
+	r.pass(5 * time.Second)
+	if p := r.one(); p.Alert == "" || p.Token != token("upd bea") {
+		t.Errorf("the start of the match: %+v", p)
+	}
+	r.score("7", 5, "WICKET! Guptill")
+	r.settle()
+	all := r.out.take()
+	for _, p := range all {
+		state, _ := p.body["content-state"].(map[string]any)
+		key, _ := state["keyEvent"].(map[string]any)
+		if p.Alert != "WICKET! Guptill" || key["text"] != "WICKET! Guptill" {
+			t.Errorf("the wicket: alert %q, key event %v", p.Alert, key)
+		}
+	}
+	if len(all) != 2 {
+		t.Errorf("%d alerts of the wicket", len(all))
 	}
 }
