@@ -135,6 +135,7 @@ func HTML(c *gin.Context, status int, body []byte, err error) error {
 		return err
 	}
 	c.Header("Cache-Control", "no-store")
+	c.Header(headerNode, serverOf(c).cfg.Store.Node())
 	if m := appOf(c); m != nil && m.Offline {
 		c.Header(headerReader, readerOf(c))
 	}

@@ -18,6 +18,7 @@ import (
 // getLive answers as long as the process can answer at all.
 func (s *Server) getLive(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
+	c.Header(headerNode, serverOf(c).cfg.Store.Node())
 	c.String(http.StatusOK, "ok\n")
 	return nil
 }

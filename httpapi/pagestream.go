@@ -17,7 +17,7 @@ import (
 
 const (
 	pagePause = 250 * time.Millisecond // shortest pause between two updates of a page: nobody reads faster
-	pageBeat  = 2 * time.Second        // longest silence on a stream that a page reads; the page reports a lost connection after four
+	pageBeat  = 2 * time.Second        // longest silence on a stream that a page reads; without news for eight, the page says that the node is lost
 )
 
 // streamPage keeps one page up to date: it sends the parts whose HTML changed, at most four times a second, over one connection. A slow

@@ -19,7 +19,7 @@ const (
 	lookWithin = 100 * time.Millisecond
 	// headerSeq is the sequence of a write's journal record, by which clients can ask about it.
 	headerSeq = "Touchline-Seq"
-	// headerNode is the id of the node that accepted or refused a write.
+	// headerNode is the id of the node that accepted or refused a write, or sent a page: a proxy does not know it.
 	headerNode = "Touchline-Node"
 	// headerCloud is the progress of a write: one of the states below.
 	headerCloud = "Touchline-Cloud"

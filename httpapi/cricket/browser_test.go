@@ -63,7 +63,7 @@ func TestPageInABrowser(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	b.WaitFor(t, `!document.getElementById("link").hidden && /figures are \d+ s old/.test(document.getElementById("link").textContent)`)
+	b.WaitFor(t, `!document.getElementById("link").hidden && /What you see is \d+ s old/.test(document.getElementById("link").textContent)`)
 }
 
 // No state of any page is wider than the screen. With -short only three widths are tested: the narrowest, and the two at which

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -55,12 +56,12 @@ func (r *Renderer) loadAssets(files fs.FS, made map[string][]byte) error {
 	return nil
 }
 
-// What browsers do not need of style sheets and scripts: comments, indentation, and spaces after marks of a style sheet. Comments of
-// scripts take one line each, and no string in our scripts looks like one or goes over several lines.
+// What browsers do not need of style sheets and scripts: comments, indentation, empty lines, and spaces around marks of a style sheet.
+// Comments of scripts take one line each, and no string in our scripts looks like one or goes over several lines.
 var (
 	cssExtra = regexp.MustCompile(`(?s)/\*.*?\*/\n?|(?m:^[ \t]+)`)
-	cssSpace = regexp.MustCompile(`([:;{}]) +`)
-	jsExtra  = regexp.MustCompile(`(?m)^[ \t]*// .*\n|^[ \t]+|[ \t]+// .*$`)
+	cssSpace = regexp.MustCompile(`([:;,{}])\s+| ([{])`)
+	jsExtra  = regexp.MustCompile(`(?m)^[ \t]*(?:// .*)?\n|^[ \t]+|[ \t]+// .*$`)
 )
 
 // newAsset returns a file as it is served, style sheets and scripts without what browsers do not need. Content types that browsers insist
@@ -68,7 +69,8 @@ var (
 func newAsset(name string, body []byte) Asset {
 	switch ext := path.Ext(name); ext {
 	case ".css":
-		return Asset{"text/css; charset=utf-8", cssSpace.ReplaceAll(cssExtra.ReplaceAll(body, nil), []byte("$1"))}
+		short := cssSpace.ReplaceAll(cssExtra.ReplaceAll(body, nil), []byte("$1$2"))
+		return Asset{"text/css; charset=utf-8", bytes.ReplaceAll(short, []byte(";}"), []byte("}"))}
 	case ".js":
 		return Asset{"text/javascript; charset=utf-8", jsExtra.ReplaceAll(body, nil)}
 	case ".svg":

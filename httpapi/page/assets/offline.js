@@ -1,6 +1,7 @@
 // Makes a page work while its node is unreachable: with the service worker, the queue of writes, and the status line that shows how old
 // the page's content is and what waits. A form with data-queue sends its fields, or the text of its file, through the queue. A script of
 // the application imports queue for other writes.
+import { ageOf, copied } from "./link.js";
 import { Queue } from "./queue.js";
 import { countDown, localTimes } from "./times.js";
 
@@ -15,7 +16,7 @@ const row = document.getElementById("waiting-row").content;
 
 export const queue = new Queue(scope, reader);
 let link = { lost: false };
-let opened = Date.now(); // when this page was fetched, in this device's time
+const opened = Date.now();
 let nodeAhead = Number(root.dataset.now) - opened; // ms by which the node's clock is ahead of this device's
 let outdated = false; // the node has a newer version
 
@@ -26,7 +27,7 @@ export const nodeNow = () => Date.now() + nodeAhead;
 globalThis.caches?.match(location.href).then((copy) => {
   const at = Number(copy?.headers.get("Touchline-Kept"));
   if (!at || at > opened) return;
-  opened = at;
+  copied(at);
   nodeAhead = Number(root.dataset.now) - at;
 }).catch(() => {});
 
@@ -113,12 +114,6 @@ held.addEventListener("click", () => queue.sendHeld());
 
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
-function age(ms) {
-  const s = Math.max(0, Math.round(ms / 1000));
-  if (s < 120) return `${s} s`;
-  return s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`;
-}
-
 const states = { queued: "not sent", sending: "being sent", taken: "received by the node, not yet confirmed by the cloud", refused: "refused" };
 const troubles = {
   denied: "This browser cannot store anything: what is not sent is lost when you close this page. Keep it open.",
@@ -136,9 +131,9 @@ function sentences() {
   const others = queue.entries.length - mine.length;
   const out = [];
   if (problem) out.push(problem);
-  if (link.lost) out.push(`No connection to the node. What you see is ${age(link.heard ? link.quiet : Date.now() - opened)} old.`);
+  if (link.lost) out.push(link.words);
   if (refused) out.push(`${refused} refused: open this list to retry or discard.`);
-  if (unsent.length) out.push(`${unsent.length} not sent, oldest ${age(Date.now() - unsent[0].at)}.`);
+  if (unsent.length) out.push(`${unsent.length} not sent, oldest ${ageOf(Date.now() - unsent[0].at)}.`);
   if (queue.signedOut && unsent.length) out.push("Sign in to send.");
   if (taken) out.push(`${taken} received by the node, not yet confirmed by the cloud.`);
   if (others) out.push(`${plural(others, "entry", "entries")} by somebody else: sent when they sign in here.`);
@@ -165,7 +160,7 @@ function draw() {
     li.dataset.n = e.n;
     li.dataset.state = e.state;
     set(li.querySelector(".waits__what"), e.what || e.path);
-    set(li.querySelector(".waits__state"), `${states[e.state]}${e.outOfOrder ? ", out of order" : ""}, ${age(Date.now() - e.at)} ago`);
+    set(li.querySelector(".waits__state"), `${states[e.state]}${e.outOfOrder ? ", out of order" : ""}, ${ageOf(Date.now() - e.at)} ago`);
     set(li.querySelector(".waits__words"), e.words);
     li.querySelector("[data-retry]").hidden = e.state !== "refused";
     li.querySelector("[data-discard]").hidden = e.state !== "refused" && (e.state !== "queued" || e.tried);
@@ -195,7 +190,9 @@ document.addEventListener("touchline:link", (e) => {
   e.preventDefault();
   if (link.lost && !e.detail.lost) queue.hurry();
   else if (e.detail.quiet < 2000) queue.heard();
+  const { lost } = link;
   link = e.detail;
+  if (lost !== link.lost) draw();
 });
 document.addEventListener("visibilitychange", () => document.hidden || queue.hurry());
 addEventListener("online", () => queue.hurry());

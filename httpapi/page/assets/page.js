@@ -1,4 +1,5 @@
 // Keeps the page up to date: its stream delivers the parts that changed.
+import { current } from "./link.js";
 import { morph } from "./morph.js";
 import { request } from "./request.js";
 import { Stream } from "./stream.js";
@@ -14,10 +15,11 @@ new Stream(root.dataset.stream, {
     for (const { id, html } of parts) apply(id, html);
     for (const { id } of parts) document.querySelectorAll(`[data-part="${id}"] details[data-lazy][open]`).forEach(fill);
     announce();
+    current();
   },
   gone: () => location.reload(),
   version: (e) => renew(JSON.parse(e.data).version),
-}, { refused });
+}, { refused, tick: current });
 
 // A reader who is no longer signed in is redirected to sign in.
 async function refused() {

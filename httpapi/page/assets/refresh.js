@@ -1,6 +1,7 @@
 // Keeps the parts marked data-refresh up to date while nobody is using one of their controls. Without this script the page works by its
 // forms, but does not update. A part can name a stream with its kinds of events (data-follow): it is then refreshed at such events, and
 // otherwise rarely. Without the stream it is refreshed as often as others.
+import { current, isNode, owe } from "./link.js";
 import { morph } from "./morph.js";
 import { request } from "./request.js";
 import { Stream } from "./stream.js";
@@ -16,6 +17,7 @@ function idle(sent) {
 
 let timer = setTimeout(refresh, every);
 document.addEventListener("touchline:sent", () => { // a write has arrived: show the result at once, and update the stored copy
+  owe();
   clearTimeout(timer);
   refresh("reload");
 });
@@ -26,10 +28,15 @@ const look = (wait) => {
   timer = setTimeout(refresh, wait);
 };
 if (address) {
-  new Stream(address, Object.fromEntries(kinds.map((kind) => [kind, () => look(100)])), { // events close together cause one refresh
+  const happened = () => {
+    owe();
+    look(100); // events close together cause one refresh
+  };
+  new Stream(address, Object.fromEntries(kinds.map((kind) => [kind, happened])), {
     opened(again) {
       every = seldom;
-      look(again ? 100 : every); // events may have been missed
+      if (again) happened(); // events may have been missed
+      else look(every);
     },
     broken: () => look(every = often),
   });
@@ -60,15 +67,16 @@ async function refresh(cache = "default") {
   again = "";
   const asked = Date.now();
   try {
-    if (!idle(cache === "reload") || !document.querySelector("[data-refresh]")) return;
+    if (!idle(cache === "reload") || !document.querySelector("[data-refresh]")) return await greet(number);
     const answer = await request(location.pathname + location.search, { cache, headers: { Accept: "text/html" }, redirect: "manual" });
-    if (!answer.ok) return;
+    if (!answer.ok || !isNode(answer)) return document.dispatchEvent(new Event("touchline:doubt"));
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (running !== number || !idle(cache === "reload")) return;
     for (const old of document.querySelectorAll("[data-refresh]")) {
       const part = next.querySelector(`[data-refresh="${old.dataset.refresh}"]`);
       if (part) morph(old, document.importNode(part, true), () => {});
     }
+    current();
     document.dispatchEvent(new CustomEvent("touchline:refreshed", { detail: { asked } }));
   } catch { // the node is unreachable, or silent
   } finally {
@@ -78,4 +86,12 @@ async function refresh(cache = "default") {
       timer = again ? setTimeout(refresh, 0, again) : setTimeout(refresh, every);
     }
   }
+}
+
+// greet asks whether the node is there, while somebody uses a control, and on a page without parts. A page with a stream of its own, and a
+// hidden one, need no answer.
+async function greet(number) {
+  if (document.hidden || document.documentElement.dataset.stream) return;
+  const answer = await request("/livez", { cache: "no-store" });
+  if (running === number && isNode(answer)) current();
 }

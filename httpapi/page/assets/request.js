@@ -4,9 +4,15 @@
 const silence = 10000; // ms without a byte; a slow line may take longer
 const bare = [204, 205, 304]; // answers without a body, which some browsers give a stream all the same
 
-// request is fetch for an answer as a whole. It fails if nothing arrives for 10 s, before the answer or within its body.
-export function request(address, options = {}) {
-  return whole((signal) => fetch(address, { ...options, signal }));
+// request is fetch for an answer as a whole. It fails if nothing arrives for 10 s, before the answer or within its body. Of a page,
+// "touchline:doubt" is then raised at the document.
+export async function request(address, options = {}) {
+  try {
+    return await whole((signal) => fetch(address, { ...options, signal }));
+  } catch (err) {
+    globalThis.document?.dispatchEvent(new Event("touchline:doubt"));
+    throw err;
+  }
 }
 
 // whole returns the answer of a fetch together with its body, or fails as request does.

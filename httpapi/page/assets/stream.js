@@ -1,25 +1,22 @@
 // Event streams of pages. The node sends something at least every two seconds, if only the event tick. After eight seconds of silence the
 // connection is lost, even if the browser does not know, and the stream is opened again.
+import { hear } from "./link.js";
 
 const patience = 8000; // ms of silence
 const breath = 3000; // ms of silence after which a page that becomes visible does not trust its connection
 const pause = 3000; // ms until a stream is opened again that the node has refused
 
-const root = document.documentElement;
-
 // Stream keeps a stream open. on has a function for each kind of event. opened(again) is called when it is open, broken() when it is not;
-// refused() may decide what to do before it is opened again after an answer that is no stream.
-//
-// Each second "touchline:link" is raised at the document: {lost, quiet, heard}, quiet being the milliseconds since the last sign of life, and
-// heard whether there was one since the page was opened. Unless a script cancels that, a loss is shown at the foot of the page.
+// refused() may decide what to do before it is opened again after an answer that is no stream. tick() is called when there was nothing to
+// send.
 export class Stream {
   #address; #on; #opened; #broken; #refused;
-  #source = null; #begun = 0; #last = performance.now(); #lastDate = Date.now(); #heard = false; #lost = false;
+  #source = null; #begun = 0; #last = performance.now(); #lastDate = Date.now(); #heard = false;
 
-  constructor(address, on, { opened = () => {}, broken = () => {}, refused = async () => {} } = {}) {
+  constructor(address, on, { opened = () => {}, broken = () => {}, refused = async () => {}, tick = () => {} } = {}) {
     this.#address = new URL(address, location.href);
     this.#address.searchParams.set("tick", "1");
-    this.#on = on;
+    this.#on = { ...on, tick };
     [this.#opened, this.#broken, this.#refused] = [opened, broken, refused];
     this.#connect();
     setInterval(() => this.#check(), 1000);
@@ -46,22 +43,21 @@ export class Stream {
     this.#source?.close();
     const source = new EventSource(this.#address.href);
     this.#source = source;
-    const hear = (work) => (e) => {
+    const heard = (work) => (e) => {
       if (source !== this.#source) return;
       this.#alive();
       work?.(e);
     };
     source.onopen = () => {
       const first = !again && !this.#heard;
-      hear()();
+      heard()();
       this.#opened(!first);
     };
-    source.addEventListener("tick", hear());
-    for (const [kind, work] of Object.entries(this.#on)) source.addEventListener(kind, hear(work));
+    for (const [kind, work] of Object.entries(this.#on)) source.addEventListener(kind, heard(work));
     // A browser connects again by itself after a broken connection, but not after an answer that is not a stream.
     source.onerror = () => {
       if (source !== this.#source) return;
-      this.#show();
+      document.dispatchEvent(new Event("touchline:doubt"));
       this.#broken();
       if (source.readyState === EventSource.CLOSED) setTimeout(() => this.#again(source), pause);
     };
@@ -77,30 +73,12 @@ export class Stream {
     this.#last = performance.now();
     this.#lastDate = Date.now();
     this.#heard = true;
-    if (this.#lost) this.#show();
+    hear();
   }
 
   #check() {
-    this.#show();
     if (performance.now() - Math.max(this.#last, this.#begun) <= patience || this.#source.readyState === EventSource.CLOSED) return;
     this.#broken();
     this.#reopen();
   }
-
-  #show() {
-    const quiet = performance.now() - this.#last;
-    this.#lost = quiet > patience || this.#source.readyState === EventSource.CLOSED;
-    showLink({ lost: this.#lost, quiet, heard: this.#heard });
-  }
-}
-
-// Shows that the connection is lost, and how old the figures are.
-function showLink(detail) {
-  root.classList.toggle("is-lost", detail.lost);
-  const line = document.getElementById("link");
-  const mine = document.dispatchEvent(new CustomEvent("touchline:link", { cancelable: true, detail }));
-  line.hidden = !mine || !detail.lost;
-  if (line.hidden) return;
-  const s = Math.round(detail.quiet / 1000);
-  line.lastElementChild.textContent = `No connection to the node. These figures are ${s < 120 ? `${s} s` : `${Math.round(s / 60)} min`} old.`;
 }

@@ -5,14 +5,16 @@ export class Document extends EventTarget {
   activeElement = null;
   shown = []; // {at, text}: what the part has shown, and since when
   links = []; // the details of touchline:link, when they changed
+  said = {}; // the latest of them
 
   // follow is the address of a stream and the kinds of its events.
   constructor(world, follow = "") {
     super();
     this.follow = follow;
     this.part = { nodeName: "part of the page", dataset: { refresh: "part" }, replaceWith: ({ text }) => this.shown.push({ at: world.now, text }) };
-    this.documentElement = { dataset: {}, classList: { toggle() {} } };
+    this.documentElement = { dataset: {}, classList: { toggle() {} }, style: { setProperty() {} } };
     this.addEventListener("touchline:link", ({ detail }) => {
+      this.said = detail;
       if (this.links.at(-1)?.lost !== detail.lost) this.links.push({ at: world.now, ...detail });
     });
   }

@@ -21,18 +21,18 @@ async function stage(scripts, { open = true, before = () => {} } = {}) {
 }
 
 // spectator is a device with a page that follows a stream, and shows the node's score.
-async function spectator(scripts) {
+async function spectator(scripts, { follow = "/app/stream score", code = `import "./refresh.js";` } = {}) {
   const staged = await stage(scripts, { open: false });
   const { world, node, network, device } = staged;
   const streams = new Streams(world, network);
-  const document = new Document(world, "/app/stream score");
+  const document = new Document(world, follow);
   let score = 0;
   node.page = () => `score ${score}`;
   const scored = () => {
     score++;
     streams.emit("score");
   };
-  const tab = await device.open(`import "./refresh.js";`, { document, DOMParser, streams });
+  const tab = await device.open(code, { document, DOMParser, streams });
   await world.pass(5000);
   return { ...staged, streams, document, scored, tab };
 }
@@ -174,6 +174,73 @@ export const scenes = {
     expect("the page", document.text, "score 1");
   },
 
+  // Only pages with a stream said that the node was lost, and only if the stream was the first to learn of it.
+  async "the node is lost"(scripts, expect) {
+    const losses = {
+      "it cannot be reached": ({ network, streams }) => { network.away = true; streams.cut(false); },
+      "it is silent": ({ network, streams }) => { network.deaf = true; streams.cut(true); },
+      "a proxy answers in its place": ({ node, streams }) => {
+        node.dead = "Please sign in to the hall's network.";
+        streams.refused = true;
+        streams.cut(false);
+      },
+    };
+    const pages = {
+      "a page without a stream": { follow: "" },
+      "a page that follows a stream": {},
+      "a page with a field in use": { follow: "", field: true },
+      "a hidden page": { hidden: true },
+    };
+    for (const [how, lose] of Object.entries(losses)) {
+      for (const [kind, { follow, field, hidden }] of Object.entries(pages)) {
+        const of = `${kind}, ${how}`;
+        const staged = await spectator(scripts, { follow });
+        const { world, node, network, streams, document } = staged;
+        if (field) document.activeElement = { closest: () => ({ value: "Red" }) };
+        document.hidden = Boolean(hidden);
+        await world.pass(300 * s);
+        show(document);
+        await world.pass(20 * s);
+        expect(`${of}: before`, document.links.some((link) => link.lost), false);
+        const from = world.now;
+        lose(staged);
+        await world.pass(30 * s);
+        const [lost] = document.links.filter((link) => link.lost);
+        expect(`${of}: it is said within 10 s`, lost && lost.at - from <= 10 * s, true);
+        expect(`${of}: the age`, /^No connection to the node. What you see is (2[89]|3\d) s old.$/.test(document.said.words), true);
+        Object.assign(network, { away: false, deaf: false });
+        node.dead = "";
+        streams.refused = false;
+        await world.pass(20 * s);
+        expect(`${of}: when it is back`, document.links.at(-1).lost, false);
+      }
+    }
+  },
+
+  async "a tap learns of the loss first"(scripts, expect) {
+    const code = `import "./refresh.js"; import { Queue } from "./queue.js"; globalThis.queue = new Queue("/app/-/", "reader");`;
+    const { world, network, streams, document, judge, tab } = await spectator(scripts, { code });
+    network.away = true;
+    streams.cut(true); // half open: nothing is heard of it
+    const from = world.now;
+    judge.begin(tab);
+    await world.pass(2 * s);
+    const [lost] = document.links.filter((link) => link.lost);
+    expect("it is said within a second", lost && lost.at - from <= 1 * s, true);
+  },
+
+  // The stream was healthy, so that the page said nothing.
+  async "an event is not shown, and the stream is healthy"(scripts, expect) {
+    const { world, node, document, scored } = await spectator(scripts);
+    node.dead = "The page cannot be made.";
+    scored();
+    await world.pass(12 * s);
+    expect("the page says so", document.said.lost, true);
+    node.dead = "";
+    await world.pass(30 * s);
+    expect("afterwards", [document.said.lost, document.text], [false, "score 1"]);
+  },
+
   async "a page is opened over a half-open connection"(scripts, expect) {
     const { world, node, network, device } = await stage(scripts, { open: false });
     node.page = () => "the score";
@@ -226,8 +293,7 @@ export const scenes = {
       scored();
       await world.pass(20 * s);
       if (frozen) device.thaw(tab);
-      document.hidden = false;
-      document.dispatchEvent(new Event("visibilitychange"));
+      show(document);
       await world.pass(2 * s);
       expect(frozen ? "a frozen page" : "a hidden page", document.text, "score 1");
       scored();
@@ -267,5 +333,11 @@ export const scenes = {
     expect("what the node took", node.took.length, 1);
   },
 };
+
+// show makes a page visible.
+function show(document) {
+  document.hidden = false;
+  document.dispatchEvent(new Event("visibilitychange"));
+}
 
 const listed = (tab) => Array.from(tab.global.queue.entries, (e) => JSON.parse(e.body).tap);

@@ -4,6 +4,7 @@ const retry = 2000; // ms until a browser connects again
 
 export class Streams {
   open = new Set();
+  refused = false; // something else answers in the node's place
   #world; #network;
 
   constructor(world, network) {
@@ -40,6 +41,7 @@ export class Streams {
     this.#world.after(this.#world.between(2, 120), () => {
       if (source.readyState === 2) return;
       if (this.#network.away) return this.#break(source);
+      if (this.refused) return this.#refuse(source);
       source.readyState = 1;
       source.spoke = this.#world.now;
       this.open.add(source);
@@ -63,6 +65,12 @@ export class Streams {
       source.dispatchEvent(new Event("error"));
     }, source.tab);
     this.#world.after(retry, () => { if (source.readyState === 0) this.connect(source); }, source.tab);
+  }
+
+  // #refuse ends a source for good, as an answer does that is no stream.
+  #refuse(source) {
+    source.readyState = 2;
+    source.onerror?.();
   }
 
   // emit sends an event to all streams.
