@@ -3,6 +3,7 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
@@ -12,6 +13,15 @@ import (
 
 // headerReader identifies the reader of a page, so that a browser does not mix the offline copies of two people.
 const headerReader = "Touchline-Reader"
+
+// headerVersion is the version of a page's content, so that a browser does not replace a newer copy of the same node.
+const headerVersion = "Touchline-Version"
+
+// versionAt is the version of what was read at a sequence of the journal: its incarnation, and the number in it. It grows within a node.
+func versionAt(seq uint64) string {
+	const shift = 40
+	return fmt.Sprintf("%d.%d", seq>>shift, seq&(1<<shift-1))
+}
 
 // scope is the prefix of the addresses of the application's pages.
 func (m *mounted) scope() string { return m.prefix + "/-/" }

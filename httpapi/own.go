@@ -11,14 +11,14 @@ import (
 // Own answers with a page for its reader alone, from the template kind + "-page". All readers of a topic share its stream, so such a
 // page has none: refresh.js reloads the parts marked data-refresh. If the application's pages work offline, so does this one.
 func Own(c *gin.Context, kind, title string, data any) error {
-	body, err := framed(c, kind, title, data)
+	body, err := framed(c, kind, title, data, "")
 	return HTML(c, http.StatusOK, body, err)
 }
 
-func framed(c *gin.Context, kind, title string, data any) ([]byte, error) {
-	m := appOf(c)
+func framed(c *gin.Context, kind, title string, data any, version string) ([]byte, error) {
+	s, m := serverOf(c), appOf(c)
 	f := m.Look.Own(kind, title)
-	f.Nav, f.Offline = serverOf(c).nav(c), m.offline(c)
+	f.Nav, f.Offline, f.Node, f.Version = s.nav(c), m.offline(c), s.cfg.Store.Node(), version
 	return m.Look.Framed(kind+"-page", data, f)
 }
 
@@ -29,7 +29,9 @@ func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) 
 		if err != nil {
 			return nil, err
 		}
-		return framed(c, kind, title, data)
+		version := versionAt(tx.Seq())
+		c.Header(headerVersion, version)
+		return framed(c, kind, title, data, version)
 	})
 	return HTML(c, http.StatusOK, body, err)
 }

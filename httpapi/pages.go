@@ -29,14 +29,16 @@ func PageAs(c *gin.Context, topic, kind string) error {
 	if err := m.ensure(c.Request.Context(), topic); err != nil {
 		return err
 	}
-	view, _, err := m.views.get(c.Request.Context(), topic)
+	view, seq, err := m.views.get(c.Request.Context(), topic)
 	if err != nil {
 		return err
 	}
 	who, _ := Identity(c)
 	view = shownTo(who, view)
 	view.Kind = cmp.Or(kind, view.Kind)
-	body, err := m.Look.Page(view, page.Frame{Stream: m.streamAddress(topic, view), Nav: s.nav(c), Offline: m.offline(c)})
+	f := page.Frame{Stream: m.streamAddress(topic, view), Nav: s.nav(c), Offline: m.offline(c), Node: s.cfg.Store.Node(), Version: versionAt(seq)}
+	c.Header(headerVersion, f.Version)
+	body, err := m.Look.Page(view, f)
 	return HTML(c, http.StatusOK, body, err)
 }
 

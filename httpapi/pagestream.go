@@ -81,8 +81,10 @@ type pageStream struct {
 
 // pageParts is an update of a page.
 type pageParts struct {
-	Title string     `json:"title"`
-	Parts []pagePart `json:"parts"`
+	Title   string     `json:"title"`
+	Parts   []pagePart `json:"parts"`
+	Node    string     `json:"node"`
+	Version string     `json:"version"` // of the page; it grows within a node
 }
 
 type pagePart struct {
@@ -164,7 +166,7 @@ func (p *pageStream) look(ctx context.Context) (said bool, err error) {
 	if len(parts) == 0 {
 		return false, nil
 	}
-	data, err := json.Marshal(pageParts{Title: view.Title + " · touchline", Parts: parts})
+	data, err := json.Marshal(pageParts{view.Title + " · touchline", parts, p.s.cfg.Store.Node(), versionAt(seq)})
 	if err != nil {
 		return false, fmt.Errorf("encode parts: %w", err)
 	}

@@ -125,6 +125,9 @@ type Frame struct {
 	Module string   // script of the page; empty: page.js if there is a stream, otherwise none
 	Nav    *Nav     // nil: no navigation
 
+	Node    string // that renders the page
+	Version string // of its content: it grows within a node; empty: unknown
+
 	Offline *Offline // nil: the page does not work offline
 }
 

@@ -12,6 +12,8 @@ let asOf = Date.now(); // the same by the device's clock. Either clock may have 
 let alive = last; // the latest sign of life, be it without news
 let woke = last; // without news for as long as the grace from then, the node is lost
 let owed = false; // there may be something newer than the page shows
+let copy = false; // the page is a copy, and the node has said nothing yet
+let say = () => ""; // more about what the page shows, given its age
 let lost = false;
 let asking = false;
 
@@ -28,17 +30,25 @@ export function owe() {
 
 // current notes that the page shows the present state.
 export function current() {
-  owed = false;
+  const was = copy;
+  owed = copy = false;
   last = alive = performance.now();
   asOf = Date.now();
-  if (lost) show(false);
+  if (lost || was) show(false);
 }
 
-// copied notes that the page is a copy from a time of the device's clock.
+// copied notes that the page is a copy that held until a time of the device's clock.
 export function copied(at) {
-  owed = true;
+  owed = copy = true;
   asOf = at;
   last = performance.now() - (Date.now() - at);
+  show(lost);
+}
+
+// remark adds a sentence, which what() returns, to the line; empty: there is nothing to say.
+export function remark(what) {
+  say = what;
+  show(lost);
 }
 
 // doubt asks whether the node is there: something had no answer.
@@ -69,12 +79,15 @@ function timeOf(date) {
 // cancels that, the words are shown at the foot of the page.
 function show(now) {
   lost = now;
-  root.classList.toggle("is-lost", lost);
-  if (lost) root.style.setProperty("--as-of", `" as of ${timeOf(new Date(asOf))}"`);
+  root.classList.toggle("is-lost", lost || copy);
+  if (lost || copy) root.style.setProperty("--as-of", `" as of ${timeOf(new Date(asOf))}"`);
   const age = ageOf(Math.max(performance.now() - last, Date.now() - asOf));
-  const detail = { lost, quiet: performance.now() - alive, words: lost ? `No connection to the node. What you see is ${age} old.` : "" };
+  let words = lost ? "No connection to the node. " : "";
+  if (lost || copy) words += `What you see is ${age} old.`;
+  words = (words + say(age.endsWith(" s") ? "some seconds" : age)).trim(); // it stands there for long
+  const detail = { lost, quiet: performance.now() - alive, words };
   const line = document.getElementById("link");
-  line.hidden = !document.dispatchEvent(new CustomEvent("touchline:link", { cancelable: true, detail })) || !lost;
+  line.hidden = !document.dispatchEvent(new CustomEvent("touchline:link", { cancelable: true, detail })) || !words;
   if (!line.hidden) line.lastElementChild.textContent = detail.words;
 }
 

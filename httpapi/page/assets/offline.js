@@ -1,8 +1,9 @@
 // Makes a page work while its node is unreachable: with the service worker, the queue of writes, and the status line that shows how old
 // the page's content is and what waits. A form with data-queue sends its fields, or the text of its file, through the queue. A script of
 // the application imports queue for other writes.
-import { ageOf, copied } from "./link.js";
+import { ageOf } from "./link.js";
 import { Queue } from "./queue.js";
+import "./shown.js";
 import { countDown, localTimes } from "./times.js";
 
 const root = document.documentElement;
@@ -15,26 +16,30 @@ const held = line.querySelector(".waiting__held");
 const row = document.getElementById("waiting-row").content;
 
 export const queue = new Queue(scope, reader);
-let link = { lost: false };
-const opened = Date.now();
-let nodeAhead = Number(root.dataset.now) - opened; // ms by which the node's clock is ahead of this device's
+let link = { lost: false, words: "" };
+const nodeAhead = Number(root.dataset.now) - (Number(root.dataset.kept) || Date.now()); // ms by which the node's clock is ahead of this device's
 let outdated = false; // the node has a newer version
 
 // nodeNow returns the node's time, as well as it is known here.
 export const nodeNow = () => Date.now() + nodeAhead;
 
-// If the page is a copy, use the time at which the worker stored it.
-globalThis.caches?.match(location.href).then((copy) => {
-  const at = Number(copy?.headers.get("Touchline-Kept"));
-  if (!at || at > opened) return;
-  copied(at);
-  nodeAhead = Number(root.dataset.now) - at;
-}).catch(() => {});
-
 const workers = navigator.serviceWorker;
-const keep = () => workers.ready.then((r) => r.active.postMessage({ keep: location.href.split("#")[0] }));
-workers?.register(scope + "worker.js", { scope, updateViaCache: "none" }).then(keep).catch((err) => console.info("no worker:", err.message));
-workers?.addEventListener("controllerchange", keep);
+const keep = (anew = false) => workers.ready.then((r) => r.active.postMessage({ keep: location.href.split("#")[0], anew }));
+workers?.register(scope + "worker.js", { scope, updateViaCache: "none" }).then(() => keep()).catch((err) => console.info("no worker:", err.message));
+workers?.addEventListener("controllerchange", () => keep());
+
+// The stored copy of a page that a stream changes is stored again, at most every ten seconds, and when the page is left.
+let later = 0;
+function keepChanged() {
+  clearTimeout(later);
+  if (later) keep(true);
+  later = 0;
+}
+if (workers) {
+  document.addEventListener("touchline:changed", () => { later ||= setTimeout(keepChanged, 10000); });
+  document.addEventListener("visibilitychange", () => { if (document.hidden) keepChanged(); });
+  addEventListener("pagehide", keepChanged);
+}
 
 document.addEventListener("submit", async (e) => {
   const form = e.target;
@@ -131,7 +136,7 @@ function sentences() {
   const others = queue.entries.length - mine.length;
   const out = [];
   if (problem) out.push(problem);
-  if (link.lost) out.push(link.words);
+  if (link.words) out.push(link.words);
   if (refused) out.push(`${refused} refused: open this list to retry or discard.`);
   if (unsent.length) out.push(`${unsent.length} not sent, oldest ${ageOf(Date.now() - unsent[0].at)}.`);
   if (queue.signedOut && unsent.length) out.push("Sign in to send.");
@@ -144,7 +149,7 @@ function draw() {
   const said = sentences();
   line.hidden = said.length === 0;
   document.body.classList.toggle("has-waiting", !line.hidden);
-  line.classList.toggle("waiting--bad", Boolean(problem || link.lost || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
+  line.classList.toggle("waiting--bad", Boolean(problem || link.words || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
   set(say, said.join(" "));
   const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is unreachable: keep it open."];
   const waits = queue.trouble === "lost" ? queue.held.filter((e) => e.reader === reader && !e.outOfOrder).length : 0;
@@ -190,9 +195,9 @@ document.addEventListener("touchline:link", (e) => {
   e.preventDefault();
   if (link.lost && !e.detail.lost) queue.hurry();
   else if (e.detail.quiet < 2000) queue.heard();
-  const { lost } = link;
+  const { words } = link;
   link = e.detail;
-  if (lost !== link.lost) draw();
+  if (words !== link.words) draw();
 });
 document.addEventListener("visibilitychange", () => document.hidden || queue.hurry());
 addEventListener("online", () => queue.hurry());

@@ -7,15 +7,18 @@ import { Stream } from "./stream.js";
 const root = document.documentElement;
 
 let seen = new Set(keys());
+if (!root.dataset.scope) import("./shown.js"); // of others, offline.js imports it
 
 new Stream(root.dataset.stream, {
   parts(e) {
-    const { title, parts } = JSON.parse(e.data);
+    const { title, parts, node, version } = JSON.parse(e.data);
+    if (!document.dispatchEvent(new CustomEvent("touchline:next", { cancelable: true, detail: { node, version } }))) return; // it is older
     if (document.title !== title) document.title = title;
     for (const { id, html } of parts) apply(id, html);
     for (const { id } of parts) document.querySelectorAll(`[data-part="${id}"] details[data-lazy][open]`).forEach(fill);
     announce();
     current();
+    document.dispatchEvent(new Event("touchline:changed"));
   },
   gone: () => location.reload(),
   version: (e) => renew(JSON.parse(e.data).version),

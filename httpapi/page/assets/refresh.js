@@ -15,7 +15,7 @@ function idle(sent) {
   return !document.hidden && (!at || (sent && at.value === ""));
 }
 
-let timer = setTimeout(refresh, every);
+let timer = setTimeout(refresh, document.documentElement.dataset.kept ? 0 : every); // a copy is refreshed at once
 document.addEventListener("touchline:sent", () => { // a write has arrived: show the result at once, and update the stored copy
   owe();
   clearTimeout(timer);
@@ -72,6 +72,8 @@ async function refresh(cache = "default") {
     if (!answer.ok || !isNode(answer)) return document.dispatchEvent(new Event("touchline:doubt"));
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (running !== number || !idle(cache === "reload")) return;
+    const { node, version } = next.documentElement.dataset;
+    if (!document.dispatchEvent(new CustomEvent("touchline:next", { cancelable: true, detail: { node, version } }))) return; // it is older
     for (const old of document.querySelectorAll("[data-refresh]")) {
       const part = next.querySelector(`[data-refresh="${old.dataset.refresh}"]`);
       if (part) morph(old, document.importNode(part, true), () => {});

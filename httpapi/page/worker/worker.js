@@ -7,16 +7,18 @@ const most = 40; // stored pages
 const patience = 4000; // ms to wait for the node if there is a copy
 const kept = "Touchline-Kept"; // when a copy was stored, in this device's time
 const reader = "Touchline-Reader"; // pseudonym of the page's reader
+const version = "Touchline-Version"; // INCARNATION.SEQUENCE of a page's content; it grows within a node
+const still = 60000; // ms for which a copy is as good as another one of the same version
 
 self.addEventListener("install", (e) => e.waitUntil(install()));
 self.addEventListener("activate", (e) => e.waitUntil(activate()));
-self.addEventListener("message", (e) => e.waitUntil(begin(e.data.keep)));
+self.addEventListener("message", (e) => e.waitUntil(begin(e.data.keep, e.data.anew)));
 self.addEventListener("fetch", (e) => {
   const url = new URL(e.request.url);
   if (e.request.method !== "GET" || url.origin !== location.origin) return;
   if (url.pathname.startsWith("/_/assets/")) e.respondWith(asset(e.request));
   else if (e.request.mode === "navigate") e.respondWith(page(e));
-  else if (e.request.cache === "reload" && e.request.headers.get("Accept") === "text/html") e.respondWith(anew(e));
+  else if (e.request.headers.get("Accept") === "text/html") e.respondWith(anew(e));
 });
 
 // Fetches the previous version's stored pages again: their copies refer to assets that no longer exist.
@@ -46,10 +48,10 @@ async function activate() {
   await self.clients.claim();
 }
 
-// Stores a page that was opened before this worker existed.
-async function begin(url) {
+// Stores a page that was opened before this worker existed, or that a stream has changed.
+async function begin(url, again) {
   const cache = await caches.open(mine);
-  if (!url.startsWith(location.origin + SCOPE) || (await cache.match(url))) return;
+  if (!url.startsWith(location.origin + SCOPE) || (!again && (await cache.match(url)))) return;
   const answer = await request(url, { headers: { Accept: "text/html" }, redirect: "manual" }).catch(() => null);
   if (answer?.ok) await keep(cache, url, answer);
 }
@@ -81,12 +83,17 @@ async function page(e) {
   }
 }
 
-// Stores a page as it is after a write.
+// Stores a page as a refresh shows it.
 async function anew(e) {
   const answer = await request(e.request);
   const copy = answer.clone();
-  e.waitUntil(caches.open(mine).then(async (cache) => (await cache.match(e.request.url)) && note(cache, e.request.url, copy)).catch(() => {}));
+  const store = e.request.cache === "reload" ? note : keepGood; // after a write a copy that is gone is deleted
+  e.waitUntil(caches.open(mine).then(async (cache) => (await cache.match(e.request.url)) && store(cache, e.request.url, copy)).catch(() => {}));
   return answer;
+}
+
+async function keepGood(cache, url, answer) {
+  if (answer.ok) await keep(cache, url, answer);
 }
 
 // Stores the copy of an answer, or deletes one that is gone. A redirect means that the reader is signed out: copies for signed-in
@@ -102,16 +109,29 @@ async function note(cache, url, answer) {
 }
 
 async function keep(cache, url, answer) {
-  if (!(answer.headers.get("Content-Type") ?? "").startsWith("text/html")) return;
+  if (!(answer.headers.get("Content-Type") ?? "").startsWith("text/html") || !answer.headers.get("Touchline-Node")) return; // a proxy's
+  if (await hasNewer(cache, url, answer)) return;
   const headers = new Headers(answer.headers);
-  headers.set(kept, Date.now());
+  const now = Date.now();
+  headers.set(kept, now);
   for (const old of await pages(cache)) {
     const had = await cache.match(old);
     if (had && had.headers.get(reader) !== headers.get(reader)) await cache.delete(old);
   }
-  await cache.put(url, new Response(await answer.blob(), { headers }));
+  const text = (await answer.text()).replace("<html ", `<html data-kept="${now}" `); // so that the page knows that it is a copy
+  await cache.put(url, new Response(text, { headers }));
   const all = await pages(cache);
   for (const old of all.slice(0, Math.max(0, all.length - most))) await cache.delete(old);
+}
+
+// hasNewer reports whether the stored copy of a page needs not be replaced by an answer: a late one may be older.
+async function hasNewer(cache, url, answer) {
+  const had = (await cache.match(url))?.headers;
+  if (!had?.get(version) || ["Touchline-Node", reader].some((name) => had.get(name) !== answer.headers.get(name))) return false;
+  const [life, number] = had.get(version).split(".").map(Number);
+  const [otherLife, otherNumber] = (answer.headers.get(version) ?? "").split(".").map(Number);
+  if (life === otherLife && number === otherNumber) return Date.now() - Number(had.get(kept)) < still;
+  return life > otherLife || (life === otherLife && number > otherNumber);
 }
 
 function away() {

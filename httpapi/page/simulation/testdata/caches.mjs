@@ -3,10 +3,11 @@
 const addressOf = (wanted) => new URL(wanted.url ?? wanted, "http://node.localhost:7777").href;
 
 export class Caches {
+  full = false; // nothing can be stored
   #all = new Map();
 
   async open(name) {
-    if (!this.#all.has(name)) this.#all.set(name, new Cache());
+    if (!this.#all.has(name)) this.#all.set(name, new Cache(this));
     return this.#all.get(name);
   }
 
@@ -30,7 +31,12 @@ export class Caches {
 class Cache {
   #copies = new Map();
 
+  constructor(all) {
+    this.all = all;
+  }
+
   async put(wanted, answer) {
+    if (this.all.full) throw new DOMException("There is no space.", "QuotaExceededError");
     const body = new Uint8Array(await answer.arrayBuffer());
     this.#copies.delete(addressOf(wanted)); // the newest is the last
     this.#copies.set(addressOf(wanted), { body, status: answer.status, headers: new Headers(answer.headers) });

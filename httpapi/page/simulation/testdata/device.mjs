@@ -7,6 +7,7 @@ import { Database } from "./database.mjs";
 export class Device {
   tabs = [];
   locks = true; // the browser has Web Locks
+  kept = new Map(); // the local storage
   skew = 0; // ms by which its clock is ahead of the node's
   #world; #network; #scripts;
   #opened = 0;
@@ -21,14 +22,15 @@ export class Device {
   }
 
   // open opens a tab with a module that imports the page's scripts; streams are its event streams, more adds to its window.
-  async open(code, { streams, ...more } = {}) {
+  async open(code, { streams, fetch, ...more } = {}) {
     const tab = new Tab(this.#world, this, this.#scripts, ++this.#opened);
     this.tabs.push(tab);
-    await tab.start(code, { fetch: this.#network.of(tab), indexedDB: this.database.of(tab), EventSource: streams?.of(tab), ...more });
+    await tab.start(code, { fetch: fetch?.(tab) ?? this.#network.of(tab), indexedDB: this.database.of(tab), EventSource: streams?.of(tab), ...more });
     return tab;
   }
 
-  // serve starts the service worker. It returns a function that opens a page through it.
+  // serve starts the service worker. It returns a function that opens a page through it, or
+  // makes another request of a page.
   async serve(version = "") {
     const worker = new Tab(this.#world, this, this.#scripts, ++this.#opened);
     const listeners = {};
@@ -40,9 +42,16 @@ export class Device {
       listeners[kind](event());
       await this.#world.pass(2000);
     }
-    return (path) => new Promise((ok) => {
-      const request = { method: "GET", mode: "navigate", cache: "default", url: worker.origin + path, headers: new Headers({ Accept: "text/html" }) };
-      listeners.fetch(event({ request, respondWith: ok }));
+    return (path, more = { mode: "navigate" }) => new Promise((ok, no) => {
+      const request = { method: "GET", cache: "default", url: new URL(path, worker.origin).href, headers: { Accept: "text/html" }, ...more };
+      request.headers = new Headers(request.headers);
+      let here = false;
+      const respondWith = (answer) => {
+        here = true;
+        Promise.resolve(answer).then(ok, no);
+      };
+      listeners.fetch(event({ request, respondWith }));
+      if (!here) ok(null); // the browser asks the network
     });
   }
 
@@ -196,6 +205,7 @@ class Tab {
       simulated: { now: () => world.now + this.#device.skew, random: () => world.random() },
       performance: { now: () => world.now - this.#born },
       location: { pathname: "/app/-/", search: "", href: this.origin + "/app/-/", origin: this.origin },
+      localStorage: { getItem: (name) => this.#device.kept.get(name) ?? null, setItem: (name, text) => this.#device.kept.set(name, text) },
       navigator: { locks: this.#device.locks ? this.#locks() : undefined },
       crypto: { getRandomValues: (bytes) => bytes.fill(0).map((_, i) => { bytes[i] = world.between(0, 255); return 0; }) && bytes },
       BroadcastChannel: channelOf(this.#device, this),

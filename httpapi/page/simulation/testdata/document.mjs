@@ -41,9 +41,16 @@ export class Document extends EventTarget {
   }
 }
 
-// The parser of answers: a part is its whole text.
+// The parser of answers: a part is all the text after the attributes of the document's element.
 export class DOMParser {
   parseFromString(text) {
-    return { querySelector: () => ({ nodeName: "part of an answer", text }) };
+    const { dataset, body } = parse(text);
+    return { documentElement: { dataset }, querySelector: () => ({ nodeName: "part of an answer", text: body }) };
   }
+}
+
+// parse returns the data attributes of a document's element, and the text after it.
+export function parse(text) {
+  const [head = ""] = /^<html[^>]*>/.exec(text) ?? [];
+  return { dataset: Object.fromEntries([...head.matchAll(/data-(\w+)="([^"]*)"/g)].map(([, name, value]) => [name, value])), body: text.slice(head.length) };
 }

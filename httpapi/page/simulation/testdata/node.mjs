@@ -11,6 +11,7 @@ export class Node {
   slow = 0.5; // the share of questions to which the cloud has no answer yet
   taking = () => {}; // called before an entry takes effect
   page = () => ""; // the body of a page
+  version = ""; // of its pages
   dead = ""; // what a proxy says in its place
   #answers = new Map(); // by key: the number of its write
   #confirmed = new Map(); // by number: whether the cloud has it
@@ -25,7 +26,7 @@ export class Node {
     const { name } = this;
     if (this.dead) return { headers: { "Content-Type": "text/html" }, body: this.dead };
     if (request.path === "/livez") return { headers: { "Touchline-Node": name }, body: "ok" };
-    if (request.method === "GET" && !request.path.startsWith("/_/writes/")) return { headers: { "Touchline-Node": name, "Content-Type": "text/html" }, body: this.page() };
+    if (request.method === "GET" && !request.path.startsWith("/_/writes/")) return { headers: { "Touchline-Node": name, "Touchline-Version": this.version, "Content-Type": "text/html" }, body: this.page() };
     const head = { "Touchline-Node": this.name, "Content-Type": "application/json" };
     if (this.#world.chance(this.trouble)) return this.#later(head);
     if (request.path.startsWith("/_/writes/")) return this.#confirm(request.path, head);

@@ -4,7 +4,7 @@ import { Network } from "./network.mjs";
 import { Node } from "./node.mjs";
 import { Device } from "./device.mjs";
 import { Judge, page } from "./judge.mjs";
-import { Document, DOMParser } from "./document.mjs";
+import { Document, DOMParser, parse } from "./document.mjs";
 import { Streams } from "./streams.mjs";
 
 // stage is a device with one tab and a node.
@@ -35,6 +35,34 @@ async function spectator(scripts, { follow = "/app/stream score", code = `import
   const tab = await device.open(code, { document, DOMParser, streams });
   await world.pass(5000);
   return { ...staged, streams, document, scored, tab };
+}
+
+// stand is a device whose page is opened, and refreshed, through its worker. The page shows the node's score, with its version.
+async function stand(scripts) {
+  const staged = await stage(scripts, { open: false });
+  const { world, node, network, device } = staged;
+  const through = await device.serve();
+  const score = (n, version = `1.${n}`) => {
+    node.version = version;
+    node.page = () => `<html data-node="${node.name}" data-version="${version}">score ${n}`;
+  };
+  const fetch = (tab) => async (address, options) => await through(address, options) ?? network.of(tab)(address, options);
+  let tab;
+  // open opens the page anew, which takes some time.
+  const open = async (within) => {
+    if (tab) device.kill(tab);
+    const document = new Document(world);
+    let text = "";
+    through("/app/-/").then((answer) => answer.text()).then((got) => { text = got; });
+    await world.pass(within);
+    const { dataset, body } = parse(text);
+    Object.assign(document.documentElement.dataset, dataset);
+    document.part.replaceWith({ text: body });
+    tab = await device.open(`import "./refresh.js"; import "./shown.js";`, { document, DOMParser, fetch });
+    return document;
+  };
+  score(1);
+  return { ...staged, score, open };
 }
 
 const s = 1000;
@@ -239,6 +267,77 @@ export const scenes = {
     node.dead = "";
     await world.pass(30 * s);
     expect("afterwards", [document.said.lost, document.text], [false, "score 1"]);
+  },
+
+  // The copy of a page was as old as its opening, whatever was shown since.
+  async "a page was refreshed, and is opened from its copy"(scripts, expect) {
+    for (const how of ["deaf", "away"]) {
+      const { world, network, score, open } = await stand(scripts);
+      let document = await open(1 * s);
+      score(5);
+      await world.pass(5 * s);
+      expect("the page", document.text, "score 5");
+      network[how] = true;
+      await world.pass(120 * s);
+      document = await open(5 * s);
+      expect(`the copy, ${how}`, document.text, "score 5");
+      expect(`what is said of it, ${how}`, /^What you see is (2 min|12\d s) old\.$/.test(document.said.words), true);
+      network[how] = false;
+      score(7);
+      await world.pass(12 * s);
+      expect(`afterwards, ${how}`, [document.text, document.said.words], ["score 7", ""]);
+    }
+  },
+
+  async "the copy is older than what was shown"(scripts, expect) {
+    const { world, network, device, score, open } = await stand(scripts);
+    await open(1 * s);
+    const caches = device.caches;
+    score(5);
+    Object.assign(caches, { full: true });
+    const document = await open(5 * s);
+    expect("the page", [document.text, document.said.words ?? ""], ["score 5", ""]);
+    network.away = true;
+    await world.pass(60 * s);
+    const copy = await open(5 * s);
+    expect("the copy", copy.text, "score 1");
+    expect("what is said of it", /What you see is \d+ s old. This device has shown a newer state, \d+ s ago.$/.test(copy.said.words), true);
+    network.away = false;
+    Object.assign(caches, { full: false });
+    await world.pass(20 * s);
+    expect("afterwards", [copy.text, copy.said.words], ["score 5", ""]);
+  },
+
+  async "an older answer is late"(scripts, expect) {
+    const { world, node, network, score, open } = await stand(scripts);
+    score(5);
+    const document = await open(1 * s);
+    score(3);
+    await world.pass(10 * s);
+    expect("the page", document.text, "score 5");
+    expect("the page does not call it the present state", document.said.lost, true);
+    network.away = true;
+    const copy = await open(5 * s);
+    expect("the copy", copy.text, "score 5");
+    Object.assign(network, { away: false });
+    score(9, "2.0"); // the node has left its history
+    await world.pass(10 * s);
+    expect("after that", [copy.text, copy.said.words, node.name], ["score 9", "", "n1"]);
+  },
+
+  async "another node answers"(scripts, expect) {
+    const { world, node, score, open } = await stand(scripts);
+    score(5);
+    const document = await open(1 * s);
+    node.name = "n2";
+    score(3);
+    await world.pass(5 * s);
+    expect("the page", document.text, "score 3");
+    expect("what is said of it", document.said.words, "This is from node n2, some seconds old. Earlier it was from node n1.");
+    await open(1 * s);
+    score(4);
+    const again = await open(5 * s);
+    expect("later", [again.text, again.said.words ?? ""], ["score 4", ""]);
   },
 
   async "a page is opened over a half-open connection"(scripts, expect) {
