@@ -129,6 +129,54 @@ func TestTapsWithoutTheNode(t *testing.T) {
 	}
 }
 
+// storedTaps is a condition: the stored copy of the page shows n taps.
+func storedTaps(n int) string {
+	return fmt.Sprintf(`caches.keys().then(async (all) => {
+		const text = await (await (await caches.open(all[0])).match(location.href)).text();
+		return new DOMParser().parseFromString(text, "text/html").querySelector(".head__figure").textContent === "%d";
+	})`, n)
+}
+
+// A page whose stream has changed it is opened from its copy: it shows what it showed, with its age, also if it could not be stored since;
+// then it says that there was something newer.
+func TestWhatWasSeenDoesNotGoBack(t *testing.T) {
+	s := storetest.Open(t)
+	cfg, f := newTaps(t, s, "one")
+	home, stop := start(t, cfg)
+	b := chromium.OpenAt(t, t.TempDir(), mapped(home))
+	if b == nil {
+		return
+	}
+	shows := func(n int) string {
+		return fmt.Sprintf(`document.querySelector(".head__figure").textContent === "%d"`, n)
+	}
+	b.Do(t, chromedp.Navigate(tapsPage))
+	b.WaitFor(t, controlled)
+	b.WaitFor(t, copied)
+	press(t, b, 1)
+	tapped3(t, f, "1")
+	b.WaitFor(t, shows(1))
+	b.WaitFor(t, storedTaps(1))
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.Do(t, chromedp.Navigate(tapsPage))
+	b.WaitFor(t, shows(1)+` && `+said+`.includes("What you see is ")`)
+	chromium.Shoot(t, b, "copy")
+	if words := chromium.Eval[string](t, b, said); strings.Contains(words, "newer") {
+		t.Errorf("the newest copy: %s", words)
+	}
+	chromium.Eval[bool](t, b, `(() => {
+		const notes = JSON.parse(localStorage["touchline shown"]);
+		for (const note of Object.values(notes)) note.version = note.version.replace(/\d+$/, (n) => Number(n) + 2);
+		localStorage["touchline shown"] = JSON.stringify(notes);
+		return true;
+	})()`)
+	b.Do(t, chromedp.Navigate(tapsPage))
+	b.WaitFor(t, said+`.includes("This device has shown a newer state, ")`)
+	chromium.Shoot(t, b, "older")
+}
+
 // An open page learns of a new version of its node, sends what waits, and reloads; nothing of the old version remains.
 func TestUpgradeSeenByAnOpenPage(t *testing.T) {
 	s := storetest.Open(t)
