@@ -97,7 +97,10 @@ const (
 	sessionCookie = "touchline_session"
 	tokenCookie   = "touchline_token" // a user's token, for pages and streams, which cannot send headers
 	flowCookie    = "touchline_signin"
+	deviceCookie  = "touchline_device" // the id of a browser that keeps entries (package handover)
 )
+
+const deviceLife = 400 * 24 * 3600 // seconds; browsers keep no cookie longer
 
 // maxCookie is the longest token, in bytes, that still fits into a browser's cookie limit with the cookie's other attributes.
 const maxCookie = 3900
@@ -107,7 +110,7 @@ const maxCookie = 3900
 // cookies of applications keep the names that their documents give.
 func prefixedName(name string) string {
 	switch name {
-	case sessionCookie, tokenCookie:
+	case sessionCookie, tokenCookie, deviceCookie:
 		return "__Host-" + name
 	case flowCookie: // for one path only, which __Host- does not allow
 		return "__Secure-" + name

@@ -13,8 +13,6 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-const guestLife = 400 * 24 * 3600 // seconds; browsers keep no cookie longer
-
 // bySession identifies the caller by a session. The secret is renewed only in answers that are private and complete: a proxy may cache
 // a public one, and a stream's headers are sent before its outcome is known.
 func (s *Server) bySession(c *gin.Context, a Access) (auth.Identity, error) {
@@ -115,6 +113,6 @@ func GuestID(c *gin.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s.setCookie(c, m.SignIn.Anonymous, id.String(), "/", http.SameSiteLaxMode, guestLife)
+	s.setCookie(c, m.SignIn.Anonymous, id.String(), "/", http.SameSiteLaxMode, deviceLife)
 	return id.String(), nil
 }

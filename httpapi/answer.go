@@ -138,6 +138,7 @@ func HTML(c *gin.Context, status int, body []byte, err error) error {
 	c.Header(headerNode, serverOf(c).cfg.Store.Node())
 	if m := appOf(c); m != nil && m.Offline {
 		c.Header(headerReader, readerOf(c))
+		serverOf(c).renewDevice(c)
 	}
 	c.Data(status, htmlType, body)
 	return nil

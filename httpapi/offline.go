@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/httpapi/page"
 )
 
@@ -50,7 +51,44 @@ func (m *mounted) offline(c *gin.Context) *page.Offline {
 	if !m.Offline {
 		return nil
 	}
-	return &page.Offline{Scope: m.scope(), Reader: readerOf(c), Now: m.views.s.cfg.Clock.Wall()}
+	return &page.Offline{Scope: m.scope(), Reader: readerOf(c), Device: m.views.s.pageDevice(c), Now: m.views.s.cfg.Clock.Wall()}
+}
+
+const (
+	keyDevice = "touchline.device"
+	// headerDevice is the hash of the device that an entry was made on, as its page knew it: "none" for an entry that was sent by a page
+	// that knew none.
+	headerDevice = "Touchline-Device"
+)
+
+// pageDevice returns the hash of the device that a page is for. A browser without an id gets one with the page (renewDevice).
+func (s *Server) pageDevice(c *gin.Context) string {
+	id, _, _ := s.shownCookie(c.Request, deviceCookie)
+	hash, ok := handover.DeviceHash(id)
+	if !ok {
+		id = handover.NewDevice()
+		hash, _ = handover.DeviceHash(id)
+	}
+	c.Set(keyDevice, id)
+	return hash
+}
+
+// renewDevice has the browser keep the id for which a page was made. If the browser has a cookie that does not count, because of who causes
+// the request or because there are two, nothing is set in its place.
+func (s *Server) renewDevice(c *gin.Context) {
+	id := c.GetString(keyDevice)
+	shown := c.Request.CookiesNamed(s.nodeCookie(c.Request, deviceCookie))
+	if id == "" || len(shown) > 0 && shown[0].Value != id {
+		return
+	}
+	s.setCookie(c, s.nodeCookie(c.Request, deviceCookie), id, "/", http.SameSiteLaxMode, deviceLife)
+}
+
+// deviceOf returns the hash of the device that sends a request; empty: none, because it is no page's.
+func (s *Server) deviceOf(c *gin.Context) string {
+	id, _, _ := s.shownCookie(c.Request, deviceCookie)
+	hash, _ := handover.DeviceHash(id)
+	return hash
 }
 
 // offlineRoutes serves the pages' service worker from the directory that is its scope.

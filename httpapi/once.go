@@ -11,6 +11,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/ask"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/idempotency"
@@ -40,6 +41,24 @@ func IdempotencyKey(c *gin.Context) (string, error) {
 	return key, nil
 }
 
+// DeviceScope is the scope of the keys of a device, by its hash.
+const DeviceScope = "device:"
+
+// OnceScope returns the scope of a request's Idempotency-Key: that of the device that sends it, so that an entry counts once whoever
+// brings it, or own if it comes from an API client without a device's cookie. former are the scopes in which the same request may have
+// been recorded: that of a page of an earlier release, or of the device as the page knew it. These are only looked into: a hash that a
+// request names is no id.
+func OnceScope(c *gin.Context, own string) (scope string, former []string) {
+	device, named := serverOf(c).deviceOf(c), c.GetHeader(headerDevice)
+	if named != device && handover.IsDeviceHash(named) {
+		former = []string{DeviceScope + named}
+	}
+	if device == "" || named == "none" {
+		return own, former
+	}
+	return DeviceScope + device, append(former, own)
+}
+
 // OccurredAt returns when the event that a request reports happened: now minus the seconds in Touchline-Occurred-Ago, at most 12 hours.
 // The application must check that this time is plausible, but only after it knows that the request is not a repetition.
 func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
@@ -63,9 +82,12 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 // another node may have answered the request.
 func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	s := serverOf(c)
-	var asks *ask.Row
+	var asks []ask.Row
 	if row != nil {
-		asks = &ask.Row{Table: row.Table, Key: row.Key}
+		asks = append(asks, ask.Row{Table: row.Table, Key: row.Key})
+		for _, former := range row.Former {
+			asks = append(asks, ask.Row{Table: row.Table, Key: former.Key})
+		}
 	}
 	seq, wrote, err := s.update(c, asks, func(tx *store.Tx) (err error) {
 		out, err = once(tx, row, do)
@@ -87,12 +109,13 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 }
 
 // AnswerOnce is UpdateOnce that answers with what show returns, given the ids of the records that the first request with the key created.
+// A repetition by another user, with the same device, is answered with 204: what the first one made may be that user's own.
 func AnswerOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error), show func(tx *store.Tx, ids map[string]string) (any, error)) error {
 	out, err := UpdateOnce(c, row, do)
 	if err != nil {
 		return err
 	}
-	if out.Status == http.StatusNoContent {
+	if out.Status == http.StatusNoContent || out.Repeated && row != nil && !row.IsBy(out) {
 		return NoContent(c)
 	}
 	answer, err := Read(c, func(tx *store.Tx) (any, error) { return show(tx, out.IDs) })

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 func signInServer(t *testing.T) *Server {
@@ -466,5 +468,44 @@ func TestGuestCookieAtThePublicName(t *testing.T) {
 	at := slices.IndexFunc(w.Result().Cookies(), func(c *http.Cookie) bool { return c.Name == "counter_guest" })
 	if at < 0 || !w.Result().Cookies()[at].Secure {
 		t.Errorf("%d %v", w.Code, w.Result().Cookies())
+	}
+}
+
+// A page that works offline gives the browser the id of its device, as other cookies are given, and has only its hash. An id that the
+// browser has stays.
+func TestDeviceCookie(t *testing.T) {
+	s := storetest.Open(t)
+	cfg, _ := newTaps(t, s, "v1")
+	cfg.PublicURL = publicURL
+	server := newServer(t, cfg)
+	open := func(host string, headers ...string) (*http.Cookie, string) {
+		t.Helper()
+		w := web.Ask(server.Handler(), "GET", host+"/counter/-/", "", append(headers, "Accept", "text/html")...)
+		if w.Code != 200 {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		for name, c := range setCookies(w) {
+			if strings.HasSuffix(name, deviceCookie) {
+				return c, w.Body.String()
+			}
+		}
+		return nil, w.Body.String()
+	}
+	for host, want := range map[string]string{publicURL: "__Host-" + deviceCookie, lanAddress: deviceCookie} {
+		c, page := open(host)
+		if c == nil || c.Name != want || c.Secure != strings.HasPrefix(want, "__") || !c.HttpOnly || c.SameSite != http.SameSiteLaxMode || c.Path != "/" {
+			t.Fatalf("%s: %v", host, c)
+		}
+		hash, ok := handover.DeviceHash(c.Value)
+		if !ok || !strings.Contains(page, `data-device="`+hash+`"`) || strings.Contains(page, c.Value) {
+			t.Errorf("%s: the page has not just the hash %s", host, hash)
+		}
+		shown := []string{"Cookie", c.Name + "=" + c.Value, "Sec-Fetch-Site", "same-origin"}
+		if again, page := open(host, shown...); again == nil || again.Value != c.Value || !strings.Contains(page, hash) {
+			t.Errorf("%s: the id became %v", host, again)
+		}
+		if other, _ := open(host, "Cookie", c.Name+"="+c.Value, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"); other != nil {
+			t.Errorf("%s: another site's page replaces the id by %v", host, other)
+		}
 	}
 }

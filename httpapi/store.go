@@ -24,9 +24,9 @@ func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	return s.written(c, seq, wrote)
 }
 
-// update runs a transaction. It returns the journal's sequence after it, and whether it wrote any record. once is the row of the
+// update runs a transaction. It returns the journal's sequence after it, and whether it wrote any record. once are the rows of the
 // request's Idempotency-Key; nil: it has none.
-func (s *Server) update(c *gin.Context, once *ask.Row, do func(tx *store.Tx) error) (seq uint64, wrote bool, err error) {
+func (s *Server) update(c *gin.Context, once []ask.Row, do func(tx *store.Tx) error) (seq uint64, wrote bool, err error) {
 	ctx := c.Request.Context()
 	err = ask.ConsultOnce(ctx, once, func(look ask.Look) error {
 		return s.cfg.Store.Update(ctx, func(tx *store.Tx) error {

@@ -41,10 +41,16 @@ type Book struct {
 	*Service
 	table.Plan
 	user string
+	once string // scope of Idempotency-Keys: the user, or the device that an entry was made on
 }
 
 // Open opens the scorebook for a user. user may be empty if no operation needs permission.
-func (s *Service) Open(tx *store.Tx, user string) *Book { return &Book{s, s.Plan(tx), user} }
+func (s *Service) Open(tx *store.Tx, user string) *Book { return s.OpenOnce(tx, user, user) }
+
+// OpenOnce is Open for a request with an Idempotency-Key, whose scope is once.
+func (s *Service) OpenOnce(tx *store.Tx, user, once string) *Book {
+	return &Book{s, s.Plan(tx), user, once}
+}
 
 // known reads a row that must exist.
 func (b *Book) known(k attr.Item, what string) attr.Item {
@@ -127,7 +133,7 @@ func (b *Book) newID(kind, once string) string {
 	if once == "" {
 		return uuid.NewString()
 	}
-	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("hacktracker#"+b.user+"#"+kind+"#"+once)).String()
+	return uuid.NewSHA1(uuid.NameSpaceOID, []byte("hacktracker#"+b.once+"#"+kind+"#"+once)).String()
 }
 
 // collect decodes the rows in a partition of the table or an index whose sort keys have a prefix. It skips misshapen ones.
@@ -164,10 +170,12 @@ func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out [
 	return out, found.LastKey
 }
 
-// Once returns the row that makes a user's request with an Idempotency-Key take effect once across all nodes.
-func (s *Service) Once(user, path, once, node string, in Input) (*idempotency.Row, error) {
-	hash, err := idempotency.Hash(user+" "+path, in)
-	return &idempotency.Row{Table: s.Table, Key: key(prefixOnce+user+"#"+once, skMetadata), Hash: hash, Node: node}, err
+// Once returns where the row is that makes a request with an Idempotency-Key take effect once across all nodes. The scope is the user, or the
+// device that the entry was made on.
+func (s *Service) Once(scope, path, once string, in Input) (at idempotency.Former, err error) {
+	at.Key = key(prefixOnce+scope+"#"+once, skMetadata)
+	at.Hash, err = idempotency.Hash(scope+" "+path, in)
+	return at, err
 }
 
 // Needs returns the partitions of a request that another node may have written to: those of the game and its team, or of the team, else

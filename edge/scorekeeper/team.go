@@ -184,18 +184,24 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 	return all, p.Err()
 }
 
-// CreateTeam creates a team with its creator as admin. once, an Idempotency-Key, may be empty; otherwise it determines the team's ID, at every
-// node, and a repeated request returns the team that exists.
-func (s *Service) CreateTeam(tx *store.Tx, user, name, once string) (Team, error) {
+// Once is an Idempotency-Key and its scope.
+type Once struct{ Scope, Key string }
+
+// CreateTeam creates a team with its creator as admin. Each once is an Idempotency-Key with its scope, the user's or the device's. If there are
+// any, the first determines the team's ID, at every node, and a repeated request returns the team that exists by one of them.
+func (s *Service) CreateTeam(tx *store.Tx, user, name string, once ...Once) (Team, error) {
 	if n := len([]rune(strings.TrimSpace(name))); n < 1 || n > 50 {
 		return Team{}, badRequest("team_name must be 1 to 50 characters")
 	}
 	id, now := uuid.NewString(), tx.Now().UnixMilli()
-	if once != "" {
-		id = GameID(user, prefixTeam+once)
-	}
-	if t, err := s.Team(tx, id, user); !fault.Is(err, fault.NotFound) {
-		return t, err
+	for i := range once {
+		made := GameID(once[i].Scope, prefixTeam+once[i].Key)
+		if i == 0 {
+			id = made
+		}
+		if t, err := s.Team(tx, made, user); !fault.Is(err, fault.NotFound) {
+			return t, err
+		}
 	}
 	p := s.plan(tx)
 	led := under(p, prefixUser+user, prefixTeam, func(_ string, row attr.Item) (bool, bool) { return true, row["role"].Str() == string(RoleAdmin) })

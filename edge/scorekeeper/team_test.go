@@ -13,7 +13,7 @@ func (r *rig) team1(admin string, members ...string) string {
 	r.t.Helper()
 	var team Team
 	r.must(func(tx *store.Tx) (err error) {
-		team, err = r.CreateTeam(tx, admin, "Wizards", "")
+		team, err = r.CreateTeam(tx, admin, "Wizards")
 		return err
 	})
 	for _, m := range members {
@@ -273,7 +273,10 @@ func TestAdminIsCountedDownOnce(t *testing.T) {
 func TestMostTeams(t *testing.T) {
 	r := newRig(t)
 	create := func(once string) error {
-		return r.update(func(tx *store.Tx) error { _, err := r.CreateTeam(tx, "ann", "Team", once); return err })
+		return r.update(func(tx *store.Tx) error {
+			_, err := r.CreateTeam(tx, "ann", "Team", Once{Scope: "ann", Key: once})
+			return err
+		})
 	}
 	for n := range MaxTeams {
 		if err := create(fmt.Sprint(n)); err != nil {

@@ -6,6 +6,7 @@ package ask
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -107,9 +108,9 @@ type Look = func(table string, key attr.Item)
 // request, and on a node without a cloud, do just runs.
 func Consult(ctx context.Context, do func(look Look) error) error { return ConsultOnce(ctx, nil, do) }
 
-// ConsultOnce is Consult for a request with an Idempotency-Key. The key's row is asked for too, also after a conflict, because another
-// node may have answered the request. But nothing is unknown because that row is: the request then counts as new.
-func ConsultOnce(ctx context.Context, once *Row, do func(look Look) error) error {
+// ConsultOnce is Consult for a request with an Idempotency-Key. The key's rows are asked for too, also after a conflict, because another
+// node may have answered the request. But nothing is unknown because such a row is: the request then counts as new.
+func ConsultOnce(ctx context.Context, once []Row, do func(look Look) error) error {
 	r := requestIn(ctx)
 	if r == nil {
 		return do(func(string, attr.Item) {})
@@ -119,8 +120,8 @@ func ConsultOnce(ctx context.Context, once *Row, do func(look Look) error) error
 		err := do(func(table string, key attr.Item) { missing = append(missing, Row{table, key}) })
 		switch {
 		case fault.LacksSomething(err):
-		case once != nil && fault.Is(err, fault.Conflict):
-			missing = []Row{*once}
+		case len(once) > 0 && fault.Is(err, fault.Conflict):
+			missing = once
 		default:
 			return err
 		}
@@ -142,7 +143,7 @@ func View(ctx context.Context, view func(context.Context, func(tx *store.Tx) err
 }
 
 // judge returns err, or that it cannot be known now if one of the missing rows could not be read.
-func (r *request) judge(ctx context.Context, err error, once *Row, missing []Row) error {
+func (r *request) judge(ctx context.Context, err error, once, missing []Row) error {
 	if !fault.LacksSomething(err) {
 		return err
 	}
@@ -150,7 +151,7 @@ func (r *request) judge(ctx context.Context, err error, once *Row, missing []Row
 		r.mu.Lock()
 		why := r.asked[row.id()]
 		r.mu.Unlock()
-		if why == nil || once != nil && row.id() == once.id() {
+		if why == nil || slices.ContainsFunc(once, func(o Row) bool { return o.id() == row.id() }) {
 			continue
 		}
 		// A partition with rows is known as it was read last. Which of its rows is missing, do has said by looking for that row.

@@ -140,7 +140,7 @@ func TestMissingKey(t *testing.T) {
 	conflict := fault.New(fault.Conflict, "taken", "There is such a thing.")
 	write := func(why error) error {
 		f.asked = nil
-		return ask.ConsultOnce(f.desk.Begin(t.Context(), "c"), &ask.Row{Table: "things", Key: keyOf("once/k")}, func(look ask.Look) error {
+		return ask.ConsultOnce(f.desk.Begin(t.Context(), "c"), []ask.Row{{Table: "things", Key: keyOf("once/k")}}, func(look ask.Look) error {
 			return f.store.View(t.Context(), func(tx *store.Tx) error {
 				tx.OnAbsent(look)
 				it, err := tx.Get("things", keyOf("once/k"))

@@ -57,11 +57,13 @@ func New(c Config) (httpapi.App, error) {
 type call struct {
 	*httpapi.Call
 
-	in   hacktracker.Input
-	once string // Idempotency-Key of a POST; empty if it has none
-	made string // id of the created record
+	in    hacktracker.Input
+	once  string // Idempotency-Key of a POST; empty if it has none
+	scope string // of the key: the user, or the device that the entry was made on
+	made  string // id of the created record
 
-	cloud operator.SyncStatus // on pages of a game: the state of the replication
+	cloud  operator.SyncStatus // on pages of a game: the state of the replication
+	former []string            // scopes in which the key may have been used
 }
 
 // id returns a path parameter, or else the id of the created record.
@@ -73,7 +75,7 @@ type doing = func(b *hacktracker.Book, r *call) any
 // in adapts do to a transaction.
 func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx *store.Tx) (T, error) {
 	return func(tx *store.Tx) (T, error) {
-		b := a.Service.Open(tx, r.User)
+		b := a.Service.OpenOnce(tx, r.User, r.scope)
 		out := do(b, r)
 		return out, cmp.Or(r.Query.Err(), b.Err())
 	}
@@ -93,6 +95,7 @@ func (a *api) route(method, path string, do func(r *call) (httpapi.Work, error))
 			}
 		}
 		r := &call{Call: c}
+		r.scope, r.former = httpapi.OnceScope(c.Context, r.User)
 		if err == nil && method != http.MethodGet && method != http.MethodDelete {
 			r.in, err = c.Body().Members()
 		}
@@ -145,12 +148,12 @@ func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string
 	return a.route(http.MethodPost, path, func(r *call) (_ httpapi.Work, err error) {
 		var row *idempotency.Row
 		if r.once != "" {
-			if row, err = a.Service.Once(r.User, r.Request.URL.Path, r.once, a.Node, r.in); err != nil {
+			if row, err = a.row(r); err != nil {
 				return nil, err
 			}
 		}
 		return nil, httpapi.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
-			b := a.Service.Open(tx, r.User)
+			b := a.Service.OpenOnce(tx, r.User, r.scope)
 			id, writes := do(b, r)
 			if row != nil {
 				row.More = b.Stamp(attr.Item{}, nil)
@@ -161,6 +164,20 @@ func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string
 			return in(a, r, show)(tx)
 		})
 	})
+}
+
+// row returns the row of a request's Idempotency-Key.
+func (a *api) row(r *call) (*idempotency.Row, error) {
+	at, err := a.Service.Once(r.scope, r.Request.URL.Path, r.once, r.in)
+	row := &idempotency.Row{Table: a.Service.Table, Key: at.Key, Hash: at.Hash, Node: a.Node}
+	if r.scope != r.User {
+		row.User = r.User
+	}
+	for _, scope := range r.former {
+		was, wrong := a.Service.Once(scope, r.Request.URL.Path, r.once, r.in)
+		row.Former, err = append(row.Former, was), cmp.Or(err, wrong)
+	}
+	return row, err
 }
 
 // problem returns the JSON body of an error.

@@ -135,6 +135,7 @@ type Frame struct {
 type Offline struct {
 	Scope  string    // address prefix of the pages that the worker keeps; ends in a slash
 	Reader string    // pseudonym of the page's reader; empty: nobody is signed in
+	Device string    // hash of the device's id
 	Now    time.Time // by the node's clock
 }
 

@@ -62,9 +62,16 @@ func needed(r *call, name string) string {
 // postTeam takes {team_name}. A request with an Idempotency-Key may be repeated.
 func (a *api) postTeam(r *call) (work, error) {
 	name := r.Body().Text("team_name", longText)
-	once, err := httpapi.IdempotencyKey(r.Context)
+	key, err := httpapi.IdempotencyKey(r.Context)
+	var once []scorekeeper.Once
+	if key != "" {
+		scope, former := httpapi.OnceScope(r.Context, r.User)
+		for _, each := range append([]string{scope}, former...) {
+			once = append(once, scorekeeper.Once{Scope: each, Key: key})
+		}
+	}
 	r.Status = http.StatusCreated
-	return func(tx *store.Tx) (any, error) { return a.Service.CreateTeam(tx, r.User, name, once) }, cmp.Or(r.Body().Err(), err)
+	return func(tx *store.Tx) (any, error) { return a.Service.CreateTeam(tx, r.User, name, once...) }, cmp.Or(r.Body().Err(), err)
 }
 
 // deleteTeam takes {team_id}.

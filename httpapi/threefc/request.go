@@ -203,14 +203,36 @@ func (r *request) once(in any) (*idempotency.Row, error) {
 	if err != nil || key == "" {
 		return nil, err
 	}
-	scope := r.User + ":" + r.Request.Method + ":" + strings.TrimPrefix(r.Request.URL.Path, r.api.mount)
-	hash, err := idempotency.Hash(scope, in)
-	if err != nil {
+	route := r.Request.Method + ":" + strings.TrimPrefix(r.Request.URL.Path, r.api.mount)
+	scope, former := r.User+":"+route, []string(nil)
+	if r.User != "" {
+		scope, former = httpapi.OnceScope(r.Context, scope)
+	}
+	row := &idempotency.Row{Table: r.api.Service.Table, Key: threefc.OnceKey(scope, key), Node: r.api.Node}
+	if row.Hash, err = idempotency.Hash(asked(scope, route), in); err != nil {
 		return nil, err
 	}
-	r.ids.Seed, r.ids.Hash = scope+"\n"+key, hash
-	more, err := threefc.OnceMore(scope, key, hash)
-	return &idempotency.Row{Table: r.api.Service.Table, Key: threefc.OnceKey(scope, key), Hash: hash, Node: r.api.Node, More: more}, err
+	for _, other := range former {
+		hash, err := idempotency.Hash(asked(other, route), in)
+		if err != nil {
+			return nil, err
+		}
+		row.Former = append(row.Former, idempotency.Former{Key: threefc.OnceKey(other, key), Hash: hash})
+	}
+	if scope != r.User+":"+route { // the scope of an API client names its user already
+		row.User = r.User
+	}
+	r.ids.Seed, r.ids.Hash = asked(scope, route)+"\n"+key, row.Hash
+	row.More, err = threefc.OnceMore(scope, key, row.Hash)
+	return row, err
+}
+
+// asked returns what is asked for in a scope: that of a device does not name the route.
+func asked(scope, route string) string {
+	if strings.HasPrefix(scope, httpapi.DeviceScope) && !strings.HasSuffix(scope, route) {
+		return scope + ":" + route
+	}
+	return scope
 }
 
 // nothing reads a body that must be empty or an object without members.

@@ -24,7 +24,7 @@ var arrows = []arrow{
 	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", apps, "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
 	{
-		pkg: "httpapi", may: []string{"httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency", "sync/replica/conflict"},
+		pkg: "httpapi", may: []string{"httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/handover", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency", "sync/replica/conflict"},
 		tests: []string{"httpapi/devlogin"},
 	},
 	{pkg: "httpapi/ask", may: []string{"store", "store/attr"}},
@@ -38,9 +38,10 @@ var arrows = []arrow{
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store", "sync/replica/conflict"}, tests: []string{"store/attr", "sync/replica"}},
 	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr", "sync/lease"}, tests: []string{"sync/replica/..."}},
-	{pkg: apis, may: []string{"httpapi", "httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
+	{pkg: apis, may: []string{"httpapi", "httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/handover", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
+	{pkg: "httpapi/handover"},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
 	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts do not know the package itself or the store

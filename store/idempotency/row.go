@@ -21,6 +21,8 @@ const (
 	attrIDs    = "responseIds"
 	attrNode   = "node"
 	attrSeq    = "nodeSeq"
+	attrUser   = "userId"
+	attrMadeBy = "madeBy"
 )
 
 // Row is the row for a key's first use. The application chooses the item's key: a scope (who asks, and for what) and the Idempotency-Key,
@@ -31,9 +33,19 @@ type Row struct {
 	Hash  string    // of the request: see Hash
 	Node  string    // the node that writes the row: store.Store.Node
 
+	User   string   // who sends the request; empty: nobody who is known
+	MadeBy string   // who made the entry that User hands in; empty: User
+	Former []Former // where an earlier request with the key may have been recorded; nothing is written there
+
 	More    attr.Item     // the application's own attributes
 	Expires string        // the table's TTL attribute; empty: the row stays
 	Keep    time.Duration // how long the row stays, with Expires; longer than a client may hold back a request
+}
+
+// Former is a place of a key's row under another scope.
+type Former struct {
+	Key  attr.Item
+	Hash string // of the request, with that scope
 }
 
 // Outcome is the outcome of a request, sufficient to answer it again.
@@ -42,6 +54,7 @@ type Outcome struct {
 	IDs    map[string]string // of what the request created, by the application's names
 
 	Repeated bool   // the outcome is that of an earlier request
+	User     string // who sent the first request; empty: only this user can have sent it
 	Node     string // the node that answered first
 	Seq      uint64 // sequence of the row in that node's journal
 }
@@ -60,17 +73,32 @@ func Hash(scope string, body any) (string, error) {
 // Read returns the outcome of an earlier request with the same key; ok is false if there is none. If the key was used for another
 // request, the error is fault.Conflict.
 func (r *Row) Read(tx *store.Tx) (out Outcome, ok bool, err error) {
-	item, err := tx.Get(r.Table, r.Key)
-	if err != nil || item == nil {
-		return Outcome{}, false, err
+	for _, at := range append([]Former{{r.Key, r.Hash}}, r.Former...) {
+		item, err := tx.Get(r.Table, at.Key)
+		if err != nil {
+			return Outcome{}, false, err
+		}
+		if item == nil {
+			continue
+		}
+		if item[attrHash].Str() != at.Hash {
+			return Outcome{}, false, fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another request.")
+		}
+		return outcomeOf(item), true, nil
 	}
-	if item[attrHash].Str() != r.Hash {
-		return Outcome{}, false, fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another request.")
-	}
+	return Outcome{}, false, nil
+}
+
+func outcomeOf(item attr.Item) Outcome {
 	status, _ := item[attrStatus].Int()
 	seq, _ := item[attrSeq].Int()
-	return Outcome{Status: int(status), Repeated: true, Node: item[attrNode].Str(), Seq: uint64(max(0, seq)), IDs: IDs(item)}, true, nil
+	return Outcome{
+		Status: int(status), Repeated: true, User: item[attrUser].Str(), Node: item[attrNode].Str(), Seq: uint64(max(0, seq)), IDs: IDs(item),
+	}
 }
+
+// IsBy reports whether the row's user may see the outcome of an earlier request: that it is the user's own.
+func (r *Row) IsBy(out Outcome) bool { return out.User == "" || out.User == r.User }
 
 // IDs returns Outcome.IDs from an image of the row.
 func IDs(item attr.Item) map[string]string {
@@ -96,6 +124,11 @@ func (r *Row) put(tx *store.Tx, out Outcome) store.PutItem {
 	}
 	item[attrHash], item[attrStatus], item[attrIDs] = attr.S(r.Hash), attr.Int(int64(out.Status)), attr.M(ids)
 	item[attrNode], item[attrSeq] = attr.S(r.Node), attr.Int(int64(tx.Seq()+1))
+	for name, who := range map[string]string{attrUser: r.User, attrMadeBy: r.MadeBy} {
+		if who != "" {
+			item[name] = attr.S(who)
+		}
+	}
 	p := store.PutItem{Table: r.Table, Item: item, Condition: "attribute_not_exists(#key)"}
 	p.Names = map[string]string{"#key": slices.Min(slices.Collect(maps.Keys(r.Key)))}
 	if r.Expires != "" { // an expired row still exists until it is swept

@@ -63,7 +63,7 @@ func fill(ctx context.Context, h *app.Host, table string) error {
 
 func (d *demo) team(tx *store.Tx) error {
 	users := app.DemoUsers(demoPlayers)
-	team, err := d.CreateTeam(tx, users[0].Subject, "Wizards", "")
+	team, err := d.CreateTeam(tx, users[0].Subject, "Wizards")
 	for i, u := range users {
 		if i > 0 && err == nil {
 			if _, err = d.SetTeammate(tx, users[0].Subject, team.ID, u.Subject, scorekeeper.RoleMember); err == nil {

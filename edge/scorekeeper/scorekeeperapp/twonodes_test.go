@@ -83,7 +83,9 @@ func (n *half) inTeam(user, team string) error {
 
 func (a *apart) makeTeam(n *half, s *step) error {
 	owner, _ := team(s)
-	_, err := change(n, func(tx *store.Tx) (scorekeeper.Team, error) { return n.CreateTeam(tx, owner, "Wizards", "t") })
+	_, err := change(n, func(tx *store.Tx) (scorekeeper.Team, error) {
+		return n.CreateTeam(tx, owner, "Wizards", scorekeeper.Once{Scope: owner, Key: "t"})
+	})
 	return err
 }
 

@@ -7,7 +7,7 @@ import "./shown.js";
 import { countDown, localTimes } from "./times.js";
 
 const root = document.documentElement;
-const { scope, reader } = root.dataset;
+const { scope, reader, device } = root.dataset;
 const line = document.getElementById("waiting");
 const say = line.querySelector(".waiting__say");
 const note = line.querySelector(".waiting__note");
@@ -15,7 +15,7 @@ const list = line.querySelector(".waiting__list");
 const held = line.querySelector(".waiting__held");
 const row = document.getElementById("waiting-row").content;
 
-export const queue = new Queue(scope, reader);
+export const queue = new Queue(scope, reader, device);
 let link = { lost: false, words: "" };
 const nodeAhead = Number(root.dataset.now) - (Number(root.dataset.kept) || Date.now()); // ms by which the node's clock is ahead of this device's
 let outdated = false; // the node has a newer version

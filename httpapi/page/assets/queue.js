@@ -13,7 +13,8 @@ const soon = 2000; // ms between attempts while the node is heard of
 const reopening = 60000; // ms in which a lost database may be opened again
 
 // Queue raises "change" when entries, trouble or signedOut change. An entry is {n, key, at, reader, method, path, type, body, what,
-// until, state, words, node, seq, outOfOrder}; its state is queued, sending, taken or refused.
+// until, state, words, node, seq, outOfOrder, device}; device is the hash of the device's id when it was first sent, under which the node
+// recognizes it. Its state is queued, sending, taken or refused.
 export class Queue extends EventTarget {
   entries = []; // in order, including other readers'
   trouble = ""; // why something cannot be stored: "denied", "full", "closed", or "lost" if it has been closed for a minute
@@ -22,13 +23,14 @@ export class Queue extends EventTarget {
   #states = new Map(); // by key: states of stored entries that could not be stored; null: the entry is to be deleted
   #held = []; // entries that could not be stored, in order
   #database; #id = null; #number = loose; #storing = Promise.resolve();
-  #scope; #reader; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
+  #scope; #reader; #device; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
   #away = false; #triedAt = 0; #heardAt = 0; // the last attempt had no answer; when it was; when another tab was last heard
 
-  constructor(scope, reader) {
+  constructor(scope, reader, device = "") {
     super();
     this.#scope = "touchline " + scope;
     this.#reader = reader;
+    this.#device = device;
     this.#database = new Database(this.#scope);
     this.#channel = new BroadcastChannel(this.#scope);
     this.#channel.onmessage = ({ data }) => this.#hear(data);
@@ -154,7 +156,7 @@ export class Queue extends EventTarget {
       there ||= await isThere();
       this.#away = !there;
       if (!there) return this.#later(0); // an entry that was not sent can still be discarded
-      const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true }));
+      const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true, device: e.device ?? (e.tried ? "none" : this.#device) }));
       if (!now || !this.#sendable(now)) continue; // it was discarded meanwhile, or sent by another tab, or the database was closed
       const got = await send(now);
       this.signedOut = got.signIn || false;

@@ -16,7 +16,7 @@ export async function send(e) {
     answer = await request(e.path, {
       method: e.method, body: e.body, redirect: "error", cache: "no-store",
       headers: {
-        "Content-Type": e.type ?? "application/json", "Idempotency-Key": e.key, Prefer: "wait=0",
+        "Content-Type": e.type ?? "application/json", "Idempotency-Key": e.key, Prefer: "wait=0", "Touchline-Device": e.device,
         "Touchline-Occurred-Ago": ((Date.now() - e.at) / 1000).toFixed(1),
       },
     });
