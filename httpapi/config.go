@@ -49,6 +49,7 @@ type Config struct {
 	Metrics *prometheus.Registry                       // nil: a new registry
 	Auth    auth.Authenticator                         // nil: nobody can sign in
 	People  *People                                    // sign-in by browser; nil: only by a token
+	Devices bool                                       // the store has the tables of package handover
 	Tokens  bool                                       // development: people can sign in with a pasted token, and SignIn.Header counts
 	Demo    func() (token string, err error)           // signs in local requests without credentials; nil: nobody
 	Logger  *slog.Logger                               // nil: silent

@@ -19,6 +19,7 @@ import (
 func (s *Server) getLive(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
 	c.Header(headerNode, serverOf(c).cfg.Store.Node())
+	c.Header(headerLife, s.life())
 	c.String(http.StatusOK, "ok\n")
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
 )
 
 // headerReader identifies the reader of a page, so that a browser does not mix the offline copies of two people.
@@ -84,6 +85,37 @@ func (s *Server) renewDevice(c *gin.Context) {
 	s.setCookie(c, s.nodeCookie(c.Request, deviceCookie), id, "/", http.SameSiteLaxMode, deviceLife)
 }
 
+// headerEntries says how many entries the device has made, and how many wait (handover.ParseCounts).
+const headerEntries = "Touchline-Entries"
+
+// hear notes what the device of a write says about its entries. It belongs to the write's transaction.
+func (s *Server) hear(c *gin.Context, tx *store.Tx) error {
+	m, device := appOf(c), s.deviceOf(c)
+	said, ok := handover.ParseCounts(c.GetHeader(headerEntries))
+	if !s.cfg.Devices || m == nil || device == "" || !ok {
+		return nil
+	}
+	return handover.Hear(tx, device, m.Name, said)
+}
+
+// getHeard answers a page with what the node has heard of its device last: after the browser has emptied its storage, that is all that is
+// known of what waited there.
+func (s *Server) getHeard(c *gin.Context) error {
+	m, device := appOf(c), s.deviceOf(c)
+	if !s.cfg.Devices || device == "" {
+		return NoContent(c)
+	}
+	var last *handover.Heard
+	err := s.cfg.Store.View(c.Request.Context(), func(tx *store.Tx) (err error) {
+		last, err = handover.LastHeard(tx, device, m.Name)
+		return err
+	})
+	if err == nil && last == nil {
+		return NoContent(c)
+	}
+	return Answer(c, http.StatusOK, last, err)
+}
+
 // deviceOf returns the hash of the device that sends a request; empty: none, because it is no page's.
 func (s *Server) deviceOf(c *gin.Context) string {
 	id, _, _ := s.shownCookie(c.Request, deviceCookie)
@@ -96,7 +128,24 @@ func (m *mounted) offlineRoutes() []Route {
 	if !m.Offline {
 		return nil
 	}
-	return []Route{{Method: http.MethodGet, Path: "/worker.js", Access: Public, Do: m.getWorker, Quiet: true}}
+	return []Route{
+		{Method: http.MethodGet, Path: "/worker.js", Access: Public, Do: m.getWorker, Quiet: true},
+		{Method: http.MethodGet, Path: "/manifest.webmanifest", Access: Public, Do: m.getManifest, Quiet: true},
+		{Method: http.MethodGet, Path: "/heard", Access: Public, Do: m.views.s.getHeard, Quiet: true},
+	}
+}
+
+// getManifest describes the application to a browser that installs it, which keeps the storage of installed pages.
+func (m *mounted) getManifest(c *gin.Context) error {
+	body, err := encode(map[string]any{
+		"name": m.Title, "short_name": m.Title, "start_url": m.scope(), "scope": m.scope(), "display": "standalone",
+		"icons": []map[string]string{{"src": m.Look.Icon(), "sizes": "any", "type": "image/svg+xml"}},
+	})
+	if err != nil {
+		return err
+	}
+	writeTagged(c, "application/manifest+json", body)
+	return nil
 }
 
 func (m *mounted) getWorker(c *gin.Context) error {

@@ -1,6 +1,9 @@
 package httpapi
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
@@ -22,6 +25,10 @@ const (
 	headerOccurred = "Touchline-Occurred-Ago"
 
 	maxKey = 128 // characters
+
+	// headerLife names the node and its incarnation, on the answers to entries whose keys it keeps, and on /livez. A page keeps such an entry
+	// for a day, and sends it again, with its key, to a node of another life.
+	headerLife = "Touchline-Life"
 
 	occurredAtMost = 12 * time.Hour  // oldest event that a request may report
 	occurredEarly  = 2 * time.Minute // tolerates a client's clock that was set back
@@ -59,6 +66,19 @@ func OnceScope(c *gin.Context, own string) (scope string, former []string) {
 	return DeviceScope + device, append(former, own)
 }
 
+// CountsOnce tells a page that a request's entry takes effect once however often it is sent, so that the page keeps it as a second copy.
+func CountsOnce(c *gin.Context) {
+	if c.GetHeader(headerKey) != "" {
+		c.Header(headerLife, serverOf(c).life())
+	}
+}
+
+// life identifies the node and its incarnation: it changes if the node is restored from a backup.
+func (s *Server) life() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "life of a node\n%s %d", s.cfg.Store.Node(), s.cfg.Store.Incarnation()))
+	return hex.EncodeToString(sum[:6])
+}
+
 // OccurredAt returns when the event that a request reports happened: now minus the seconds in Touchline-Occurred-Ago, at most 12 hours.
 // The application must check that this time is plausible, but only after it knows that the request is not a repetition.
 func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
@@ -84,6 +104,7 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	s := serverOf(c)
 	var asks []ask.Row
 	if row != nil {
+		CountsOnce(c)
 		asks = append(asks, ask.Row{Table: row.Table, Key: row.Key})
 		for _, former := range row.Former {
 			asks = append(asks, ask.Row{Table: row.Table, Key: former.Key})

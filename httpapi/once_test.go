@@ -12,6 +12,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -220,5 +221,39 @@ func TestWritten(t *testing.T) {
 	}
 	if got := ask(node, seq); !strings.HasPrefix(got, "404 ") {
 		t.Errorf("a write of an earlier life: %s", got)
+	}
+}
+
+// The answers to entries with a key name the node's life, as /livez does, which changes when the node leaves its history. A device's count of
+// its entries is kept with the entry, and the device alone is told of it.
+func TestEntriesAreKeptAndCounted(t *testing.T) {
+	cfg, _ := newTaps(t, storetest.Open(t, handover.Tables()...), "v1")
+	cfg.Devices = true
+	s := newServer(t, cfg)
+	phone := handover.NewDevice()
+	from := func(device, method, path, body string, headers ...string) *httptest.ResponseRecorder {
+		return web.Ask(s.Handler(), method, path, body, append(headers, "Cookie", deviceCookie+"="+device, "Sec-Fetch-Site", "same-origin")...)
+	}
+	w := from(phone, "POST", "/counter/taps", `{"by":2}`, "Idempotency-Key", "k1", headerEntries, "7 4 store-1")
+	life := w.Header().Get(headerLife)
+	if w.Code != 201 || life == "" || life != from(phone, "GET", "/livez", "").Header().Get(headerLife) {
+		t.Fatalf("%d %s, life %q", w.Code, w.Body, life)
+	}
+	if got := from(phone, "POST", "/counter/taps", `{"by":2}`).Header().Get(headerLife); got != "" {
+		t.Errorf("an entry without a key: life %q", got)
+	}
+	from(phone, "POST", "/counter/taps", `{"by":9}`, "Idempotency-Key", "k2", headerEntries, "9 9 store-2") // refused: nothing is committed
+	heard := from(phone, "GET", "/counter/-/heard", "").Body.String()
+	if !strings.HasPrefix(heard, `{"store":"store-1","made":7,"waiting":4,"at":`) {
+		t.Errorf("heard %s", heard)
+	}
+	if w := from(handover.NewDevice(), "GET", "/counter/-/heard", ""); w.Code != 204 {
+		t.Errorf("another device: %d %s", w.Code, w.Body)
+	}
+	if _, err := s.cfg.Store.BeginIncarnation(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if now := from(phone, "GET", "/livez", "").Header().Get(headerLife); now == life || now == "" {
+		t.Errorf("after a restore: life %q", now)
 	}
 }

@@ -35,6 +35,9 @@ func (s *Server) update(c *gin.Context, once []ask.Row, do func(tx *store.Tx) er
 			err := do(tx)
 			seq = tx.Seq()
 			wrote = seq != before
+			if err == nil && wrote {
+				err = s.hear(c, tx)
+			}
 			return err
 		})
 	})

@@ -15,7 +15,7 @@ func (n *Node) apiConfig(metrics *prometheus.Registry) (httpapi.Config, error) {
 	p := &n.parts
 	c := httpapi.Config{
 		Store: n.store, Clock: p.Clock, Node: n.status, Ready: n.ready, Demo: p.Demo,
-		Limits: p.HTTP.Limits(p.Connections), Metrics: metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery, TLS: p.TLS, PublicURL: p.HTTP.PublicURL,
+		Limits: p.HTTP.Limits(p.Connections), Metrics: metrics, Logger: p.Log, Version: p.Version, Development: p.Gallery, TLS: p.TLS, PublicURL: p.HTTP.PublicURL, Devices: true,
 	}
 	if len(n.derivers) > 0 {
 		c.Derives = derivations{n.derivers}

@@ -18,6 +18,7 @@ import (
 	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/session"
 	"github.com/touchline/touchline/internal/clock"
@@ -77,7 +78,7 @@ func Schema(apps []*app.App) migrations.Schema {
 			Policy: store.PolicyLock, Why: "leases are decided where all nodes see them; never expired by TTL",
 		}}})
 	}
-	all = append(all, migrations.Schema{Tables: session.Tables()})
+	all = append(all, migrations.Schema{Tables: session.Tables()}, migrations.Schema{Tables: handover.Tables()})
 	all = append(all, migrations.Schema{Tables: []store.TableSpec{migrations.Private(mail.Table, "id", "sent from this node alone")}})
 	return migrations.WithNode(all...)
 }

@@ -82,11 +82,13 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.on("POST", game+"/runs", func(b *book, r *call) any {
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			b.Fail(late)
+			httpapi.CountsOnce(r.Context)
 			return b.AddRuns(r.id("game"), r.once, at, r.in)
 		}),
 		a.on("POST", game+"/atbats", func(b *book, r *call) any {
 			r.Status = http.StatusCreated
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
+			httpapi.CountsOnce(r.Context)
 			return b.NewAtBat(r.id("game"), r.once, at, late, r.in)
 		}),
 		a.on("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),

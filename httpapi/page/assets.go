@@ -79,3 +79,6 @@ func newAsset(name string, body []byte) Asset {
 		return Asset{mime.TypeByExtension(ext), body}
 	}
 }
+
+// Icon returns the path of the icon.
+func (r *Renderer) Icon() string { return r.assetPath() + "icon.svg" }

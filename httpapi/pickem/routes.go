@@ -193,6 +193,7 @@ func (a *api) getEventCSV(c *call) (work, error) {
 
 // add adds match n of a request to the card. With an Idempotency-Key, a repeated request does not add it again.
 func (a *api) add(tx *store.Tx, c *call, n int, d pickem.Details) (m pickem.Match, err error) {
+	httpapi.CountsOnce(c.Context)
 	key, err := httpapi.IdempotencyKey(c.Context)
 	if err != nil {
 		return m, err

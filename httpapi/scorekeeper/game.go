@@ -23,6 +23,7 @@ const (
 // postGuess takes {puzzle_date_iso_day, word_guessed}. A request with an Idempotency-Key may be repeated.
 func (a *api) postGuess(r *call) (work, error) {
 	g := scorekeeper.Guess{User: r.User, Date: given(r.Body(), "puzzle_date_iso_day"), Word: strings.ToLower(given(r.Body(), "word_guessed"))}
+	httpapi.CountsOnce(r.Context)
 	key, err := httpapi.IdempotencyKey(r.Context)
 	g.Key, r.Needs = key, a.game(r.User, g.Date)
 	return func(tx *store.Tx) (any, error) {

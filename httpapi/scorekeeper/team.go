@@ -62,6 +62,7 @@ func needed(r *call, name string) string {
 // postTeam takes {team_name}. A request with an Idempotency-Key may be repeated.
 func (a *api) postTeam(r *call) (work, error) {
 	name := r.Body().Text("team_name", longText)
+	httpapi.CountsOnce(r.Context)
 	key, err := httpapi.IdempotencyKey(r.Context)
 	var once []scorekeeper.Once
 	if key != "" {

@@ -3,7 +3,7 @@
 // with the inning, outs and batter at its tap.
 import "./refresh.js";
 import { queue, nodeNow } from "./offline.js";
-import { ulid } from "./queue.js";
+import { ulid } from "./entries.js";
 import { Stream } from "./stream.js";
 
 const root = document.documentElement;

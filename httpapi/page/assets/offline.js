@@ -101,6 +101,19 @@ function words(form, submitter) {
   return submitter?.dataset.what ?? form.dataset.what ?? submitter?.textContent.trim() ?? "";
 }
 
+// After an emptied storage the page says what the node knows of what was in it.
+let lost = "";
+let mayBeEmptied = false;
+let looking = null;
+function look() {
+  looking ??= import("./losing.js").then(async (losing) => {
+    mayBeEmptied = await losing.mayBeEmptied();
+    const found = await losing.findLost(scope, queue.storage);
+    lost = found ? losing.lostWords(found) : "";
+    draw();
+  }).catch(() => { looking = null; }); // the node is away: when it is back
+}
+
 let problem = "";
 function tell(text) {
   problem = text;
@@ -136,6 +149,7 @@ function sentences() {
   const others = queue.entries.length - mine.length;
   const out = [];
   if (problem) out.push(problem);
+  if (lost) out.push(lost);
   if (link.words) out.push(link.words);
   if (refused) out.push(`${refused} refused: open this list to retry or discard.`);
   if (unsent.length) out.push(`${unsent.length} not sent, oldest ${ageOf(Date.now() - unsent[0].at)}.`);
@@ -149,9 +163,10 @@ function draw() {
   const said = sentences();
   line.hidden = said.length === 0;
   document.body.classList.toggle("has-waiting", !line.hidden);
-  line.classList.toggle("waiting--bad", Boolean(problem || link.words || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
+  line.classList.toggle("waiting--bad", Boolean(problem || lost || link.words || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
   set(say, said.join(" "));
-  const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is unreachable: keep it open."];
+  const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is unreachable: keep it open.",
+    mayBeEmptied && queue.entries.length > 0 && "This page is not installed: the browser may empty its storage after days without use. Send what waits soon, or install the page."];
   const waits = queue.trouble === "lost" ? queue.held.filter((e) => e.reader === reader && !e.outOfOrder).length : 0;
   if (waits) notes.push(`${plural(waits, "entry is", "entries are")} only on this page: send ${waits === 1 ? "it" : "them"} first. The node receives ${waits === 1 ? "it" : "them"} before what this browser has stored.`);
   held.hidden = waits === 0;
@@ -165,7 +180,7 @@ function draw() {
     li.dataset.n = e.n;
     li.dataset.state = e.state;
     set(li.querySelector(".waits__what"), e.what || e.path);
-    set(li.querySelector(".waits__state"), `${states[e.state]}${e.outOfOrder ? ", out of order" : ""}, ${ageOf(Date.now() - e.at)} ago`);
+    set(li.querySelector(".waits__state"), `${states[e.state]}${e.outOfOrder ? ", out of order" : ""}, ${ageOf(Date.now() - e.at)} ago${e.again ? ", once more, because the node has gone back to an earlier state" : ""}`);
     set(li.querySelector(".waits__words"), e.words);
     li.querySelector("[data-retry]").hidden = e.state !== "refused";
     li.querySelector("[data-discard]").hidden = e.state !== "refused" && (e.state !== "queued" || e.tried);
@@ -186,6 +201,7 @@ queue.addEventListener("change", () => {
   renew();
 });
 queue.ready.then(draw);
+queue.ready.then(look);
 setInterval(() => {
   draw();
   renew();
@@ -193,8 +209,10 @@ setInterval(() => {
 
 document.addEventListener("touchline:link", (e) => {
   e.preventDefault();
-  if (link.lost && !e.detail.lost) queue.hurry();
-  else if (e.detail.quiet < 2000) queue.heard();
+  if (link.lost && !e.detail.lost) {
+    queue.hurry();
+    look();
+  } else if (e.detail.quiet < 2000) queue.heard();
   const { words } = link;
   link = e.detail;
   if (words !== link.words) draw();

@@ -2,21 +2,24 @@
 // in the cloud, if the node has one. One write is in flight at a time, oldest first, across all tabs. See DESIGN.md in httpapi/page.
 
 import { Database } from "./database.js";
-import { askFor, isThere, send } from "./send.js";
+import { complete, counts, countsWith, known, loose, ulid } from "./entries.js";
+import { askFor, findNode, send } from "./send.js";
 
 const most = 500; // writes in the queue
 const mostBytes = 16 << 10; // of one body
+const mostSent = 500; // writes that are kept after they have arrived
+const keepSent = 24 * 60 * 60 * 1000; // ms
 const steps = [1, 2, 4, 8, 16, 30]; // seconds between attempts
-const loose = 2 ** 50; // numbers from here on are writes only in this page's memory
 const patience = 30000; // ms to wait for a tab that does nothing with its turn
 const soon = 2000; // ms between attempts while the node is heard of
 const reopening = 60000; // ms in which a lost database may be opened again
 
 // Queue raises "change" when entries, trouble or signedOut change. An entry is {n, key, at, reader, method, path, type, body, what,
 // until, state, words, node, seq, outOfOrder, device}; device is the hash of the device's id when it was first sent, under which the node
-// recognizes it. Its state is queued, sending, taken or refused.
+// recognizes it. Its state is queued, sending, taken, refused or sent; lives are those of the nodes that have it.
 export class Queue extends EventTarget {
-  entries = []; // in order, including other readers'
+  entries = []; // in order, including other readers', without those that are sent
+  sent = []; // entries that have arrived: the second copy, if the node loses what it has
   trouble = ""; // why something cannot be stored: "denied", "full", "closed", or "lost" if it has been closed for a minute
   signedOut = false; // the reader must sign in before writes can be sent
   #stored = []; // entries in the database, as last seen
@@ -24,6 +27,7 @@ export class Queue extends EventTarget {
   #held = []; // entries that could not be stored, in order
   #database; #id = null; #number = loose; #storing = Promise.resolve();
   #scope; #reader; #device; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
+  #life = ""; #looked = false; // of the node as last heard; whether it was asked for since the page may have missed a change
   #away = false; #triedAt = 0; #heardAt = 0; // the last attempt had no answer; when it was; when another tab was last heard
 
   constructor(scope, reader, device = "") {
@@ -103,7 +107,8 @@ export class Queue extends EventTarget {
   // hurry must be called when the node is reachable again.
   hurry() {
     this.#tries = 0;
-    if (this.entries.length) this.pump();
+    this.#looked = false;
+    if (this.entries.length || this.sent.length) this.pump();
   }
 
   // heard must be called when the node gave a sign of life: an attempt that had no answer is repeated.
@@ -142,10 +147,15 @@ export class Queue extends EventTarget {
 
   // Returns after how many seconds to continue; 0: nothing to do.
   async #drain(turn) {
-    let there = false;
+    let node = null;
     for (;;) {
       await this.#load();
       if (turn.over) return steps.at(-1);
+      if (!this.#looked && this.sent.some((e) => e.reader === this.#reader)) {
+        node = await findNode();
+        this.#looked = node.there;
+        if (await this.#offer(node.life)) continue;
+      }
       const e = this.entries.find((e) => this.#sendable(e));
       if (!e) break;
       if (e.until && !e.tried && Date.now() > e.until) {
@@ -153,21 +163,38 @@ export class Queue extends EventTarget {
         continue;
       }
       this.#triedAt = performance.now();
-      there ||= await isThere();
-      this.#away = !there;
-      if (!there) return this.#later(0); // an entry that was not sent can still be discarded
+      node ??= await findNode();
+      this.#away = !node.there;
+      if (!node.there) return this.#later(0); // an entry that was not sent can still be discarded
       const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true, device: e.device ?? (e.tried ? "none" : this.#device) }));
       if (!now || !this.#sendable(now)) continue; // it was discarded meanwhile, or sent by another tab, or the database was closed
-      const got = await send(now);
+      const got = await send(now, countsWith(now, this.#stored, this.entries, this.storage));
       this.signedOut = got.signIn || false;
       this.#away = got.away || false;
-      await this.#change(now, (e) => (got.done ? null : { ...e, ...got.next }));
+      if (got.done) await this.#finish(now, got.life);
+      else await this.#change(now, (e) => ({ ...e, ...got.next }));
+      if (this.#life && got.life && got.life !== this.#life) this.#looked = false;
+      this.#life = got.life || this.#life;
       if (got.later !== undefined) return this.#later(got.later);
       this.#tries = 0;
     }
     const later = await this.#confirm();
     if (this.#closed()) return Math.min(2, later || 2); // the database is opened again
     return later || (this.trouble === "full" ? steps.at(-1) : 0);
+  }
+
+  // An entry that has arrived stays as a second copy if its node, of this life, recognizes it by its key. Without room it is removed.
+  async #finish(e, life) {
+    const sent = life && (await this.#change(e, (e) => ({ ...e, state: "sent", words: "", sentAt: Date.now(), lives: known(e, life) }), true));
+    if (!sent) await this.#change(e, () => null);
+  }
+
+  // Sends what has arrived again to a node of another life: it may have been restored from a backup. It reports whether there was anything.
+  async #offer(life) {
+    if (!life) return false;
+    const lacks = this.sent.filter((e) => e.reader === this.#reader && !e.lives.includes(life));
+    for (const e of lacks) await this.#change(e, (e) => ({ ...e, state: "queued", lives: known(e, life), again: (e.again ?? 0) + 1 }), false, "sent");
+    return lacks.length > 0;
   }
 
   // While the database is closed, entries that cannot be read may come before those in memory: only the reader can say to send these.
@@ -184,11 +211,17 @@ export class Queue extends EventTarget {
   async #confirm() {
     for (const e of this.entries.filter((e) => e.reader === this.#reader && e.state === "taken")) {
       const got = await askFor(e);
-      if (got.next || got.done) await this.#change(e, (e) => (got.done ? null : { ...e, ...got.next }));
+      if (got.done) await this.#finish(e, e.life);
+      else if (got.next) await this.#change(e, (e) => ({ ...e, ...got.next }));
       if (got.next?.state === "queued") return 0.1; // another node: send it again with its key
       if (!got.done && !got.next) return this.#later(2);
     }
     return 0;
+  }
+
+  // storage identifies the browser's present storage: when it was made, and a number. It is empty if there is none.
+  get storage() {
+    return (this.#id ?? "").replace("id ", "").replace(" ", "-");
   }
 
   #later(atLeast) {
@@ -220,12 +253,21 @@ export class Queue extends EventTarget {
       });
       if (this.#emptied(id)) return await this.#store([]);
       this.#id = id;
-      this.#stored = stored;
+      this.#stored = await this.#forgetSent(stored);
       this.trouble = "";
     } catch (err) {
       this.#failed(err);
     }
     return this.#show();
+  }
+
+  // Deletes second copies that are too old or too many, the oldest first, and returns the other entries; all of them if there is no room.
+  async #forgetSent(stored, all = false) {
+    const sent = stored.filter((e) => e.state === "sent");
+    const gone = new Set(sent.filter((e, i) => all || i < sent.length - mostSent || Date.now() - e.sentAt > keepSent));
+    if (!gone.size) return stored;
+    await this.#database.run("readwrite", (writes) => [...gone].map((e) => writes.delete(e.n)).at(-1));
+    return stored.filter((e) => !gone.has(e));
   }
 
   // A database with another id is a new one: the browser has emptied the storage.
@@ -235,7 +277,7 @@ export class Queue extends EventTarget {
 
   // Stores new entries, after everything that was not stored until now: entries in memory, states, and what an emptied database lacks. What
   // cannot be stored stays in memory.
-  async #store(fresh) {
+  async #store(fresh, again = false) {
     const late = [...this.#held, ...fresh];
     let id, there, stored;
     try {
@@ -254,11 +296,21 @@ export class Queue extends EventTarget {
       this.#held = [];
       this.trouble = "";
     } catch (err) {
+      if (!again && err?.name === "QuotaExceededError" && there && (await this.#makeRoom(there, id))) return this.#store(fresh, true);
       for (const e of fresh) this.#held.push(Object.assign(e, { n: this.#number++ }));
       if (there && !this.#emptied(id)) [this.#id, this.#stored] = [id, there];
       this.#failed(err);
     }
     this.#show();
+  }
+
+  // What was sent gives way to what was not, and is not put back into an emptied storage. It reports whether that may help.
+  async #makeRoom(there, id) {
+    const sent = (e) => e.state === "sent";
+    const back = this.#emptied(id) && this.#stored.some(sent);
+    if (back) this.#stored = this.#stored.filter((e) => !sent(e));
+    const freed = there.some(sent) && (await this.#forgetSent(there, true).then(() => true, () => false));
+    return back || freed;
   }
 
   #failed(err) {
@@ -270,26 +322,32 @@ export class Queue extends EventTarget {
 
   #show() {
     const now = (e) => {
-      const state = this.#states.get(e.key);
+      const state = counts(e, this.#states.get(e.key));
       return state ? { ...state, n: e.n } : state === undefined && e;
     };
-    this.entries = [...this.#stored.map(now).filter(Boolean), ...this.#held];
+    const all = [...this.#stored.map(now).filter(Boolean), ...this.#held];
+    this.entries = all.filter((e) => e.state !== "sent");
+    this.sent = all.filter((e) => e.state === "sent");
     this.dispatchEvent(new Event("change"));
   }
 
   // Replaces the current state of an entry by to(state); null deletes it. It returns the new state; undefined: there is no such entry any
   // more. A state that cannot be stored is kept in memory, unless it must be stored: then nothing changes, and it returns undefined.
-  async #change(entry, to, mustStore = false) {
+  // A tab that has lost its turn changes nothing of an entry that another one has sent.
+  async #change(entry, to, mustStore = false, from = "") {
     if (!entry) return undefined;
-    const now = await this.#inTurn(() => this.#replace(entry, to, mustStore));
-    this.#channel.postMessage({ key: entry.key, gone: now === null, unsaved: this.#states.get(entry.key) });
+    const change = (e) => (from ? e.state === from : e.state !== "sent") ? to(e) : undefined;
+    const now = await this.#inTurn(() => this.#replace(entry, change, mustStore));
+    const sent = now?.state === "sent" ? now : undefined;
+    this.#channel.postMessage({ key: entry.key, gone: now === null, sent, unsaved: this.#states.get(entry.key) });
     return now;
   }
 
   // Another tab has changed an entry. One that it has removed is not put back if the storage is emptied, and a state that it could not
   // store counts here too.
-  #hear({ key, gone, unsaved }) {
+  #hear({ key, gone, sent, unsaved }) {
     this.#heardAt = performance.now();
+    if (sent) this.#stored = this.#stored.map((e) => (e.key === key ? { ...sent, n: e.n } : e));
     if (gone) this.#stored = this.#stored.filter((e) => e.key !== key);
     if (unsaved) this.#states.set(key, unsaved);
     else this.#states.delete(key);
@@ -301,76 +359,38 @@ export class Queue extends EventTarget {
     const i = this.#held.findIndex((e) => e.key === key);
     if (i >= 0) {
       now = to(this.#held[i]);
-      this.#held.splice(i, 1, ...(now ? [now] : []));
+      this.#held.splice(i, 1, ...(now && now.state !== "sent" ? [now] : []));
       await this.#read();
       return now;
     }
-    const known = this.entries.find((e) => e.key === key);
-    if (!known) return undefined;
+    const entry = [...this.entries, ...this.sent].find((e) => e.key === key);
+    if (!entry) return undefined;
     const was = this.#states.get(key);
     let id = this.#id;
     try {
       await this.#database.run("readwrite", (writes, at) => {
         id = at;
         now = undefined;
-        const request = writes.get(known.n);
+        const request = writes.get(entry.n);
         request.onsuccess = () => {
           if (request.result?.key !== key) return;
-          now = to(was ?? request.result);
-          if (now) writes.put({ ...now, n: known.n }); // an emptied storage may have given it another number
-          else writes.delete(known.n);
+          now = to(counts(request.result, was) ?? request.result);
+          if (now) writes.put({ ...now, n: entry.n }); // an emptied storage may have given it another number
+          else if (now === null) writes.delete(entry.n);
         };
         return request;
       });
       this.#states.delete(key);
     } catch (err) {
-      now = mustStore ? undefined : to(known);
+      now = mustStore ? undefined : to(entry);
       if (now !== undefined) this.#states.set(key, now);
       this.#failed(err);
     }
     if (this.#emptied(id)) { // the entry is put back, with its new state if that may be in memory alone
-      now = mustStore ? undefined : to(known);
+      now = mustStore ? undefined : to(entry);
       if (now !== undefined) this.#states.set(key, now);
     }
     await this.#read();
     return now;
   }
-}
-
-// Writes what a database lacks, and returns its entries, in no order. An entry that is there already, by its key, is not stored twice: an
-// earlier transaction may have taken effect although it failed.
-function complete(writes, there, emptied, states, late) {
-  const entries = new Map(there.map((e) => [e.key, e]));
-  const taken = new Set(there.map((e) => e.n));
-  const free = !emptied.some((e) => taken.has(e.n)); // otherwise all get new numbers, in their order
-  const add = ({ n, ...entry }) => {
-    if (n < loose && free) entry.n = n;
-    entries.set(entry.key, entry);
-    writes.add(entry).onsuccess = ({ target }) => { entry.n = target.result; };
-  };
-  for (const [key, now] of states) {
-    const old = entries.get(key);
-    if (!old) continue; // another tab has removed it
-    if (now) {
-      entries.set(key, { ...now, n: old.n });
-      writes.put(entries.get(key));
-    } else {
-      entries.delete(key);
-      writes.delete(old.n);
-    }
-  }
-  for (const e of emptied) {
-    const now = states.has(e.key) ? states.get(e.key) : e;
-    if (now && !entries.has(e.key)) add(now);
-  }
-  for (const e of late) if (!entries.has(e.key)) add(e);
-  return [...entries.values()];
-}
-
-// ulid returns a key that sorts by time.
-export function ulid(now = Date.now()) {
-  const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-  let time = "";
-  for (let i = 0, t = now; i < 10; i++, t = Math.floor(t / 32)) time = digits[t % 32] + time;
-  return time + [...crypto.getRandomValues(new Uint8Array(16))].map((b) => digits[b % 32]).join("");
 }

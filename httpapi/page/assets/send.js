@@ -3,20 +3,22 @@ import { request } from "./request.js";
 
 const mostFailures = 6; // answers 500 after which a write is refused
 
-export async function isThere() {
+// findNode returns {there, life}: whether the node answers, and its life, which changes if it is restored from a backup.
+export async function findNode() {
   const answer = await request("/livez", { cache: "no-store" }).catch(() => null);
-  return answer?.ok ?? false;
+  return { there: answer?.ok ?? false, life: answer?.headers.get("Touchline-Life") };
 }
 
 // send sends one entry. It returns done, or the next state; later is the minimum number of seconds before another attempt. away: there was
-// no answer.
-export async function send(e) {
+// no answer. life is that of a node which keeps the entry's key.
+// counts says how many entries there are, in case that the browser empties its storage.
+export async function send(e, counts) {
   let answer;
   try {
     answer = await request(e.path, {
       method: e.method, body: e.body, redirect: "error", cache: "no-store",
       headers: {
-        "Content-Type": e.type ?? "application/json", "Idempotency-Key": e.key, Prefer: "wait=0", "Touchline-Device": e.device,
+        "Content-Type": e.type ?? "application/json", "Idempotency-Key": e.key, Prefer: "wait=0", "Touchline-Device": e.device, "Touchline-Entries": counts,
         "Touchline-Occurred-Ago": ((Date.now() - e.at) / 1000).toFixed(1),
       },
     });
@@ -31,8 +33,9 @@ export async function send(e) {
     return { later: Number(answer.headers.get("Retry-After")) || 0, next: { state: "queued", failed: (e.failed ?? 0) + (answer.status === 500) } };
   }
   if (!answer.ok) return { next: { state: "refused", words: await wordsOf(answer), failed: 0 } };
-  if (cloud !== "waiting") return { done: true };
-  return { next: { state: "taken", node, seq: answer.headers.get("Touchline-Seq") } };
+  const life = answer.headers.get("Touchline-Life");
+  if (cloud !== "waiting") return { done: true, life };
+  return { life, next: { state: "taken", node, seq: answer.headers.get("Touchline-Seq"), life } };
 }
 
 // askFor asks what became of a taken entry. An empty result: not known yet.

@@ -20,7 +20,9 @@ import (
 var simulator embed.FS
 
 // scripts are the simulated ones.
-var scripts = []string{"database.js", "link.js", "morph.js", "queue.js", "refresh.js", "request.js", "send.js", "shown.js", "stream.js", "times.js"}
+var scripts = []string{
+	"database.js", "entries.js", "link.js", "losing.js", "morph.js", "queue.js", "refresh.js", "request.js", "send.js", "shown.js", "stream.js", "times.js",
+}
 
 const (
 	askedSeeds = "TOUCHLINE_PAGE_SEEDS" // names the variable with the number of seeds

@@ -3,7 +3,7 @@
 import "./refresh.js";
 import { forgetPages } from "./forget.js";
 import { queue, nodeNow } from "./offline.js";
-import { ulid } from "./queue.js";
+import { ulid } from "./entries.js";
 import { request } from "./request.js";
 
 const two = (n) => String(n).padStart(2, "0");

@@ -13,6 +13,9 @@ export class Node {
   page = () => ""; // the body of a page
   version = ""; // of its pages
   dead = ""; // what a proxy says in its place
+  life = 1; // grows when it is restored from a backup
+  heard = null;
+  keeps = true; // it names its life to entries whose keys it keeps
   #answers = new Map(); // by key: the number of its write
   #confirmed = new Map(); // by number: whether the cloud has it
   #world;
@@ -25,12 +28,37 @@ export class Node {
   answer(request) {
     const { name } = this;
     if (this.dead) return { headers: { "Content-Type": "text/html" }, body: this.dead };
-    if (request.path === "/livez") return { headers: { "Touchline-Node": name }, body: "ok" };
+    if (request.path === "/app/-/heard") return { status: this.heard ? 200 : 204, headers: { "Content-Type": "application/json" }, body: this.heard ? JSON.stringify(this.heard) : "" };
+    if (request.path === "/livez") return { headers: { "Touchline-Node": name, ...this.#alive() }, body: "ok" };
     if (request.method === "GET" && !request.path.startsWith("/_/writes/")) return { headers: { "Touchline-Node": name, "Touchline-Version": this.version, "Content-Type": "text/html" }, body: this.page() };
     const head = { "Touchline-Node": this.name, "Content-Type": "application/json" };
     if (this.#world.chance(this.trouble)) return this.#later(head);
     if (request.path.startsWith("/_/writes/")) return this.#confirm(request.path, head);
     return this.#take(request, head);
+  }
+
+  // heard is what it has heard of the device last, in the form of handover.Heard.
+  #hear(header) {
+    const [, made, waiting, store] = /^([0-9]{1,12}) ([0-9]{1,4}) ([0-9A-Za-z.-]{1,40})$/.exec(header ?? "") ?? [];
+    if (!store) return this.#world.fail(`an entry does not say how many there are: ${header}`);
+    const last = this.heard;
+    this.heard = { store, made: Number(made), waiting: Number(waiting), at: this.#world.now };
+    if (last) this.heard.lost = last.store === store ? last.lost : { ...last, lost: undefined };
+  }
+
+  #alive() {
+    return this.keeps ? { "Touchline-Life": `life ${this.life}` } : {};
+  }
+
+  // backup returns what the node has. restore has it go back to that, in another life.
+  backup() {
+    return { took: [...this.took], answers: new Map(this.#answers), confirmed: new Map(this.#confirmed) };
+  }
+
+  restore({ took, answers, confirmed }) {
+    this.#world.fire("the node was restored");
+    [this.took, this.#answers, this.#confirmed] = [[...took], new Map(answers), new Map(confirmed)];
+    this.life++;
   }
 
   #later(head) {
@@ -44,6 +72,7 @@ export class Node {
   #take(request, head) {
     const key = request.headers.get("Idempotency-Key");
     const { tap } = JSON.parse(request.body);
+    this.#hear(request.headers.get("Touchline-Entries"));
     if (this.refuses.has(tap)) return { status: 409, headers: head, body: JSON.stringify({ message: words }) };
     if (!this.#answers.has(key)) {
       this.#answers.set(key, this.#answers.size + 1);
@@ -53,7 +82,7 @@ export class Node {
     }
     const number = this.#answers.get(key);
     const state = this.cloud === "waiting" && !this.#confirmed.get(number) ? "waiting" : "none";
-    const headers = { ...head, "Touchline-Cloud": state, "Touchline-Seq": String(number) };
+    const headers = { ...head, ...this.#alive(), "Touchline-Cloud": state, "Touchline-Seq": String(number) };
     return tap % 3 ? { status: 201, headers, body: "{}" } : { status: 204, headers };
   }
 

@@ -419,6 +419,102 @@ export const scenes = {
     expect("the judge", world.problems, []);
   },
 
+  // The node comes back from last night's backup, and had said that it has the day's entries.
+  async "the node is restored from a backup"(scripts, expect) {
+    for (const cloud of ["none", "waiting"]) {
+      const { world, node, device, judge, tab } = await stage(scripts);
+      Object.assign(node, { cloud, slow: 0 });
+      const took = () => node.took.map((one) => one.tap);
+      await judge.tap(tab);
+      await world.pass(10 * s);
+      const backup = node.backup();
+      for (const _ of [2, 3]) await judge.tap(tab);
+      await world.pass(10 * s);
+      expect(`${cloud}: the list after sending`, listed(tab), []);
+      expect(`${cloud}: the second copies`, sent(tab), [1, 2, 3]);
+      node.restore(backup);
+      expect(`${cloud}: after the restore`, took(), [1]);
+      const late = await device.open(page); // the other was closed
+      device.kill(tab);
+      await world.pass(30 * s);
+      expect(`${cloud}: what the node has again`, took(), [1, 2, 3]);
+      node.restore(backup);
+      await judge.tap(late); // whose answer names another life
+      await world.pass(30 * s);
+      expect(`${cloud}: what the node has the second time`, took().sort(), [1, 2, 3, 4]);
+      await judge.verdict();
+      expect(`${cloud}: the judge`, world.problems.filter((problem) => !problem.includes("stored before")), []);
+      await world.pass(25 * 60 * 60 * s);
+      late.global.queue.hurry();
+      await world.pass(10 * s);
+      expect(`${cloud}: the second copies of yesterday`, sent(late), []);
+    }
+  },
+
+  // The browser empties its storage while no page is open: what waited is gone, and what the node heard last is all that is known.
+  async "the storage is emptied while no page is open"(scripts, expect) {
+    const { world, node, network, device, judge, tab } = await stage(scripts);
+    const ask = async (tab) => {
+      let found;
+      tab.global.losing.findLost("/app/-/", tab.global.queue.storage).then((lost) => { found = lost; }, () => { found = "nothing is known"; });
+      await world.pass(12 * s);
+      return found;
+    };
+    const losing = `import * as losing from "./losing.js"; globalThis.losing = losing;` + page;
+    for (const _ of [1, 2]) await judge.tap(tab);
+    await world.pass(5 * s);
+    network.away = true;
+    for (const _ of [3, 4, 5]) await judge.tap(tab);
+    network.away = false;
+    node.trouble = 0;
+    network.faults = 0;
+    tab.global.queue.hurry();
+    while (node.took.length < 3) await world.pass(1);
+    network.away = true; // the third has arrived, and said that two wait
+    const heard = world.now;
+    await judge.tap(tab);
+    device.kill(tab);
+    judge.empty();
+    await world.pass(60 * s);
+    const late = await device.open(losing);
+    await world.pass(1 * s);
+    expect("without the node", await ask(late), "nothing is known");
+    network.away = false;
+    const lost = await ask(late);
+    expect("what is known", { ...lost, at: heard - lost.at < s }, { store: lost.store, made: 5, waiting: 2, at: true });
+    const words = late.global.losing.lostWords(lost);
+    expect("the words", [words.includes("with 2 waiting"), words.includes("cannot be known"), words.includes("sent")], [true, true, false]);
+    expect("the words for none", late.global.losing.lostWords({ ...lost, waiting: 0 }).includes("with none waiting; what came later cannot be known"), true);
+    await judge.tap(late); // the node hears of the new storage
+    await world.pass(5 * s);
+    expect("once the node knows the new storage", { ...(await ask(late)), at: 0 }, { store: lost.store, made: 5, waiting: 2, at: 0 });
+    await world.pass(25 * 60 * 60 * s);
+    expect("the day after", await ask(late), null);
+    expect("what the device never said", world.problems, []);
+  },
+
+  async "second copies give way"(scripts, expect) {
+    const { world, node, network, device, judge, tab } = await stage(scripts);
+    for (let i = 0; i < 510; i++) judge.begin(tab);
+    await world.pass(600 * s);
+    expect("what the node took", node.took.length, 510);
+    tab.global.queue.hurry();
+    await world.pass(5 * s);
+    expect("500 are kept, the latest", [sent(tab).length, sent(tab)[0]], [500, 11]);
+    network.away = true;
+    device.database.full = true;
+    await judge.tap(tab);
+    expect("without room", listed(tab), [511]);
+    expect("what is stored for nothing", judge.rows().length, 0);
+    device.database.full = false;
+    await judge.tap(tab);
+    node.keeps = false; // it does not recognize its entries by their keys
+    network.away = false;
+    await world.pass(60 * s);
+    expect("the list", listed(tab), []);
+    expect("what could count twice is not kept", sent(tab), []);
+  },
+
   async "the node is back"(scripts, expect) {
     const { world, node, network, judge, tab } = await stage(scripts);
     network.away = true;
@@ -439,4 +535,5 @@ function show(document) {
   document.dispatchEvent(new Event("visibilitychange"));
 }
 
+const sent = (tab) => Array.from(tab.global.queue.sent, (e) => JSON.parse(e.body).tap);
 const listed = (tab) => Array.from(tab.global.queue.entries, (e) => JSON.parse(e.body).tap);
