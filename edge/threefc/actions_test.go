@@ -170,6 +170,25 @@ func (w *walk) matches() {
 	w.derive(nil)
 	w.watch.Largest("the rows that are counted")
 	w.step("FinishGame", func(tx *store.Tx) (Change, error) { return w.FinishGame(tx, "g") })
+	late := w.entries(view(w.rig, func(tx *store.Tx) (Change, error) {
+		return w.CreateGoal(tx, "g", NewGoal{Scored: scored("red", "blue"), At: w.now.Add(-time.Minute), Actor: boss}, &IDs{})
+	}))
+	for range 50 { // taken back where they had not arrived
+		w.now = w.now.Add(time.Millisecond)
+		g := Goal{GameID: "g", GoalFacts: GoalFacts{EventID: (&IDs{}).New(w.now), Moment: MomentAt(20, 1, 1)}, Stamps: Stamps{UpdatedAt: stampOf(w.now)}}
+		row, err := encode(goalKey("g", 1, 1, g.EventID), g)
+		mark, markErr := encode(goneKey("g", g.EventID), gone{GameID: "g", EventID: g.EventID, Unseen: true})
+		if err := errors.Join(err, markErr); err != nil {
+			w.t.Fatal(err)
+		}
+		w.adopt(goalKey("g", 1, 1, g.EventID), row)
+		w.adopt(goneKey("g", g.EventID), mark)
+	}
+	if err := w.store.Update(w.t.Context(), w.Anew); !errors.Is(err, table.ErrMore) { // a slice of them, which is not committed
+		w.t.Errorf("a walk through the whole table: %v", err)
+	}
+	w.export(0)
+	w.step("CountGoal", func(tx *store.Tx) (Change, error) { return w.CountGoal(tx, "g", late) })
 	w.derive(nil)
 	w.watch.Largest("the result of a game")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Take empties deleted partitions, including rows that arrive later.
+// Take empties deleted partitions, and removes goals that were taken back before they arrived, including rows that arrive later.
 func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	var done []string
 	for i := range records {
@@ -23,6 +23,11 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 		}
 		if err := s.settle(tx, pk); err != nil {
 			return err
+		}
+		if game, is := strings.CutPrefix(pk, pkGame); is {
+			if err := s.takeBack(tx, game); err != nil {
+				return err
+			}
 		}
 		done = append(done, pk)
 	}
@@ -63,15 +68,20 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 // Anew does the work of Take for the whole table.
 func (s *Service) Anew(tx *store.Tx) error {
 	rows := store.Scan{
-		Table: s.Table, Filter: "sk = :deleted", Params: expr.Params{Values: attr.Item{":deleted": attr.S(skDeleted)}},
+		Table: s.Table, Filter: "sk = :deleted OR begins_with(sk, :gone)",
+		Params: expr.Params{Values: attr.Item{":deleted": attr.S(skDeleted), ":gone": attr.S(skGone)}},
 	}
 	p := s.plan(tx)
-	var all []string
+	var all []attr.Item
 	for it := range p.Rows(tx.ScanAll(rows)) {
-		all = append(all, it["pk"].Str())
+		all = append(all, p.KeyOf(it))
 	}
 	for i := 0; i < len(all) && p.Err() == nil; i++ {
-		p.Fail(s.settle(tx, all[i]))
+		if pk := all[i]["pk"].Str(); all[i]["sk"].Str() == skDeleted {
+			p.Fail(s.settle(tx, pk))
+		} else {
+			p.Fail(s.takeBack(tx, strings.TrimPrefix(pk, pkGame)))
+		}
 	}
 	return p.Err()
 }

@@ -295,6 +295,22 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 // finishedMark occurs in the data of finished games only.
 const finishedMark = `"result":{`
 
+// openAt checks that a game is the one that was read, and was not finished, at any node, before the goal with an id was tapped.
+func (p *plan) openAt(game attr.Item, event string) {
+	values := attr.Item{":made": game["createdAt"], ":finished": attr.S(finishedMark), ":tapped": attr.S(stampOf(tappedAt(event)))}
+	open := " AND (NOT contains(#data, :finished) OR " + attrFinished + " > :tapped)"
+	if isFinished(game) && game[attrFinished].IsZero() { // a row of the original says it in its data alone
+		delete(values, ":tapped")
+		open, values[":finished"] = " AND #data = :finished", game["data"]
+	}
+	p.Write(p.Check(p.KeyOf(game), table.When(theOne+open, values)))
+}
+
+func isFinished(game attr.Item) bool {
+	g, err := decode[Game](game)
+	return err == nil && g.FinishedAt != nil
+}
+
 // stillOpen checks that a game still is the one that was read, and is not finished at any node.
 func (p *plan) stillOpen(g *Game) {
 	values := attr.Item{":made": attr.S(g.CreatedAt), ":finished": attr.S(finishedMark)}

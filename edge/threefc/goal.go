@@ -9,6 +9,8 @@ import (
 
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/table"
 )
 
 // goals reads the goals of a game in order. It sorts by the data, because two forms of the key are in use. A goal recorded by the
@@ -122,33 +124,48 @@ type NewGoal struct {
 	Actor string
 }
 
-// CreateGoal records a goal. It writes the goal, its marker and the audit, conditional on the game not being finished.
+// CreateGoal records a goal. It writes the goal, its marker and the audit, conditional on the game not being finished, or not before the tap if it
+// is known to be.
 func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Change, error) {
 	p := s.plan(tx)
 	g, now := must(p, s.game, game), s.Now(tx)
-	p.Refuse(g.FinishedAt != nil, gameFinished())
+	late := g.FinishedAt != nil
+	p.Refuse(late && !n.At.Before(parseTime(*cmp.Or(g.FinishedAt, new(string)))), gameFinished())
 	at, err := g.momentOf(n.At, now)
 	p.Fail(err)
 	if p.Fail(s.eligible(tx, game, &n.Scored)); p.Err() != nil {
 		return Change{}, p.Err()
 	}
-	made := Goal{GameID: game, Stamps: s.stamp(tx)}
+	made := Goal{GameID: game, Stamps: s.stamp(tx), Late: late}
 	made.Moment, made.Scored = at, n.Scored
 	if made.AssistPlayerIDs == nil {
 		made.AssistPlayerIDs = []string{}
 	}
-	when := n.At // with an Idempotency-Key, the third's start: the id must be the same at all nodes, whose clocks differ
-	if ids.Seed != "" {
-		when = parseTime(*g.third(at.Third).StartedAt)
+	when := n.At
+	if ids.Seed != "" { // the second: within it the keys have the order
+		when = parseTime(*g.third(at.Third).StartedAt).Add(time.Duration(at.ElapsedSeconds) * time.Second)
 	}
-	made.EventID = ids.New(when)
-	there := optional[marker](p, markerKey(game, made.EventID))
-	p.Refuse(there != nil, conflict("goal_already_created", "This goal has already been created."))
+	made.EventID = ids.Goal(when)
+	p.Refuse(p.isMade(game, made.EventID), conflict("goal_already_created", "This goal has already been created."))
 	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), made)
 	add(p, markerKey(game, made.EventID), marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
 	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
-	p.stillOpen(g)
+	if late {
+		p.openAt(p.Get(gameKey(game)), made.EventID)
+	} else {
+		p.stillOpen(g)
+	}
 	return p.change("event", made.EventID, "audit", audit.id(), idClock, fmt.Sprintf("%d#%d", at.Third, at.ElapsedSeconds))
+}
+
+// isMade reports whether a goal exists or existed, under whatever id.
+func (p *plan) isMade(game, event string) bool {
+	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkGame+game, skMarker))) {
+		if tapOf(it["sk"].Str()[len(skMarker):]) == tapOf(event) {
+			return true
+		}
+	}
+	return p.Get(goneKey(game, event)) != nil
 }
 
 // idClock names the id in a goal's Idempotency-Key row that holds the goal's clock reading: its third and the seconds elapsed in it.
@@ -178,10 +195,17 @@ func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
 	return found[Audit](p, auditKey(game, at, id), "The change"), p.Err()
 }
 
-// Corrector identifies who corrects a goal. An admin may do so in a finished game too.
+// Corrector identifies who corrects a goal, and when: at the tap, or now if that is zero. An admin may do so in a finished game too, and so may
+// anybody who did it before the finish.
 type Corrector struct {
 	Actor string
 	Admin bool
+	At    time.Time
+}
+
+// mayCorrect reports whether somebody may correct goals of a game.
+func (w *Corrector) mayCorrect(g *Game) bool {
+	return g.FinishedAt == nil || w.Admin || !w.At.IsZero() && w.At.Before(parseTime(*g.FinishedAt))
 }
 
 // correct corrects a goal by calling do, which plans the writes and returns the corrected goal, or nil if it removes the goal. If the
@@ -189,16 +213,19 @@ type Corrector struct {
 func (s *Service) correct(tx *store.Tx, game, event, action string, who Corrector, ids *IDs, do func(p *plan, goals []Goal, was *Goal) *Goal) (Change, error) {
 	p := s.plan(tx)
 	g := must(p, s.game, game)
-	p.Refuse(g.FinishedAt != nil && !who.Admin, gameFinished())
+	p.Refuse(!who.mayCorrect(g), gameFinished())
 	made := operation{GameID: game, EventID: event, OperationID: ids.operation(), Action: action, Stamps: s.stamp(tx)}
 	if made.OperationID != "" {
 		if before := optional[operation](p, operationKey(game, made.OperationID)); before != nil {
-			p.Refuse(before.EventID != event || before.Action != action, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
+			p.Refuse(tapOf(before.EventID) != tapOf(event) || before.Action != action, conflict("idempotency_conflict", "This Idempotency-Key was used for another request."))
 			return p.change("event", event, "audit", before.Result.Audit.id())
 		}
 	}
 	goals := p.goals(g)
 	i := slices.IndexFunc(goals, func(o Goal) bool { return o.EventID == event })
+	if i < 0 { // another node gave it another id
+		i = slices.IndexFunc(goals, func(o Goal) bool { return tapOf(o.EventID) == tapOf(event) })
+	}
 	if i < 0 {
 		p.Look(markerKey(game, event)) // it goes with the goal, which may be in the cloud
 	}
@@ -206,6 +233,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	if p.Refuse(i < 0, notFound("", "This goal is no longer in the game.")); p.Err() != nil {
 		return Change{}, p.Err()
 	}
+	event, made.EventID = goals[i].EventID, goals[i].EventID
 	now := do(p, goals, &goals[i])
 	audit := p.audit(made.Stamps, ids.New(s.Now(tx)), who.Actor, action, &goals[i], now)
 	if made.OperationID != "" {
@@ -216,7 +244,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	return p.change("event", event, "audit", audit.id())
 }
 
-// below makes a correction conditional on its game. It must not be finished in the meantime, unless an admin corrects a finished game.
+// below makes a correction conditional on its game. It must not be finished in the meantime, unless it is known to be.
 func (p *plan) below(g *Game) {
 	if g.FinishedAt == nil {
 		p.stillOpen(g)
@@ -241,6 +269,13 @@ func (s *Service) UpdateGoal(tx *store.Tx, game, event string, who Corrector, ch
 func (g *Goal) remove(p *plan) *Goal {
 	p.remove(key(pkGame+g.GameID, g.sk), g.Stamps)
 	p.Write(p.Drop(markerKey(g.GameID, g.EventID)))
+	at := p.stamp(p.Tx)
+	row, err := encode(goneKey(g.GameID, g.EventID), gone{GameID: g.GameID, EventID: g.EventID, Changed: g.UpdatedAt, Stamps: at})
+	p.Fail(err)
+	if err == nil {
+		row[AttrTTL] = attr.Int(parseTime(at.CreatedAt).Add(undoneFor).Unix())
+		p.Write(p.Put(row, table.If{}))
+	}
 	return nil
 }
 
@@ -252,7 +287,7 @@ func (s *Service) DeleteGoal(tx *store.Tx, game, event string, who Corrector, id
 // UndoLast removes the latest goal if it is the expected one.
 func (s *Service) UndoLast(tx *store.Tx, game, expected string, who Corrector, ids *IDs) (Change, error) {
 	return s.correct(tx, game, expected, goalUndone, who, ids, func(p *plan, goals []Goal, was *Goal) *Goal {
-		p.Refuse(goals[len(goals)-1].EventID != expected, conflict("not_latest_goal", "This is not the latest goal."))
+		p.Refuse(goals[len(goals)-1].EventID != was.EventID, conflict("not_latest_goal", "This is not the latest goal."))
 		return was.remove(p)
 	})
 }

@@ -44,6 +44,7 @@ const (
 
 	skOperation = "GOAL_CORRECTION#"
 	skUndone    = "GOAL_UNDONE#"
+	skGone      = "GOAL_GONE#"
 	skLeagues   = "LEAGUES"
 	skACL       = "ACL#USER#"
 )
@@ -88,6 +89,7 @@ func auditKey(game, at, audit string) attr.Item { return key(pkGame+game, skAudi
 
 func slugKey(slug string) attr.Item          { return key(pkSlug+slug, skLeagues) }
 func undoneKey(game, event string) attr.Item { return key(pkGame+game, skUndone+event) }
+func goneKey(game, event string) attr.Item   { return key(pkGame+game, skGone+tapOf(event)) }
 
 // SignInKey returns the key of a sign-in session.
 func SignInKey(session string) attr.Item { return key(pkSignIn+session, skMeta) }
@@ -129,7 +131,7 @@ var filed = map[string]string{
 // unfiled maps them for the other rows, except for tombstones.
 var unfiled = map[string]string{
 	pkLeague + skMeta: "league", pkLeague + "ACL#": "acl", pkLeague + "INVITE#": "inviteShare", pkInvite + skMeta: "leagueInvite",
-	pkUser + pkPlayer: "playerClaim", pkUser + pkSession: "userSession", pkGame + skState: "goalState", pkGame + "AUDIT#": "goalAudit", pkGame + skOperation: "goalCorrectionOperation", pkGame + skUndone: "goalUndone",
+	pkUser + pkPlayer: "playerClaim", pkUser + pkSession: "userSession", pkGame + skState: "goalState", pkGame + "AUDIT#": "goalAudit", pkGame + skOperation: "goalCorrectionOperation", pkGame + skUndone: "goalUndone", pkGame + skGone: "goalGone",
 	pkMagic + skMeta: "magicToken", pkSignIn + skMeta: "session", pkCode + skMeta: "signInCode", pkOnce + skMeta: "idempotency", pkSlug + skLeagues: "leagueSlug",
 }
 
@@ -152,7 +154,7 @@ func entityOf(k attr.Item) string {
 func nameOf(k attr.Item) string {
 	words := map[string]string{
 		"acl": "role in a league", "gameJoinCode": "join code", "gamePlayer": "player of a game", "gameTeam": "team of a game", "goalAudit": "change of a goal",
-		"goalCorrectionOperation": "correction of a goal", "goalEventId": "mark of a goal", "goalState": "summary of a game's goals", "goalUndone": "note of a goal that was taken back", "inviteShare": "invite",
+		"goalCorrectionOperation": "correction of a goal", "goalEventId": "mark of a goal", "goalState": "summary of a game's goals", "goalUndone": "note of a goal that was taken back", "goalGone": "mark of a goal that was taken back", "inviteShare": "invite",
 		"leagueInvite": "invite", "leagueSlug": "address of a league", "playerClaim": "claim of a player", "userSession": "session of a user", "roster": "place in a team", "sessionGame": "entry of a session",
 	}
 	return cmp.Or(words[entityOf(k)], entityOf(k))
@@ -226,6 +228,47 @@ func (i *IDs) New(at time.Time) string {
 	_ = id.SetTime(ulid.Timestamp(at)) // fails after the year 10889
 	_ = id.SetEntropy(sum[:10])        // has ten bytes
 	return id.String()
+}
+
+// Goal returns the id of a goal that was tapped at an instant. Goals sort by their ids: with an Idempotency-Key by the instant, then by what the
+// key begins with, which is the time in a ULID, so that a device's taps stay in order. The rest of the id tells requests apart. Nodes that
+// take the same key while they are apart give its goal ids that differ in their instant alone: see tapOf.
+func (i *IDs) Goal(at time.Time) string {
+	if i == nil || i.Seed == "" {
+		return i.New(at)
+	}
+	i.n++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", i.Seed, i.n))
+	once := i.Seed[strings.LastIndex(i.Seed, "\n")+1:]
+	var id, of ulid.ULID
+	copy(of[:6], once)
+	if made, err := ulid.ParseStrict(once); err == nil {
+		of = made
+	}
+	_ = id.SetTime(ulid.Timestamp(at)) // fails after the year 10889
+	copy(id[6:], of[:6])
+	copy(id[12:], sum[:])
+	return id.String()
+}
+
+// instantLength is how many characters of an id of ours hold its instant.
+const instantLength = 10
+
+// tapOf returns the part of a goal's id that all nodes give it that take its Idempotency-Key; of an id that is none of ours, the whole.
+func tapOf(event string) string {
+	if _, err := ulid.ParseStrict(event); err != nil {
+		return event
+	}
+	return event[instantLength:]
+}
+
+// tappedAt returns the instant in a goal's id; zero if the id is none of ours.
+func tappedAt(event string) time.Time {
+	id, err := ulid.ParseStrict(event)
+	if err != nil {
+		return time.Time{}
+	}
+	return id.Timestamp().UTC()
 }
 
 // operation returns the id of a correction, derived as in the original system, or "" if the request has no Idempotency-Key.

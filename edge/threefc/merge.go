@@ -79,6 +79,8 @@ type Get = func(key attr.Item) (attr.Item, error)
 //	tallies, state, result                                    an export: the consumer recomputes them
 //	removal of a deleted partition's rows                     the record is in use, or was created again: nothing to do
 //	a token, a code or an invite that was used elsewhere      the session or role that ours created is dropped with it
+//	a goal of a game that is finished                        it counts if it was tapped before, as does what was changed of it since;
+//	                                                         so do corrections from before the finish
 //	a roster's place                                          the other node's stays, or it went with its game, even if the player was moved
 //	                                                          again later; if the id is now another game's, a person decides
 //	deletion of what was deleted elsewhere, or of a goal      it has taken effect
@@ -102,12 +104,16 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 		return nil, true
 	case has(accepted):
 		return nil, len(behind) == 0
-	case (every(state) || every(removal)) && areRepeatable(behind):
+	case (every(state) || every(removal)) && areRepeatable(behind), has(goneThere) && every(takesBack) && len(behind) == 0:
 		return nil, true
+	case !has(used) && i < 0 && slices.ContainsFunc(all, makesGoal):
+		return s.fromBefore(get, all, behind)
 	case has(func(r Refused) bool { return inSK(r, skRoster) }):
 		return nil, !slices.ContainsFunc(behind, func(r Refused) bool { return !placing(r) }) && (has(met) || len(game(get, all)) == 0)
-	case !has(used) && isCorrection && c.isUndone() && len(game(get, all)) > 0:
+	case !has(used) && isCorrection && c.isUndone(get) && len(game(get, all)) > 0:
 		return s.undone(c)
+	case !has(used) && isCorrection && !has(met) && c.isFromBefore(game(get, all)):
+		return s.afterAll(c, game(get, all))
 	case i >= 0 && all[i].View == nil && !has(used):
 		return deletion(get, all[i], all, len(behind) > 0)
 	case i >= 0 && all[i].View != nil:

@@ -62,8 +62,9 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 	p := s.plan(nil)
 	var goal Refused // its last write
 	left := unanswered(get, all, behind)
+	ours, theirs := p.twins(get, all)
 	for i := range left {
-		r := left[i]
+		r := p.about(left[i], ours, theirs)
 		switch {
 		case len(r.Again) == 0:
 			return nil, false
@@ -73,6 +74,8 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 		case inPK(r, pkGame) && inSK(r, skGoal):
 			goal = r
 			p.again(r.Again[1:])
+		case inPK(r, pkGame) && inSK(r, skGone) && theirs != nil: // refused if the goal has been taken back there
+			p.again([]store.WriteItem{p.Put(item(r), table.When(absent, nil))})
 		case p.onto(get, slices.Concat(all, behind), r):
 		case inPK(r, pkGame) && inSK(r, pkPlayer): // a player assigned there too keeps that team
 			return nil, p.Err() == nil
@@ -80,18 +83,78 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 			return nil, false
 		}
 	}
-	if goal.Key != nil && item(goal) == nil && slices.ContainsFunc(all, unmade) {
+	switch {
+	case goal.Key == nil:
+	case theirs == nil:
+		return nil, false
+	case p.isTakenBack(get, theirs) && item(goal) == nil:
 		return nil, p.Err() == nil // already deleted there
-	}
-	if goal.Key != nil { // after the key rows: another refusal then belongs to the last request
-		p.rewritten(get, all, behind, goal)
+	case p.isTakenBack(get, theirs):
+		lost := p.goal(item(goal))
+		lost.EventID, lost.Moment = theirs.EventID, theirs.Moment
+		return s.noted(&lost)
+	default: // after the key rows: another refusal then belongs to the last request
+		p.rewritten(all, behind, goal, theirs)
 	}
 	return p.Writes, p.Err() == nil
 }
 
-// unmade reports whether r is a marker that the cloud does not have. If the request was answered there, the goal was deleted since.
-func unmade(r Refused) bool {
-	return inPK(r, pkGame) && inSK(r, skMarker) && item(r) != nil && r.Remote == nil
+// twins returns the id of the goal that refused writes make or change here, and that goal as another node made it or has it; nil if there is none.
+func (p *plan) twins(get Get, all []Refused) (ours string, theirs *Goal) {
+	i := slices.IndexFunc(all, func(r Refused) bool { return inPK(r, pkGame) && inSK(r, skGoal) })
+	switch {
+	case i < 0:
+		return "", nil
+	case all[i].Remote != nil:
+		was := p.goal(all[i].Remote)
+		return was.EventID, &was
+	case item(all[i]) == nil || !slices.ContainsFunc(all, makesGoal):
+		return "", nil
+	}
+	was := p.theirs(get, all, p.goal(item(all[i])))
+	return p.goal(item(all[i])).EventID, &was
+}
+
+// about returns a write about the goal that this node made as one about the goal that another node made for the same request.
+func (p *plan) about(r Refused, ours string, theirs *Goal) Refused {
+	if theirs == nil || ours == theirs.EventID || !inPK(r, pkGame) || len(r.Again) == 0 {
+		return r
+	}
+	facts := func(f *GoalFacts) {
+		if f != nil {
+			f.EventID, f.Moment = theirs.EventID, theirs.Moment
+		}
+	}
+	switch {
+	case r.Key["sk"].Str() == skMarker+ours && r.Again[0].Delete != nil:
+		r.Key = markerKey(theirs.GameID, theirs.EventID)
+		r.Again = slices.Concat([]store.WriteItem{p.Drop(r.Key)}, r.Again[1:])
+	case item(r) == nil:
+	case inSK(r, skGone):
+		told(p, &r, func(g *gone) { g.EventID, g.Changed, g.Unseen = theirs.EventID, theirs.UpdatedAt, theirs.unseen })
+	case inSK(r, skAudit):
+		told(p, &r, func(a *Audit) { a.EventID = theirs.EventID; facts(a.Before); facts(a.After) })
+	case inSK(r, skOperation):
+		told(p, &r, func(o *operation) {
+			o.EventID, o.Result.Audit.EventID = theirs.EventID, theirs.EventID
+			facts(o.Result.Audit.Before)
+			facts(o.Result.Audit.After)
+		})
+	}
+	return r
+}
+
+// told changes the record that r puts.
+func told[T any, P stamped[T]](p *plan, r *Refused, change func(*T)) {
+	v, err := decode[T, P](item(*r))
+	p.Fail(err)
+	change(&v)
+	row, err := encode[T, P](r.Key, v)
+	p.Fail(err)
+	put := *r.Again[0].Put
+	put.Item = maps.Clone(put.Item)
+	maps.Copy(put.Item, row)
+	r.Again = slices.Concat([]store.WriteItem{{Put: &put}}, r.Again[1:])
 }
 
 // buried reports whether the partition pk was deleted.
@@ -131,22 +194,27 @@ func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 	return true
 }
 
-// rewritten applies our last change of a goal to the copy that another node created. If that copy was edited there to something it
-// never said here, a person decides.
-func (p *plan) rewritten(get Get, all, behind []Refused, last Refused) {
-	was, only := p.theirs(get, all)
+// rewritten applies our last change of a goal to the copy that another node created, unless it has been taken back there. If that copy was
+// edited there to something it never said here, a person decides.
+func (p *plan) rewritten(all, behind []Refused, last Refused, was *Goal) {
 	p.Refuse(!slices.ContainsFunc(slices.Concat(all, behind), func(r Refused) bool {
 		said, err := decode[Audit](item(r))
 		return err == nil && inSK(r, skAudit) && said.After != nil && reflect.DeepEqual(said.After.Scored, was.Scored)
 	}), conflict("goal_state_changed", "The goal was changed at another node."))
+	only := seen(was.Stamps)
+	if was.unseen {
+		only.Condition = absent + " OR " + only.Condition
+	}
 	k := key(last.Key["pk"].Str(), was.sk)
-	if item(last) == nil {
+	switch {
+	case item(last) == nil && was.unseen: // the row that says so removes it
+		return
+	case item(last) == nil:
 		p.Write(p.Delete(k, only))
 		return
 	}
-	p.Write(p.Check(markerKey(was.GameID, was.EventID), table.When("attribute_exists(pk)", nil))) // the goal exists, under whatever key
-	ours := p.goal(item(last))
-	now := was
+	p.notGone(was)
+	ours, now := p.goal(item(last)), *was
 	now.Scored, now.UpdatedAt = ours.Scored, ours.UpdatedAt
 	put(p, k, now, only)
 }
@@ -157,42 +225,34 @@ func (p *plan) goal(row attr.Item) Goal {
 	return g
 }
 
-// theirs returns the goal that another node created for our request, and the condition that it is unchanged. It may have another
-// minute in its key than ours and may not have arrived yet; then it is reconstructed from the Idempotency-Key's row.
-func (p *plan) theirs(get Get, all []Refused) (was Goal, only table.If) {
-	var ours Refused
+// theirs returns the goal that another node created for the request for which we created was. It has another id and maybe another minute in its
+// key than ours, and does not arrive with the refusal; until it has arrived it is reconstructed from the Idempotency-Key's row.
+func (p *plan) theirs(get Get, all []Refused, was Goal) Goal {
 	ids := map[string]string{}
 	for _, r := range all {
-		if used(r) {
+		if used(r) && idempotency.IDs(r.Remote)[idClock] != "" {
 			ids = idempotency.IDs(r.Remote)
-		} else if inPK(r, pkGame) && inSK(r, skGoal) {
-			ours = r
 		}
 	}
-	row, condition := ours.Remote, ""
-	if row == nil {
-		third, elapsed := 0, 0
-		_, err := fmt.Sscanf(ids[idClock], "%d#%d", &third, &elapsed)
-		p.Fail(err)
-		was = p.goal(item(ours))
-		game, err := get(gameKey(was.GameID))
-		p.Fail(err)
-		g, err := decode[Game](game)
-		p.Fail(err)
-		was.Moment = MomentAt(cmp.Or(g.ThirdLengthMinutes, usualLength), third, elapsed)
-		at, _, _ := strings.Cut(ids["audit"], "#")
-		was.Stamps = Stamps{CreatedAt: at, UpdatedAt: at}
-		k := goalKey(was.GameID, third, was.GameMinute, was.EventID)
-		row, err = get(k)
-		p.Fail(err)
-		if row == nil {
-			row, err = encode(k, was)
-			p.Fail(err)
-			condition = absent + " OR "
-		}
+	third, elapsed := 0, 0
+	_, err := fmt.Sscanf(ids[idClock], "%d#%d", &third, &elapsed)
+	p.Fail(err)
+	row, err := get(gameKey(was.GameID))
+	p.Fail(err)
+	g, err := decode[Game](row)
+	p.Fail(err)
+	was.EventID, was.Moment = ids["event"], MomentAt(cmp.Or(g.ThirdLengthMinutes, usualLength), third, elapsed)
+	at, _, _ := strings.Cut(ids["audit"], "#")
+	was.Stamps = Stamps{CreatedAt: at, UpdatedAt: at}
+	k := goalKey(was.GameID, third, was.GameMinute, was.EventID)
+	row, err = get(k)
+	p.Fail(err)
+	if row != nil {
+		return p.goal(row)
 	}
+	row, err = encode(k, was)
+	p.Fail(err)
 	was = p.goal(row)
-	only = seen(was.Stamps)
-	only.Condition = condition + only.Condition
-	return was, only
+	was.unseen = true
+	return was
 }

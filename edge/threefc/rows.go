@@ -1,6 +1,10 @@
 package threefc
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/touchline/touchline/store/attr"
+)
 
 // The states of a game.
 const (
@@ -96,6 +100,17 @@ type Game struct {
 	Stamps
 }
 
+// beside returns the attributes of a game's row beside its data, for conditions.
+func (g Game) beside() attr.Item {
+	if g.FinishedAt == nil {
+		return nil
+	}
+	return attr.Item{attrFinished: attr.S(*g.FinishedAt)}
+}
+
+// attrFinished is when a game was finished. Rows of the original, and older ones, have it in their data alone.
+const attrFinished = "finishedAt"
+
 // sessionGame is an entry in the index of a session's games by start time.
 type sessionGame struct {
 	SessionID   string `json:"sessionId"`
@@ -159,10 +174,13 @@ type GoalFacts struct {
 	Scored
 }
 
-// Goal is a goal.
+// Goal is a goal. Late is our addition: it arrived after the game was finished.
 type Goal struct {
 	GameID string `json:"gameId"`
 	GoalFacts
+	Late bool `json:"late,omitempty"`
+
+	unseen bool // reconstructed: the row has not arrived yet
 	Stamps
 }
 
@@ -170,6 +188,15 @@ type Goal struct {
 type marker struct {
 	GameID  string `json:"gameId"`
 	EventID string `json:"eventId"`
+	Stamps
+}
+
+// gone says that a goal was taken back, under whatever id. It is dropped after undoneFor.
+type gone struct {
+	GameID  string `json:"gameId"`
+	EventID string `json:"eventId"`
+	Changed string `json:"changed"`          // when the goal was changed last, as far as was known where it was taken back
+	Unseen  bool   `json:"unseen,omitempty"` // the goal was not there yet: any node that has it removes it because of this row
 	Stamps
 }
 

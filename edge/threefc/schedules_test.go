@@ -76,7 +76,7 @@ func TestFinishFreezesAWrongResult(t *testing.T) {
 	}
 }
 
-// A goal is conditional on its game existing without a result. A name that looks like a result does not count as one.
+// A goal is conditional on its game existing without a result from before the tap. A name that looks like a result does not count as one.
 func TestChecks(t *testing.T) {
 	r := newRig(t)
 	r.league()
@@ -95,7 +95,7 @@ func TestChecks(t *testing.T) {
 		}
 	}
 	finished := r.board("g").Game
-	at := stampOf(r.now)
+	at := stampOf(r.now.Add(-time.Second))
 	finished.FinishedAt, finished.Result = &at, &Result{}
 	set := func(row attr.Item) {
 		if err := r.store.Update(t.Context(), func(tx *store.Tx) (err error) {

@@ -70,6 +70,7 @@ type Line struct {
 	OwnGoal         bool     `json:"ownGoal"`
 	Scorer          string   `json:"scorer"`
 	Assists         []string `json:"assists"`
+	Late            bool     `json:"late,omitempty"` // it arrived after the finish
 }
 
 // Timeline returns a game's goals in their public form.
@@ -80,7 +81,7 @@ func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
 		g := &b.Goals[i]
 		l := Line{
 			EventID: g.EventID, Moment: g.Moment, ScoringTeamID: g.ScoringTeamID, ConcedingTeamID: g.ConcedingTeamID, OwnGoal: g.OwnGoal,
-			Scorer: p.nickname(g.ScorerPlayerID), Assists: []string{},
+			Scorer: p.nickname(g.ScorerPlayerID), Assists: []string{}, Late: g.Late,
 		}
 		for _, id := range g.AssistPlayerIDs {
 			l.Assists = append(l.Assists, p.nickname(id))

@@ -36,11 +36,15 @@ type correction struct {
 // correctionOf returns the correction that writes are; ok is false if they are none, or not one alone.
 func correctionOf(all, behind []Refused) (c correction, ok bool) {
 	i := slices.IndexFunc(all, func(r Refused) bool { return inPK(r, pkGame) && inSK(r, skGoal) })
-	if i < 0 || all[i].Base == nil {
-		return c, false // none, or the goal is made by it
+	if i < 0 || slices.ContainsFunc(all, makesGoal) {
+		return c, false
 	}
-	was, err := decode[Goal](all[i].Base)
-	c = correction{goal: all[i], event: was.EventID, rows: slices.Concat(all, behind)}
+	c = correction{goal: all[i], rows: slices.Concat(all, behind)}
+	for _, r := range c.rows {
+		if said, err := decode[Audit](item(r)); err == nil && inSK(r, skAudit) {
+			c.event = said.EventID
+		}
+	}
 	for _, r := range c.rows {
 		if len(r.Again) == 0 || !exported(r) && !c.concerns(r) {
 			return c, false
@@ -49,7 +53,7 @@ func correctionOf(all, behind []Refused) (c correction, ok bool) {
 			c.last = r
 		}
 	}
-	return c, err == nil
+	return c, c.event != ""
 }
 
 // concerns reports whether a row belongs to the correction of the goal.
@@ -63,7 +67,7 @@ func (c *correction) concerns(r Refused) bool {
 	var of struct{ EventID string }
 	about := table.JSON(item(r), "data", &of) == nil && of.EventID == c.event
 	switch {
-	case attr.EqualItems(r.Key, c.goal.Key), inSK(r, skUndone):
+	case attr.EqualItems(r.Key, c.goal.Key), inSK(r, skUndone), inSK(r, skGone):
 		return true
 	case inSK(r, skMarker):
 		return r.Key["sk"].Str() == skMarker+c.event
@@ -75,7 +79,13 @@ func (c *correction) concerns(r Refused) bool {
 func (c *correction) removes() bool { return item(c.last) == nil }
 
 // isUndone reports whether the goal was changed at one node and taken back at another, or taken back at both.
-func (c *correction) isUndone() bool { return c.goal.Remote == nil || c.removes() && met(c.goal) }
+func (c *correction) isUndone(get Get) bool {
+	if c.goal.Remote != nil {
+		return c.removes() && met(c.goal)
+	}
+	mark, err := get(key(c.goal.Key["pk"].Str(), skGone+tapOf(c.event)))
+	return c.goal.Base != nil || err == nil && mark != nil
+}
 
 // undone takes back a goal that was changed at one node and taken back at another, whichever reached the cloud first: whoever took it back said
 // that there was none. A note tells the scorers what was changed.
@@ -83,20 +93,36 @@ func (s *Service) undone(c correction) (writes []store.WriteItem, ok bool) {
 	p := s.plan(nil)
 	lost := c.goal.Remote
 	if lost == nil {
-		if lost = item(c.last); lost == nil {
-			return nil, true // taken back at both
+		if lost = item(c.last); lost == nil { // taken back at both
+			for _, r := range c.rows {
+				if inSK(r, skUndone) {
+					p.again(r.Again)
+				}
+			}
+			return p.Writes, true
 		}
 	} else {
 		c.removeAsItIs(p)
 	}
 	goal := p.goal(lost)
+	p.note(&goal)
+	return p.Writes, p.Err() == nil
+}
+
+// noted keeps the note of a goal that was changed here and taken back elsewhere.
+func (s *Service) noted(lost *Goal) (writes []store.WriteItem, ok bool) {
+	p := s.plan(nil)
+	p.note(lost)
+	return p.Writes, p.Err() == nil
+}
+
+func (p *plan) note(goal *Goal) {
 	note := Undone{GameID: goal.GameID, Lost: goal.GoalFacts, Stamps: Stamps{CreatedAt: goal.UpdatedAt, UpdatedAt: goal.UpdatedAt}}
-	row, err := encode(undoneKey(goal.GameID, c.event), note)
+	row, err := encode(undoneKey(goal.GameID, goal.EventID), note)
 	if p.Fail(err); err == nil {
 		row[AttrTTL] = attr.Int(parseTime(goal.UpdatedAt).Add(undoneFor).Unix())
 		p.Write(p.Put(row, table.If{}))
 	}
-	return p.Writes, p.Err() == nil
 }
 
 // removeAsItIs requests again to take the goal back, as it is in the cloud by now. Changes that were made here before fall with it.

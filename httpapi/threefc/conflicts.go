@@ -2,6 +2,8 @@ package threefc
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
@@ -94,14 +97,54 @@ func postDismissal(r *request) (work, error) {
 	})
 }
 
-// postDecision lets an admin send a refused write of a game again (retry) or drop it (discard).
+// postDecision lets an admin send a refused write of a game again (retry) or drop it (discard). A goal that was refused because its game was
+// finished counts if it is sent again.
 func postDecision(verb string) func(r *request) (work, error) {
 	return func(r *request) (work, error) {
 		all, err := r.refused()
+		if i := slices.IndexFunc(all, func(c conflict.View) bool { return strconv.FormatUint(c.ID, 10) == r.Param("conflict") }); i >= 0 && verb == "retry" && isAfterFinish(&all[i]) {
+			if err := r.count(&all[i]); err != nil {
+				return nil, err
+			}
+			verb = "discard"
+		}
 		return r.decide(verb, err, func(id uint64) bool {
 			return slices.ContainsFunc(all, func(c conflict.View) bool { return c.ID == id })
 		})
 	}
+}
+
+// isAfterFinish reports whether a conflict is about a new goal of a game that was finished elsewhere.
+func isAfterFinish(c *conflict.View) bool {
+	return slices.ContainsFunc(c.Decided, func(w conflict.Write) bool {
+		return w.Item["entityType"].Str() == "goalEventId" && w.Met == nil && w.Base == nil
+	})
+}
+
+// count makes the goal of a conflict count, with what was changed of it since.
+func (r *request) count(c *conflict.View) error {
+	var all []threefc.Refused
+	for _, w := range slices.Concat(c.Decided, c.Tail) {
+		one := store.WriteItem{Delete: &store.DeleteItem{Table: w.Table, Key: w.Key}}
+		if w.Item != nil {
+			one = store.WriteItem{Put: &store.PutItem{Table: w.Table, Item: w.Item}}
+			one.Put.Condition, one.Put.Names, one.Put.Values = w.Condition, w.Names, w.Values
+		}
+		all = append(all, threefc.Refused{Key: w.Key, Again: []store.WriteItem{one}})
+	}
+	_, err := httpapi.UpdateOnce(r.Context, nil, func(tx *store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+		done, err := r.api.Service.CountGoal(tx, r.of.ID, all)
+		if isCode(err, "goal_already_created") { // an earlier attempt
+			return out, nil, nil
+		}
+		return out, done.Writes, err
+	})
+	return err
+}
+
+func isCode(err error, code string) bool {
+	e, ok := errors.AsType[*fault.Error](err)
+	return ok && e.Code == code
 }
 
 // decide applies verb to the conflict in the path, if may allows it.
@@ -114,6 +157,9 @@ func (r *request) decide(verb string, err error, may func(id uint64) bool) (work
 		return nil, fault.New(fault.NotFound, "", "No refused write has the number %s.", r.Param("conflict"))
 	}
 	done, err := httpapi.Decide(r.Context, id, verb)
+	if isCode(err, "retry_refused") {
+		err = fault.New(fault.Conflict, "refused_again", "The game has changed since, so this cannot be done again. Keep what is in the cloud, or enter what is missing under Results.")
+	}
 	return nil, httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
 }
 
@@ -121,6 +167,7 @@ func (r *request) decide(verb string, err error, may func(id uint64) bool) (work
 type refusal struct {
 	conflict.View
 	Ours, Theirs []string
+	Late         string // set for a goal that was tapped after the game had been finished elsewhere: the goal, with its time
 }
 
 func (g *shownGame) refusal(c conflict.View, in *threefc.Roster) refusal {
@@ -128,6 +175,10 @@ func (g *shownGame) refusal(c conflict.View, in *threefc.Roster) refusal {
 	for _, w := range c.Decided {
 		out.Ours = append(out.Ours, g.goalIn(w.Item, in)...)
 		out.Theirs = append(out.Theirs, g.goalIn(w.Met, in)...)
+		var f threefc.GoalFacts
+		if g.FinishedAt != nil && isAfterFinish(&c) && w.Item["entityType"].Str() == "goal" && dataOf(&f, w.Item) == nil {
+			out.Late = fmt.Sprintf("%s, third %d, %s", g.factsSaid(&f, in), f.Third, f.DisplayTime)
+		}
 	}
 	return out
 }

@@ -147,6 +147,10 @@ func (a *api) createGoal(tx *store.Tx, r *request, g threefc.Scored) (threefc.Ch
 // corrects handles a change to an existing goal.
 func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, by threefc.Corrector, in T) (threefc.Change, error)) func(r *request) (work, error) {
 	return writes(http.StatusOK, read, func(tx *store.Tx, r *request, in T) (threefc.Change, error) {
-		return plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx)}, in)
+		at, err := httpapi.OccurredAt(r.Context, r.api.Service.Now(tx))
+		if err != nil {
+			return threefc.Change{}, err
+		}
+		return plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx), At: at}, in)
 	}, doneToGoal)
 }

@@ -36,6 +36,16 @@ type undone struct {
 // Locked reports whether the game is over, and the reader is not an admin.
 func (p *ownPage) Locked() bool { return p.FinishedAt != nil && !p.Admin }
 
+// Arrived returns the goals that were tapped before the game was finished and arrived after it.
+func (p *ownPage) Arrived() (all []threefc.Line) {
+	for i := range p.Lines {
+		if p.Lines[i].Late {
+			all = append(all, p.Lines[i])
+		}
+	}
+	return all
+}
+
 // In returns the players of a team.
 func (p *ownPage) In(team string) (all []threefc.Player) {
 	for _, one := range p.Roster.Roster {

@@ -238,7 +238,7 @@ func (w *world) gameOf(n *peer, tx *store.Tx, event string) string {
 	w.must(err)
 	for i := range all {
 		for j := range all[i].Goals {
-			if all[i].Goals[j].EventID == event {
+			if tap(all[i].Goals[j].EventID) == tap(event) {
 				return all[i].GameID
 			}
 		}
