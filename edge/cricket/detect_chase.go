@@ -92,7 +92,7 @@ func (t *tally) chaseNow() {
 func (d *detection) targetReached(in *Innings) {
 	s := d.s
 	target := s.Target(in)
-	if s.over() || !s.last(in) || in.Runs < target || s.shortened() && !s.namesTarget() && !s.IsSuperOver(in.No) {
+	if s.over() || !s.last(in) || in.Runs < target || s.playedOn(in, target) || s.shortened() && !s.namesTarget() && !s.IsSuperOver(in.No) {
 		return
 	}
 	c := d.inningsEvent(in, EventResult, resultKey, s.chaseWon(in))
@@ -100,6 +100,23 @@ func (d *detection) targetReached(in *Innings) {
 	c.Subject = endSubject(EventResult, in.TeamID, c.Text)
 	c.Mark = fmt.Sprintf("%d/%d", target, in.Runs)
 	d.add(c)
+}
+
+// playedOn reports whether play visibly went on after the score reached the target, so that it cannot be the target. One ball more
+// may be a mistake of the feed.
+func (s *Snapshot) playedOn(in *Innings, target int) bool {
+	const mistakes, mostOffABall = 1, 7
+	balls, runs, after := s.ballsIn(in.No), in.Penalty, 0
+	if len(balls) == 0 || !s.agrees(in) {
+		return in.Runs >= target+mostOffABall
+	}
+	for i := range balls {
+		if runs >= target {
+			after++
+		}
+		runs += balls[i].Total()
+	}
+	return after > mistakes
 }
 
 // chaseWon words the result as the feed does, "Australia won by 6 wickets".

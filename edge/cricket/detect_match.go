@@ -32,15 +32,20 @@ func (s *Snapshot) begunAt(in *Innings) time.Time {
 	return in.UpdatedAt.Add(-time.Duration(s.legal(in)) * perBall)
 }
 
-// missing reports a forfeited innings without a score line, known from the line of the one after it.
+// missing reports the forfeited innings without score lines before one that has a line.
 func (d *detection) missing(in *Innings) {
 	s := d.s
-	before := s.innings(in.No - 1)
-	if !s.MultiDay() || in.No < 2 || before != nil || s.innings(in.No-2) == nil && in.No > 2 {
-		return
+	first := in.No
+	for first > 1 && s.innings(first-1) == nil {
+		first--
 	}
-	absent := Innings{No: in.No - 1, TeamID: s.other(in.TeamID), Overs: "0.0", UpdatedAt: in.UpdatedAt}
-	d.inningsEnd(&absent, CauseForfeited)
+	for no := first; no < in.No && s.MultiDay(); no++ {
+		absent := Innings{No: no, TeamID: in.TeamID, Overs: "0.0", UpdatedAt: in.UpdatedAt}
+		if (in.No-no)%2 == 1 {
+			absent.TeamID = s.other(in.TeamID)
+		}
+		d.inningsEnd(&absent, CauseForfeited)
+	}
 }
 
 // superOver returns the start of the nth super over.
@@ -176,7 +181,7 @@ func (s *Snapshot) nextNeeds(in *Innings) []string {
 
 // chaseText returns what the fourth innings needs, or the lead.
 func (s *Snapshot) chaseText(in *Innings) string {
-	if in.No == 3 && s.innings(2) != nil && s.innings(2).TeamID != in.TeamID {
+	if second := s.innings(2); in.No == 3 && (second == nil || second.TeamID != in.TeamID) {
 		if lead := s.lead(in); lead >= 0 {
 			return fmt.Sprintf(". %s need %d", s.code(s.other(in.TeamID)), lead+1)
 		}

@@ -45,12 +45,19 @@ func (d *detection) notStarted() {
 	s := d.s
 	var kind EventType
 	var text string
-	switch s.Status.word() {
+	word := s.Status.word()
+	if phase, _ := s.Status.Phase(); phase == PhaseInterrupted {
+		word = "delayed" // before the first ball
+	}
+	switch word {
 	case "delayed":
 		if len(s.Innings) > 0 {
 			return // this is an interruption
 		}
 		kind, text = EventDelayed, "Start delayed"
+		if why := s.Status.stops(); why != "" {
+			text += ": " + why
+		}
 	case "postp":
 		kind, text = EventPostponed, "Match postponed"
 	case "cancl":
@@ -58,7 +65,7 @@ func (d *detection) notStarted() {
 	default:
 		return
 	}
-	d.add(d.matchEvent(kind, statusKey(s.Status.word()), text, d.m.StatusAt))
+	d.add(d.matchEvent(kind, statusKey(word), text, d.m.StatusAt))
 }
 
 // begun reports whether a ball has been bowled.
@@ -78,9 +85,6 @@ func (d *detection) standstill() {
 		d.add(d.matchEvent(kind, breakKey(d.m.day(s), s.Status.word()), text, d.m.StatusAt))
 	}
 	if in == nil {
-		if s.phase() == PhaseInterrupted {
-			d.add(d.matchEvent(EventInterrupted, interruptedKey(s.stop().Overs), s.stopWord(), d.m.StatusAt))
-		}
 		return
 	}
 	switch day := s.Status.stumps(); {
@@ -115,7 +119,9 @@ func (d *detection) stopKey(x Stop) string {
 // stopWord says what stopped play, as far as the note tells.
 func (s *Snapshot) stopWord() string {
 	note := strings.ToLower(s.Note)
-	switch {
+	switch why := s.Status.stops(); {
+	case why != "":
+		return "Play stopped (" + why + ")"
 	case strings.Contains(note, "light"):
 		return "Bad light stops play"
 	case strings.Contains(note, "rain"), strings.Contains(note, "wet"), note == "":

@@ -56,9 +56,12 @@ func short(name string) string {
 	return name
 }
 
-// code returns a side's code for texts, else its name.
+// code returns a side's code for texts, else its name, also if both sides have one code.
 func (s *Snapshot) code(id int64) string {
 	t := s.Team(id)
+	if a, b := s.Teams[0], s.Teams[1]; strings.EqualFold(strings.TrimSpace(a.Code), strings.TrimSpace(b.Code)) && a.Name != b.Name {
+		t.Code = ""
+	}
 	return short(cmp.Or(strings.TrimSpace(t.Code), strings.TrimSpace(t.Name), fmt.Sprintf("Team %d", id)))
 }
 

@@ -52,9 +52,9 @@ func keep[T any](rows []T, sane func(*T) bool) []T {
 }
 
 // follows reports whether innings no may come next after innings before (0 for none). They are adjacent, except
-// that a forfeited innings of a multi-day match need not have a score line.
+// that forfeited innings of a multi-day match need not have score lines: two captains may agree to forfeit one each.
 func (s *Snapshot) follows(before, no int) bool {
-	return no == before+1 || s.MultiDay() && no == before+2 && no <= s.regulation()
+	return no == before+1 || s.MultiDay() && no > before && no <= before+3 && no <= s.regulation()
 }
 
 func saneBatting(r *BattingRow, innings int) bool {

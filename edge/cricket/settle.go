@@ -22,7 +22,7 @@ const openSubject = "open"
 // verdict decides whether a result may be announced.
 func (s *Snapshot) verdict() verdict {
 	if s.Winner == 0 {
-		if s.NoResult != "" || s.level() && !s.abandoned() {
+		if s.NoResult != "" || s.level() && !s.abandoned() && (!s.hasSuperOvers() || s.saysTied()) {
 			return verdictSound
 		}
 		return verdictOpen
@@ -42,6 +42,13 @@ func (s *Snapshot) verdict() verdict {
 	default:
 		return s.chaseVerdict(in, s.Target(in))
 	}
+}
+
+// hasSuperOvers reports whether a tie in this format is usually decided by a super over: "tied" alone may be the feed's haste.
+func (s *Snapshot) hasSuperOvers() bool {
+	const longest = 20
+	in := s.current()
+	return !s.MultiDay() && s.Overs <= longest && in != nil && !s.IsSuperOver(in.No)
 }
 
 // noteHas reports whether the feed's note contains one of the words.
@@ -134,6 +141,8 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 		return true
 	case r.snap.abandoned():
 		wait = abandonWait
+	case r.snap.Winner == 0 && r.snap.level() && r.snap.hasSuperOvers():
+		wait = tieWait
 	}
 	return r.now.UnixMilli()-p.Since >= wait.Milliseconds()
 }

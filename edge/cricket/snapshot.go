@@ -191,7 +191,7 @@ func placeOf(innings, over, ball int) int64 {
 
 // BallsPerOver returns six, or five in The Hundred.
 func (s *Snapshot) BallsPerOver() int {
-	if s.Type == "100-Ball" {
+	if containsFold(s.Type, "100-ball") || containsFold(s.Type, "hundred") { // also the women's
 		return 5
 	}
 	return 6

@@ -44,6 +44,9 @@ func (s Status) Phase() (phase Phase, known bool) {
 	case "aban", "postp", "cancl":
 		return PhaseAbandoned, true
 	default:
+		if s.stops() != "" {
+			return PhaseInterrupted, true
+		}
 		if _, ok := breakOf(t); ok {
 			return PhaseBreak, true
 		}
@@ -60,9 +63,26 @@ func (s Status) NotPlayed() bool {
 	return w == "postp" || w == "cancl"
 }
 
-// stumps returns the day number of "Stump Day 2", 0 for any other status.
+// Listed reports whether a status is one of the feed's documented ones. Others are told as far as their words say what they are.
+func (s Status) Listed() bool {
+	_, known := s.Phase()
+	return known && s.stops() == "" && !strings.HasPrefix(s.word(), "stumps ")
+}
+
+// stops returns the text for a status that is not documented and whose words say that play has stopped, "Wet Outfield"; "" for any other.
+func (s Status) stops() string {
+	w := s.word()
+	for _, sign := range [...]string{"wet ", "rain", "bad light", "suspend", "stopped", "interrupt"} {
+		if strings.Contains(w, sign) {
+			return strings.TrimSpace(string(s))
+		}
+	}
+	return ""
+}
+
+// stumps returns the day number of "Stump Day 2" or "Stumps Day 2", 0 for any other status.
 func (s Status) stumps() int {
-	day, ok := strings.CutPrefix(s.word(), "stump day ")
+	day, ok := strings.CutPrefix(strings.Replace(s.word(), "stumps ", "stump ", 1), "stump day ")
 	n, err := strconv.Atoi(strings.TrimSpace(day))
 	if !ok || err != nil || n < 1 {
 		return 0
@@ -92,7 +112,11 @@ func (s *Snapshot) phaseKnown() (phase Phase, known bool) {
 	if len(s.Innings) > 0 && s.Status.word() == "delayed" {
 		return PhaseInterrupted, true
 	}
-	return s.Status.Phase()
+	phase, known = s.Status.Phase()
+	if phase == PhaseInterrupted && len(s.Innings) == 0 {
+		return PhasePrematch, true // the start is delayed
+	}
+	return phase, known
 }
 
 // phase returns the phase of a snapshot, "" for an unknown status.

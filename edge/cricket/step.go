@@ -15,6 +15,7 @@ const (
 	offHold           = 5 * time.Minute  // for postponed and cancelled, which end the match for us
 	targetHold        = 15 * time.Second // the score alone says that the match is over
 	resultWait        = 3 * time.Minute  // then a match is over even without a believable winner
+	tieWait           = 10 * time.Minute // for a super over after the scores were level
 	baselineGap       = 5 * time.Minute  // after a longer gap a node catches up without alerts
 	staleAfter        = 90 * time.Second // an older ball is no longer news
 	burstBalls        = 3                // with more new balls in one snapshot the feed is catching up

@@ -45,7 +45,8 @@ func (s *Snapshot) still(key string) bool {
 	case strings.HasPrefix(key, breakPrefix):
 		return strings.HasSuffix(key, ":"+s.Status.word())
 	default:
-		return phase == PhaseInterrupted || s.Status.word() == "delayed"
+		shown, _ := s.Status.Phase()
+		return shown == PhaseInterrupted || s.Status.word() == "delayed"
 	}
 }
 

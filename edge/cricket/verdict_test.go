@@ -43,7 +43,7 @@ func TestDecidingInningsEnd(t *testing.T) {
 		"target":       {"4 4", teamB, "Betas won by 10 wickets", []string{"inn:1!", "inn:2-merged", "result!"}},
 		"out of overs": {"1 1 . . . .", teamA, "Alphas won by 4 runs", []string{"inn:1!", "inn:2-merged", "result!"}},
 		"last wicket":  {"1 1 . . . W", teamA, "Alphas won by 4 runs", []string{"inn:1!", "w:2:1-merged", "inn:2!", "result!"}},
-		"tie":          {"1 1 1 1 1 1", 0, "", []string{"inn:1!", "inn:2!", "result!"}},
+		"tie":          {"1 1 1 1 1 1", 0, "Match tied", []string{"inn:1!", "inn:2!", "result!"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScript(t, 1)
@@ -216,5 +216,101 @@ func TestShortInterruption(t *testing.T) {
 				t.Errorf("correction %+v", e)
 			}
 		}
+	}
+}
+
+// A score level at the end of a T20 is not told as a tie while a super over may follow: only if the note names the tie, or after ten
+// minutes.
+func TestTieWaitsForASuperOver(t *testing.T) {
+	s := newScript(t, 1)
+	s.innings(teamA)
+	s.play("1 1 1 1 1 1")
+	s.innings(teamB)
+	s.play("1 1 1 1 1 1")
+	s.snap.Status = "Finished"
+	s.polls(200)
+	want(t, s.keys(EventTie))
+	s.polls(60)
+	want(t, s.keys(EventTie), "result!")
+}
+
+// A result that the score gave is taken back when play visibly goes on, and one ball more is no play.
+func TestTargetThatWasNone(t *testing.T) {
+	s := newScript(t, 5)
+	s.innings(teamA)
+	s.play("1 1 1 1")
+	s.innings(teamB)
+	s.play("1 4")
+	want(t, s.keys(EventResult), "result!")
+	s.play("1")
+	want(t, s.keys(EventCorrection))
+	s.play("1 1 1")
+	want(t, s.texts(EventCorrection), "Correction: the match is not over")
+}
+
+// Rain before the first ball delays the start. Statuses that the feed's documents do not have are told by their words.
+func TestStatusesOfTheSkies(t *testing.T) {
+	for _, tc := range []struct {
+		status Status
+		begun  bool
+		want   string
+	}{
+		{"Int.", false, "Start delayed"},
+		{"Int.", true, "Rain stops play: ALP 1/0 (0.1)"},
+		{"Wet Outfield", false, "Start delayed: Wet Outfield"},
+		{"Wet Outfield", true, "Play stopped (Wet Outfield): ALP 1/0 (0.1)"},
+		{"Stumps Day 2", true, "Stumps day 2: ALP 1/0"},
+	} {
+		s := newScript(t, 20)
+		if tc.status == "Stumps Day 2" {
+			s.snap.Overs, s.snap.Type = 0, "4day"
+		}
+		if tc.begun {
+			s.innings(teamA)
+			s.play("1")
+		}
+		s.snap.Status = tc.status
+		s.polls(16)
+		if got := s.texts(EventDelayed, EventInterrupted, EventStumps); len(got) != 1 || got[0] != tc.want {
+			t.Errorf("%s: told %q, want %q", tc.status, got, tc.want)
+		}
+		if listed := tc.status == "Int."; tc.status.Listed() != listed {
+			t.Errorf("%s is documented: %t", tc.status, !listed)
+		}
+	}
+}
+
+// Two captains forfeit an innings each: the feed has lines of the first and the fourth, and there is a chase.
+func TestForfeitedWithoutLines(t *testing.T) {
+	s := newScript(t, 0)
+	s.snap.Type = "4day"
+	s.innings(teamA)
+	s.play("4 4 1")
+	s.snap.Status = "Innings Break"
+	s.polls(4)
+	s.innings(teamB)
+	s.snap.Innings[1].No, s.snap.Status = 4, "4th Innings"
+	for i := range s.snap.Batting {
+		if s.snap.Batting[i].Innings == 2 {
+			s.snap.Batting[i].Innings = 4
+		}
+	}
+	s.polls(8)
+	want(t, s.texts(EventInningsEnd), "ALP 9/0 dec (0.3)", "BET forfeit the innings", "ALP forfeit the innings. BET need 10")
+	if d := s.poll().Display; d.Target != 10 || len(d.Innings) != 2 {
+		t.Errorf("the display has a target of %d and innings %+v", d.Target, d.Innings)
+	}
+}
+
+// The women's Hundred has overs of five balls however it is written, and sides with one code go by their names.
+func TestTypesAndCodes(t *testing.T) {
+	for kind, balls := range map[string]int{"100-Ball": 5, "100-ball": 5, "Woman 100-Ball": 5, "The Hundred": 5, "T20": 6} {
+		if got := (&Snapshot{Type: kind}).BallsPerOver(); got != balls {
+			t.Errorf("%s has overs of %d balls", kind, got)
+		}
+	}
+	s := &Snapshot{Teams: [2]Team{{1, "India A", "IND"}, {2, "India Women", "ind"}}}
+	if a, b := s.code(1), s.code(2); a != "India A" || b != "India Women" {
+		t.Errorf("the sides are %s and %s", a, b)
 	}
 }

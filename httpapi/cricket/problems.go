@@ -138,6 +138,9 @@ func (p *problems) match(m *matchState, pushes bool) {
 		p.Add("All alerts of %s are stale: the last %d were older than 90 seconds when the feed showed them, so phones were not told. "+
 			"Are the feed's times late, or this node's clock fast?", name, w.Stale)
 	}
+	if w := m.Watched; w != nil && w.Unlisted != "" {
+		p.Add("The feed gives %s the status %q, which its documents do not have: is it told rightly?", name, w.Unlisted)
+	}
 	active, pending := m.Sessions[string(phone.SessionActive)], m.Sessions[string(phone.SessionPending)]
 	if pushes && pending > 0 && m.Phase != string(cricket.PhaseStumps) {
 		p.Add("%s is live and %d of %d Live Activities are pending: no update token has come from these phones, so no alert reaches them.",

@@ -165,6 +165,9 @@ func TestOperatorProblems(t *testing.T) {
 		"All alerts of A v B are stale: the last 4 were older than 90 seconds": func(h *shown) {
 			h.Matches[0].Watched = &poll.Held{Listed: true, Stale: 4}
 		},
+		`The feed gives A v B the status "Wet Outfield"`: func(h *shown) {
+			h.Matches[0].Watched = &poll.Held{Listed: true, Unlisted: "Wet Outfield"}
+		},
 		"90 of 100 streams are open": func(h *shown) { h.streams.Open = 90 },
 	} {
 		h := well()

@@ -63,6 +63,7 @@ type Held struct {
 	From         sportmonks.Endpoint `json:"from,omitempty"`  // the endpoint this node reads it from; empty: another node reads it
 	Next         time.Time           `json:"nextAt,omitzero"` // when it is read next; zero: on news
 	StandIn      bool                `json:"standIn"`         // the live list is resting, so it is requested singly
+	Unlisted     cricket.Status      `json:"-"`               // its status, if the feed's documents do not have it
 	Stale        int                 `json:"-"`               // alerts dropped as old news since the last one
 	Inconsistent int                 `json:"-"`               // consecutive snapshots whose score and balls disagree: after six they are used as they are
 }
@@ -140,6 +141,9 @@ func (p *Poller) publish() {
 			MatchID: w.id, Owner: w.state.InstanceID, Status: w.state.Status, Phase: w.state.MatchPhase,
 			LastTickAt: w.state.LastTickAt, Listed: w.listed, Closely: w.listed && p.closely(w),
 			Inconsistent: w.standing().Inconsistent, Stale: w.standing().Stale,
+		}
+		if status := w.standing().PreviousStatus; status != "" && !status.Listed() {
+			h.Unlisted = status
 		}
 		h.From, h.Next = p.readFrom(w)
 		h.StandIn = h.From == sportmonks.Fixture && p.isStandIn(w)

@@ -126,7 +126,7 @@ func (o *oddities) status(status int) {
 
 // match counts unknown values of a match.
 func (o *oddities) match(s *cricket.Snapshot) {
-	if _, known := s.Status.Phase(); !known && s.Status != "" {
+	if !s.Status.Listed() && s.Status != "" {
 		o.unknown(OddUnknownStatus, string(s.Status))
 	}
 	if s.Type != "" && !knownType(s.Type) {
