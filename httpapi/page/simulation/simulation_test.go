@@ -3,14 +3,19 @@ package simulation
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/touchline/touchline/httpapi/page"
@@ -28,6 +33,7 @@ const (
 	askedSeeds = "TOUCHLINE_PAGE_SEEDS" // names the variable with the number of seeds
 	firstSeed  = "TOUCHLINE_PAGE_SEED0"
 	manySeeds  = 200 // a run of so many has every fault
+	fewSeeds   = 10  // for so many it is worth starting a process
 )
 
 // outcome is a line that the simulator prints: of a scene or a seed, or the faults of all seeds and how often each struck.
@@ -42,28 +48,37 @@ type outcome struct {
 func TestScenes(t *testing.T) {
 	simulate(t, func(o outcome) {
 		t.Run(o.Name, func(t *testing.T) { report(t, o) })
-	}, "scenes")
+	}, []string{"scenes"})
 }
 
 // Random schedules: make sim-page SEEDS=1 SEED0=n replays one with its trace.
 func TestSeeds(t *testing.T) {
 	seeds, first := number(t, askedSeeds, usualSeeds), number(t, firstSeed, 1)
-	args := []string{"seeds", strconv.Itoa(first), strconv.Itoa(seeds)}
-	if seeds == 1 {
-		args = append(args, "trace")
+	var runs [][]string
+	for n := min(runtime.GOMAXPROCS(0), (seeds+fewSeeds-1)/fewSeeds); len(runs) < n; {
+		i := len(runs)
+		from, to := i*seeds/n, (i+1)*seeds/n
+		run := []string{"seeds", strconv.Itoa(first + from), strconv.Itoa(to - from)}
+		if seeds == 1 {
+			run = append(run, "trace")
+		}
+		runs = append(runs, run)
 	}
-	played := 0
+	played, fired := 0, map[string]int{}
 	simulate(t, func(o outcome) {
 		if o.Fired != nil {
-			t.Logf("%d seeds, faults: %v", played, o.Fired)
-			checkFired(t, o.Fired, seeds)
+			for fault, times := range o.Fired {
+				fired[fault] += times
+			}
 			return
 		}
 		played++
 		if len(o.Problems) > 0 || seeds == 1 {
 			t.Run(o.Name, func(t *testing.T) { report(t, o) })
 		}
-	}, args...)
+	}, runs...)
+	t.Logf("%d seeds, faults: %v", played, fired)
+	checkFired(t, fired, seeds)
 	if played != seeds {
 		t.Errorf("%d of %d seeds were played", played, seeds)
 	}
@@ -92,39 +107,57 @@ func checkFired(t *testing.T, fired map[string]int, seeds int) {
 	}
 }
 
-// simulate runs the simulator, and calls each with every line that it prints.
-func simulate(t *testing.T, each func(outcome), args ...string) {
+// simulate runs the simulator once with each list of arguments, all at the same time, and calls each with every line that they print.
+func simulate(t *testing.T, each func(outcome), runs ...[]string) {
 	t.Helper()
 	program, dir := findNode(t), t.TempDir()
 	writeScripts(t, dir)
-	cmd := exec.CommandContext(t.Context(), program, append([]string{
-		"--experimental-vm-modules", "--no-warnings", "--max-semi-space-size=64", filepath.Join(dir, "main.mjs"), dir,
+	lines, ended := make(chan []byte), make(chan error, len(runs))
+	var running sync.WaitGroup
+	for _, args := range runs {
+		running.Go(func() { ended <- runSimulator(t.Context(), lines, program, dir, args) })
+	}
+	go func() {
+		running.Wait()
+		close(lines)
+	}()
+	for line := range lines {
+		var o outcome
+		if err := json.Unmarshal(line, &o); err != nil {
+			t.Errorf("%v: %s", err, line)
+			continue
+		}
+		each(o)
+	}
+	for range runs {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func runSimulator(ctx context.Context, lines chan<- []byte, program, dir string, args []string) error {
+	cmd := exec.CommandContext(ctx, program, append([]string{
+		"--experimental-vm-modules", "--no-warnings", "--max-semi-space-size=32", filepath.Join(dir, "main.mjs"), dir,
 	}, args...)...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return err
 	}
-	lines := bufio.NewScanner(out)
-	lines.Buffer(nil, 64<<20)
-	for lines.Scan() {
-		var o outcome
-		if err := json.Unmarshal(lines.Bytes(), &o); err != nil {
-			t.Errorf("%v: %s", err, lines.Text())
-			continue
-		}
-		each(o)
+	printed := bufio.NewScanner(out)
+	printed.Buffer(nil, 64<<20)
+	for printed.Scan() {
+		lines <- bytes.Clone(printed.Bytes())
 	}
-	if err := lines.Err(); err != nil {
-		t.Error(err)
+	if err := errors.Join(printed.Err(), cmd.Wait()); err != nil {
+		return fmt.Errorf("%w\n%s", err, said.String())
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v\n%s", err, said.String())
-	}
+	return nil
 }
 
 // writeScripts writes the simulator, and the scripts as the node serves them, to a folder.

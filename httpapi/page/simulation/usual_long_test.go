@@ -2,4 +2,4 @@
 
 package simulation
 
-const usualSeeds = 200 // 2,000 take half an hour
+const usualSeeds = 2000

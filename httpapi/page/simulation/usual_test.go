@@ -3,4 +3,4 @@
 package simulation
 
 // usualSeeds is how many seeds are played if nobody asks for another number.
-const usualSeeds = 20
+const usualSeeds = 200

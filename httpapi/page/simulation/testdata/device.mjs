@@ -1,8 +1,8 @@
 // A device and its tabs. Each tab is a realm of its own with the page's scripts, as the node serves them, over the simulated time, network
 // and storage of its device.
-import vm from "node:vm";
 import { Caches } from "./caches.mjs";
 import { Database } from "./database.mjs";
+import { settled } from "./world.mjs";
 
 export class Device {
   tabs = [];
@@ -37,7 +37,7 @@ export class Device {
     const tasks = [];
     const self = { addEventListener: (kind, work) => { listeners[kind] = work; }, skipWaiting: async () => {}, clients: { claim: async () => {} } };
     const event = (more) => ({ waitUntil: (task) => tasks.push(task), ...more });
-    worker.run(this.#scripts.get(`worker${version}.js`), { fetch: this.#network.of(worker), caches: this.caches, self });
+    worker.run(`worker${version}.js`, { fetch: this.#network.of(worker), caches: this.caches, self });
     for (const kind of ["install", "activate"]) {
       listeners[kind](event());
       await this.#world.pass(2000);
@@ -137,7 +137,6 @@ class Tab {
   requests = []; // {address, options}
   origin = "http://node.localhost:7777";
   #world; #device; #scripts;
-  #modules = new Map();
   #born;
 
   constructor(world, device, scripts, number) {
@@ -154,28 +153,18 @@ class Tab {
   }
 
   async start(code, more) {
-    this.global = vm.createContext({ ...this.#globals(), ...more });
-    vm.runInContext(clock, this.global);
-    const main = new vm.SourceTextModule(code, { context: this.global, identifier: "main.js" });
-    await main.link((name) => this.#module(name));
-    this.started = main.evaluate();
+    const window = this.#scripts.window({ ...this.#globals(), ...more });
+    this.global = window.global;
+    this.started = window.start(code);
     this.started.catch((err) => this.#world.fail(`the page's script ends: ${err?.stack ?? err}`));
+    await settled(); // its modules are there, unless one of them waits
   }
 
-  // run runs a classic script.
-  run(code, more) {
-    this.global = vm.createContext({ ...this.#globals(), ...more });
-    vm.runInContext(clock, this.global);
-    vm.runInContext(code, this.global);
-  }
-
-  #module(name) {
-    const file = name.replace("./", "");
-    if (!this.#modules.has(file)) {
-      if (!this.#scripts.has(file)) throw new Error(`there is no script ${file}`);
-      this.#modules.set(file, new vm.SourceTextModule(this.#scripts.get(file), { context: this.global, identifier: file }));
-    }
-    return this.#modules.get(file);
+  // run runs a script that is no module.
+  run(name, more) {
+    const window = this.#scripts.window({ ...this.#globals(), ...more });
+    this.global = window.global;
+    window.run(name);
   }
 
   // #globals is what the scripts find in their window.
@@ -225,18 +214,6 @@ const plain = {
   console, DOMException, Event, CustomEvent: globalThis.CustomEvent, EventTarget, URL, Headers, Request, Response, ReadableStream, TextEncoder, TextDecoder,
   AbortController, structuredClone,
 };
-
-// clock replaces a realm's clock and chance.
-const clock = `{
-  const { now, random } = simulated;
-  const Real = Date;
-  globalThis.Date = class extends Real {
-    constructor(...given) { given.length ? super(...given) : super(now()); }
-    static now() { return now(); }
-  };
-  Math.random = random;
-  delete globalThis.simulated;
-}`;
 
 function aborted(setTimeout, ms) {
   const stop = new AbortController();

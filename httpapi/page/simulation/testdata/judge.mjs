@@ -12,6 +12,7 @@ export class Judge {
   taps = []; // {tap, key, tab, stored, answered, discarded, retried, cleared}; stored is a number in the order of storing, 0: never
   unknown = 0; // entries of a storage that was emptied, which no open page knew
   #world; #node; #device;
+  #byKey = new Map();
   #stored = 0;
   #rows = new Map(); // what the device has stored, by key
 
@@ -48,7 +49,7 @@ export class Judge {
   discard(tab) {
     const e = this.#pick(tab, (e) => e.state === "queued" || e.state === "refused");
     if (!e) return;
-    const one = this.taps.find((t) => t.key === e.key);
+    const one = this.#byKey.get(e.key);
     this.#world.say(`tab ${tab.number}: discard tap ${one.tap}`);
     one.discarding++;
     tab.global.queue.discard(e.n).then((done) => {
@@ -62,7 +63,7 @@ export class Judge {
   retry(tab) {
     const e = this.#pick(tab, (e) => e.state === "refused");
     if (!e) return;
-    const one = this.taps.find((t) => t.key === e.key);
+    const one = this.#byKey.get(e.key);
     this.#world.say(`tab ${tab.number}: retry tap ${one.tap}`);
     one.retried = true;
     tab.global.queue.retry(e.n).then((done) => { if (done) this.#node.refuses.delete(one.tap); });
@@ -97,6 +98,7 @@ export class Judge {
     const tap = this.taps.length + 1;
     const one = { tap, key: `tap-${tap}`, tab, stored: 0, answered: false, discarding: 0, discarded: false, retried: false };
     this.taps.push(one);
+    this.#byKey.set(one.key, one);
     this.#world.say(`tab ${tab.number}: tap ${tap}`);
     tab.global.queue.add({ path: "/app/taps", body: { tap }, what: `tap ${tap}`, key: one.key }).then(() => {
       if (tab.dead) return;
@@ -115,7 +117,7 @@ export class Judge {
     for (const key of this.#rows.keys()) if (!now.has(key)) this.#world.say(`stored: ${key} is removed`);
     this.#rows = now;
     for (const row of rows.sort((a, b) => a.n - b.n)) {
-      const one = this.taps.find((t) => t.key === row.key);
+      const one = this.#byKey.get(row.key);
       if (!one || (one.stored && !one.cleared)) continue;
       one.cleared = false;
       one.early = Boolean(row.tried); // it was sent from a page's memory
@@ -173,4 +175,4 @@ export class Judge {
   }
 }
 
-const listed = (tab) => new Set(tab.global.queue.entries.map((e) => JSON.parse(e.body).tap));
+const listed = (tab) => new Set(tab.global.queue.entries.map((e) => Number(e.key.slice("tap-".length))));
