@@ -161,13 +161,14 @@ func once(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency
 }
 
 // getWritten reports the progress of a write that this node accepted. It returns fault.NotFound for unknown writes, such as those
-// accepted by another node, or before a backup of this one was restored: the client can send the write again with its key.
+// accepted by another node: the client can send the write again with its key. Writes from before this incarnation are known while they
+// wait: the node may only have crashed, and a client that sent such a write again would be told again to wait. One that no longer waits is
+// unknown, because a restored backup may never have had it.
 func (s *Server) getWritten(c *gin.Context) error {
 	c.Header(headerNode, s.cfg.Store.Node())
 	seq, err := strconv.ParseUint(c.Param("seq"), 10, 64)
-	life := s.cfg.Store.Incarnation() << 40
-	if err != nil || c.Param("node") != s.cfg.Store.Node() || seq <= life || seq > s.cfg.Store.Seq() {
-		return fault.New(fault.NotFound, "unknown_write", "This node does not know that write: send it again, with its Idempotency-Key.")
+	if err != nil || c.Param("node") != s.cfg.Store.Node() || seq == 0 || seq > s.cfg.Store.Seq() {
+		return unknownWrite()
 	}
 	if _, ok := preferredWait(c.Request.Header.Values("Prefer")); !ok {
 		c.Request.Header.Set("Prefer", "wait=0")
@@ -175,5 +176,13 @@ func (s *Server) getWritten(c *gin.Context) error {
 	if err := s.written(c, seq, true); err != nil {
 		return err
 	}
-	return Answer(c, http.StatusOK, map[string]string{"cloud": c.Writer.Header().Get(headerCloud)}, nil)
+	state := c.Writer.Header().Get(headerCloud)
+	if life := s.cfg.Store.Incarnation() << 40; seq <= life && state != cloudWaiting {
+		return unknownWrite()
+	}
+	return Answer(c, http.StatusOK, map[string]string{"cloud": state}, nil)
+}
+
+func unknownWrite() error {
+	return fault.New(fault.NotFound, "unknown_write", "This node does not know that write: send it again, with its Idempotency-Key.")
 }

@@ -192,7 +192,14 @@ func TestOccurredAgo(t *testing.T) {
 // A client can ask what became of its write; a node that did not accept it says so.
 func TestWritten(t *testing.T) {
 	var refused uint64
-	s := keeping(t, func(context.Context) (uint64, error) { return refused, nil })
+	waits := false
+	s := keeping(t, func(ctx context.Context) (uint64, error) {
+		if waits {
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}
+		return refused, nil
+	})
 	web.Ask(s.Handler(), "POST", "/counter/counts/c9", `{"by":2}`)
 	node, last := s.cfg.Store.Node(), s.cfg.Store.Seq()
 	ask := func(node, seq string) string {
@@ -221,6 +228,10 @@ func TestWritten(t *testing.T) {
 	}
 	if got := ask(node, seq); !strings.HasPrefix(got, "404 ") {
 		t.Errorf("a write of an earlier life: %s", got)
+	}
+	waits = true // after a crash, clients would send it again and again
+	if got := ask(node, seq); got != `202 {"cloud":"waiting"}` {
+		t.Errorf("a write of an earlier life that waits: %s", got)
 	}
 }
 

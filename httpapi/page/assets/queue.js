@@ -373,7 +373,7 @@ export class Queue extends EventTarget {
         now = undefined;
         const request = writes.get(entry.n);
         request.onsuccess = () => {
-          if (request.result?.key !== key) return;
+          if (request.result?.key !== key || this.#emptied(at)) return;
           now = to(counts(request.result, was) ?? request.result);
           if (now) writes.put({ ...now, n: entry.n }); // an emptied storage may have given it another number
           else if (now === null) writes.delete(entry.n);

@@ -3,6 +3,7 @@
 
 const family = `touchline ${SCOPE} `;
 const mine = family + VERSION;
+const assets = ASSETS[0].slice(0, ASSETS[0].lastIndexOf("/") + 1); // the folder of this version's assets, which its pages name
 const most = 40; // stored pages
 const patience = 4000; // ms to wait for the node if there is a copy
 const kept = "Touchline-Kept"; // when a copy was stored, in this device's time
@@ -108,9 +109,13 @@ async function note(cache, url, answer) {
   }
 }
 
+// A page of another version is not stored: without the node its assets could not be had. Its own worker stores it, and until then the
+// copy of this version is there.
 async function keep(cache, url, answer) {
   if (!(answer.headers.get("Content-Type") ?? "").startsWith("text/html") || !answer.headers.get("Touchline-Node")) return; // a proxy's
   if (await hasNewer(cache, url, answer)) return;
+  const page = await answer.text();
+  if (!page.includes(assets)) return;
   const headers = new Headers(answer.headers);
   const now = Date.now();
   headers.set(kept, now);
@@ -118,7 +123,7 @@ async function keep(cache, url, answer) {
     const had = await cache.match(old);
     if (had && had.headers.get(reader) !== headers.get(reader)) await cache.delete(old);
   }
-  const text = (await answer.text()).replace("<html ", `<html data-kept="${now}" `); // so that the page knows that it is a copy
+  const text = page.replace("<html ", `<html data-kept="${now}" `); // so that the page knows that it is a copy
   await cache.put(url, new Response(text, { headers }));
   const all = await pages(cache);
   for (const old of all.slice(0, Math.max(0, all.length - most))) await cache.delete(old);

@@ -19,6 +19,11 @@ export class Caches {
     return this.#all.delete(name);
   }
 
+  // empty deletes everything.
+  empty() {
+    this.#all.clear();
+  }
+
   async match(wanted, { cacheName } = {}) {
     for (const [name, cache] of this.#all) {
       const copy = (cacheName ?? name) === name && await cache.match(wanted);
@@ -30,7 +35,6 @@ export class Caches {
 
 class Cache {
   #copies = new Map();
-
   constructor(all) {
     this.all = all;
   }

@@ -2,12 +2,13 @@
 // and storage of its device.
 import { Caches } from "./caches.mjs";
 import { Database } from "./database.mjs";
-import { settled } from "./world.mjs";
+import { Workers } from "./workers.mjs";
 
 export class Device {
   tabs = [];
   locks = true; // the browser has Web Locks
   kept = new Map(); // the local storage
+  origin = "http://node.localhost:7777";
   skew = 0; // ms by which its clock is ahead of the node's
   #world; #network; #scripts;
   #opened = 0;
@@ -19,40 +20,28 @@ export class Device {
     this.#scripts = scripts;
     this.database = new Database(world);
     this.caches = new Caches();
+    this.workers = new Workers(world, network, this);
   }
 
   // open opens a tab with a module that imports the page's scripts; streams are its event streams, more adds to its window.
   async open(code, { streams, fetch, ...more } = {}) {
     const tab = new Tab(this.#world, this, this.#scripts, ++this.#opened);
     this.tabs.push(tab);
-    await tab.start(code, { fetch: fetch?.(tab) ?? this.#network.of(tab), indexedDB: this.database.of(tab), EventSource: streams?.of(tab), ...more });
+    await tab.start(code, { fetch: fetch?.(tab) ?? this.workers.of(tab), indexedDB: this.database.of(tab), EventSource: streams?.of(tab), ...more });
     return tab;
   }
 
-  // serve starts the service worker. It returns a function that opens a page through it, or
-  // makes another request of a page.
-  async serve(version = "") {
-    const worker = new Tab(this.#world, this, this.#scripts, ++this.#opened);
-    const listeners = {};
-    const tasks = [];
-    const self = { addEventListener: (kind, work) => { listeners[kind] = work; }, skipWaiting: async () => {}, clients: { claim: async () => {} } };
-    const event = (more) => ({ waitUntil: (task) => tasks.push(task), ...more });
-    worker.run(`worker${version}.js`, { fetch: this.#network.of(worker), caches: this.caches, self });
-    for (const kind of ["install", "activate"]) {
-      listeners[kind](event());
-      await this.#world.pass(2000);
-    }
-    return (path, more = { mode: "navigate" }) => new Promise((ok, no) => {
-      const request = { method: "GET", cache: "default", url: new URL(path, worker.origin).href, headers: { Accept: "text/html" }, ...more };
-      request.headers = new Headers(request.headers);
-      let here = false;
-      const respondWith = (answer) => {
-        here = true;
-        Promise.resolve(answer).then(ok, no);
-      };
-      listeners.fetch(event({ request, respondWith }));
-      if (!here) ok(null); // the browser asks the network
-    });
+  // serve starts the service worker. It returns a function that opens a page through it, or makes another request of a page; null: the
+  // worker does not answer it.
+  async serve() {
+    this.workers.update();
+    await this.#world.pass(5000);
+    return (path, more) => (more ? this.workers.pass(path, more) : this.workers.navigate(path));
+  }
+
+  // thread returns something of the browser's that is no page, and has scripts or requests of its own.
+  thread() {
+    return new Tab(this.#world, this, this.#scripts, ++this.#opened);
   }
 
   // freeze stops a tab, as browsers do in the background. It keeps its locks, and loses its database.
@@ -76,6 +65,11 @@ export class Device {
     this.tabs = this.tabs.filter((t) => t !== tab);
     this.database.forget(tab);
     for (const name of this.#held.keys()) this.#unlock(name, (one) => one.tab === tab);
+  }
+
+  // hasLock reports whether a tab has a Web Lock.
+  hasLock(tab) {
+    return [...this.#held.values()].some(([first]) => first?.tab === tab);
   }
 
   // post delivers a message to the device's other tabs.
@@ -135,7 +129,6 @@ class Tab {
   late = []; // what happened to it while it was frozen
   channels = [];
   requests = []; // {address, options}
-  origin = "http://node.localhost:7777";
   #world; #device; #scripts;
   #born;
 
@@ -152,19 +145,34 @@ class Tab {
     this.requests.push({ address, options });
   }
 
+  // hide tells the page that it is left. The browser may keep it as it is.
+  hide(kept) {
+    if (this.document) this.document.hidden = true;
+    this.global.dispatchEvent(Object.assign(new Event("pagehide"), { persisted: kept }));
+    this.document?.dispatchEvent(new Event("visibilitychange"));
+  }
+
+  // show tells a page that was kept that it is shown again.
+  show() {
+    if (this.document) this.document.hidden = false;
+    this.#world.after(0, () => {
+      this.global.dispatchEvent(Object.assign(new Event("pageshow"), { persisted: true }));
+      this.document?.dispatchEvent(new Event("visibilitychange"));
+    }, this);
+  }
+
+  // start runs a module, and returns when it and its imports have run.
   async start(code, more) {
     const window = this.#scripts.window({ ...this.#globals(), ...more });
     this.global = window.global;
-    this.started = window.start(code);
-    this.started.catch((err) => this.#world.fail(`the page's script ends: ${err?.stack ?? err}`));
-    await settled(); // its modules are there, unless one of them waits
+    await window.start(code).catch((err) => this.#world.fail(`the page's script ends: ${err?.stack ?? err}`));
   }
 
-  // run runs a script that is no module.
-  run(name, more) {
+  // run runs a script that is no module. make makes its text of those of scripts.
+  run(name, more, make) {
     const window = this.#scripts.window({ ...this.#globals(), ...more });
     this.global = window.global;
-    window.run(name);
+    window.run(name, make((script) => this.#scripts.text(script)));
   }
 
   // #globals is what the scripts find in their window.
@@ -193,7 +201,7 @@ class Tab {
       setInterval: (work, ms = 0, ...args) => setTimer(work, Math.max(1, ms), true, args),
       simulated: { now: () => world.now + this.#device.skew, random: () => world.random() },
       performance: { now: () => world.now - this.#born },
-      location: { pathname: "/app/-/", search: "", href: this.origin + "/app/-/", origin: this.origin },
+      location: { pathname: "/app/-/", search: "", href: this.#device.origin + "/app/-/", origin: this.#device.origin },
       localStorage: { getItem: (name) => this.#device.kept.get(name) ?? null, setItem: (name, text) => this.#device.kept.set(name, text) },
       navigator: { locks: this.#device.locks ? this.#locks() : undefined },
       crypto: { getRandomValues: (bytes) => bytes.fill(0).map((_, i) => { bytes[i] = world.between(0, 255); return 0; }) && bytes },

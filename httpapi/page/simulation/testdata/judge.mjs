@@ -22,6 +22,7 @@ export class Judge {
     this.#device = device;
     device.database.committed = (rows) => this.#store(rows);
     node.taking = (tap) => this.#mark(this.taps[tap - 1]);
+    node.undone = (tap) => { this.taps[tap - 1].undone = true; };
   }
 
   // #mark notes that an entry took effect whose row does not say that it was sent, because the storage was full, or was emptied and another
@@ -83,6 +84,8 @@ export class Judge {
       one.knownBy = this.#device.tabs.filter((tab) => listed(tab).has(one.tap));
     }
     this.#device.database.empty();
+    this.#device.caches.empty();
+    this.#device.workers.forget();
   }
 
   // tap records an entry in a tab, and lets time pass until the page has it.
@@ -126,7 +129,7 @@ export class Judge {
   }
 
   #done(one) {
-    return one.discarded || one.discarding || this.#took(one);
+    return one.discarded || one.discarding || one.undone || this.#took(one);
   }
 
   #took(one) {
@@ -148,7 +151,8 @@ export class Judge {
     const here = alive.map((tab) => tab.global.queue.entries.find((e) => e.key === one.key)).filter(Boolean);
     const refused = here.some((e) => e.state === "refused" && e.words);
     const forgotten = one.cleared && !one.knownBy.some((tab) => alive.includes(tab));
-    const expected = (one.stored && !forgotten) || (one.answered && alive.includes(one.tab));
+    const gone = one.undone && this.#node.cloud === "none"; // the node had said that it has it for good
+    const expected = !gone && ((one.stored && !forgotten) || (one.answered && alive.includes(one.tab)));
     if (forgotten && !effects && !here.length) this.unknown++;
     if (effects > 1) this.#world.fail(`tap ${one.tap} took effect ${effects} times`);
     if (one.discarded && effects && !one.unmarked && !one.emptied) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
@@ -158,7 +162,7 @@ export class Judge {
 
   // #order: what a device has stored takes effect in that order, and a tab's taps in theirs.
   #order() {
-    const took = this.#node.took.map((e) => this.taps[e.tap - 1]).filter((one) => !one.retried && !one.cleared);
+    const took = this.#node.took.map((e) => this.taps[e.tap - 1]).filter((one) => !one.retried && !one.cleared && !one.undone);
     this.#ascends(took.filter((one) => one.stored && !one.early && !one.emptied), (one) => one.stored, "stored");
     for (const tab of new Set(took.map((one) => one.tab))) this.#ascends(took.filter((one) => one.tab === tab && !one.emptied), (one) => one.tap, "tapped");
   }

@@ -5,12 +5,18 @@ export class Network {
   deaf = false; // a half-open connection: requests made now have no answer, ever
   stuck = false; // answers begin, and never end
   faults = 0; // the share of requests that something happens to
+  disturbed = 0; // counts what ended: away, deaf and faults
   #world;
   #node;
 
   constructor(world, node) {
     this.#world = world;
     this.#node = node;
+  }
+
+  // trouble reports whether something is wrong.
+  get trouble() {
+    return Boolean(this.away || this.deaf || this.stuck || this.faults);
   }
 
   // of returns the fetch of a tab.
@@ -32,7 +38,7 @@ export class Network {
     };
     signal?.addEventListener("abort", abort);
     tab.asked(address, options);
-    const request = { method: options.method ?? "GET", path: new URL(address, tab.origin).pathname, headers: new Headers(options.headers), body: options.body };
+    const request = { method: options.method ?? "GET", path: new URL(address, "http://node").pathname, headers: new Headers(options.headers), body: options.body };
     this.#travel(call, request);
   }
 

@@ -14,14 +14,22 @@ export class Node {
   version = ""; // of its pages
   dead = ""; // what a proxy says in its place
   life = 1; // grows when it is restored from a backup
+  release = "v1"; // of its program
   heard = null;
   keeps = true; // it names its life to entries whose keys it keeps
+  changed = () => {}; // called after an entry took effect
+  undone = () => {}; // called with each entry whose effect a restore has undone
   #answers = new Map(); // by key: the number of its write
   #confirmed = new Map(); // by number: whether the cloud has it
+  #sent = new Set(); // keys that the cloud has, in the order of their effect
   #world;
 
   constructor(world) {
     this.#world = world;
+  }
+
+  get assets() {
+    return `/_/assets/${this.release}/`;
   }
 
   // answer takes a request. It returns {status, headers, body}, or null if the connection ends without an answer.
@@ -30,6 +38,8 @@ export class Node {
     if (this.dead) return { headers: { "Content-Type": "text/html" }, body: this.dead };
     if (request.path === "/app/-/heard") return { status: this.heard ? 200 : 204, headers: { "Content-Type": "application/json" }, body: this.heard ? JSON.stringify(this.heard) : "" };
     if (request.path === "/livez") return { headers: { "Touchline-Node": name, ...this.#alive() }, body: "ok" };
+    if (request.path === "/app/-/worker.js") return { body: this.release };
+    if (request.path.startsWith("/_/assets/")) return request.path.startsWith(this.assets) ? { body: "a script" } : { status: 404, body: "not here" };
     if (request.method === "GET" && !request.path.startsWith("/_/writes/")) return { headers: { "Touchline-Node": name, "Touchline-Version": this.version, "Content-Type": "text/html" }, body: this.page() };
     const head = { "Touchline-Node": this.name, "Content-Type": "application/json" };
     if (this.#world.chance(this.trouble)) return this.#later(head);
@@ -50,15 +60,23 @@ export class Node {
     return this.keeps ? { "Touchline-Life": `life ${this.life}` } : {};
   }
 
-  // backup returns what the node has. restore has it go back to that, in another life.
+  // backup returns what the node has. restore has it go back to that, in another life. What its cloud has stays: confirmed entries, and a share of
+  // those that it has not confirmed yet.
   backup() {
     return { took: [...this.took], answers: new Map(this.#answers), confirmed: new Map(this.#confirmed) };
   }
 
-  restore({ took, answers, confirmed }) {
+  restore({ took, answers, confirmed }, share = 0) {
     this.#world.fire("the node was restored");
-    [this.took, this.#answers, this.#confirmed] = [[...took], new Map(answers), new Map(confirmed)];
+    const had = (one) => took.some((other) => other.key === one.key);
+    const sent = (one) => this.cloud === "waiting" && (this.#confirmed.get(this.#answers.get(one.key)) || this.#world.chance(share));
+    const lost = this.took.filter((one) => !had(one) && !this.#sent.has(one.key) && !sent(one));
+    this.took = this.took.filter((one) => !lost.includes(one));
+    if (this.cloud === "waiting") for (const { key } of this.took) this.#sent.add(key);
+    [this.#answers, this.#confirmed] = [new Map(answers), new Map(confirmed)];
     this.life++;
+    for (const { tap } of lost) this.undone(tap);
+    this.changed();
   }
 
   #later(head) {
@@ -74,23 +92,30 @@ export class Node {
     const { tap } = JSON.parse(request.body);
     this.#hear(request.headers.get("Touchline-Entries"));
     if (this.refuses.has(tap)) return { status: 409, headers: head, body: JSON.stringify({ message: words }) };
-    if (!this.#answers.has(key)) {
-      this.#answers.set(key, this.#answers.size + 1);
-      this.taking(tap);
-      this.took.push({ key, tap });
-      this.#world.say(`the node took ${tap}`);
-    }
+    if (!this.#answers.has(key)) this.#write(key, tap);
     const number = this.#answers.get(key);
     const state = this.cloud === "waiting" && !this.#confirmed.get(number) ? "waiting" : "none";
     const headers = { ...head, ...this.#alive(), "Touchline-Cloud": state, "Touchline-Seq": String(number) };
     return tap % 3 ? { status: 201, headers, body: "{}" } : { status: 204, headers };
   }
 
+  // #write writes an entry. One that only the cloud remembers takes no further effect.
+  #write(key, tap) {
+    this.#answers.set(key, this.life * 2 ** 20 + this.#answers.size + 1);
+    if (this.took.some((one) => one.key === key)) return;
+    this.taking(tap);
+    this.took.push({ key, tap });
+    this.#world.say(`the node took ${tap}`);
+    this.changed();
+  }
+
   #confirm(path, head) {
-    const [, , , name, number] = path.split("/");
-    if (name !== this.name || Number(number) > this.#answers.size) return { status: 404, headers: head, body: `{"error":"unknown_write"}` };
-    if (!this.#confirmed.has(Number(number)) && this.#world.chance(this.slow)) return { status: 202, headers: { ...head, "Touchline-Cloud": "waiting" }, body: "{}" };
-    this.#confirmed.set(Number(number), true);
+    const [, , , name, text] = path.split("/");
+    const number = Number(text);
+    const waits = [...this.#answers.values()].includes(number) && !this.#confirmed.get(number); // also one from before a restore
+    if (name !== this.name || (number >> 20 !== this.life && !waits)) return { status: 404, headers: head, body: `{"error":"unknown_write"}` };
+    if (!this.#confirmed.has(number) && this.#world.chance(this.slow)) return { status: 202, headers: { ...head, "Touchline-Cloud": "waiting" }, body: "{}" };
+    this.#confirmed.set(number, true);
     return { status: 200, headers: { ...head, "Touchline-Cloud": "confirmed" }, body: "{}" };
   }
 }

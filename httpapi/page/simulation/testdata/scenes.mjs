@@ -44,7 +44,7 @@ async function stand(scripts) {
   const through = await device.serve();
   const score = (n, version = `1.${n}`) => {
     node.version = version;
-    node.page = () => `<html data-node="${node.name}" data-version="${version}">score ${n}`;
+    node.page = () => `<html data-node="${node.name}" data-version="${version}" data-assets="${node.assets}">score ${n}`;
   };
   const fetch = (tab) => async (address, options) => await through(address, options) ?? network.of(tab)(address, options);
   let tab;
@@ -342,21 +342,28 @@ export const scenes = {
 
   async "a page is opened over a half-open connection"(scripts, expect) {
     const { world, node, network, device } = await stage(scripts, { open: false });
-    node.page = () => "the score";
-    const open = await device.serve();
-    const opened = async (path, within) => {
-      let said = "nothing";
-      open(path).then((answer) => answer.text()).then((text) => { said = text; });
-      await world.pass(within);
-      return said;
-    };
-    expect("a page", await opened("/app/-/", 1 * s), "the score");
+    node.page = () => `the score ${node.assets}`;
+    const opened = opener(world, await device.serve());
+    expect("a page", await opened("/app/-/", 1 * s), "the score /_/assets/v1/");
     network.deaf = true;
-    expect("its copy", await opened("/app/-/", 5 * s), "the score");
+    expect("its copy", await opened("/app/-/", 5 * s), "the score /_/assets/v1/");
     expect("a page without a copy", (await opened("/app/-/other", 11 * s)).includes("The node cannot be reached"), true);
     network.deaf = false;
     network.stuck = true;
-    expect("a page that is cut off", await opened("/app/-/", 5 * s), "the score");
+    expect("a page that is cut off", await opened("/app/-/", 5 * s), "the score /_/assets/v1/");
+  },
+
+  // The old worker stored a page of the new version, whose scripts it did not have.
+  async "the node is lost while the worker is replaced"(scripts, expect) {
+    const { world, node, network, device } = await stage(scripts, { open: false });
+    node.page = () => `the score ${node.assets}`;
+    const opened = opener(world, await device.serve());
+    await opened("/app/-/", 1 * s);
+    node.release = "v2";
+    expect("a page", await opened("/app/-/", 1 * s), "the score /_/assets/v2/");
+    network.away = true;
+    expect("its copy", await opened("/app/-/", 1 * s), "the score /_/assets/v1/");
+    expect("the copy's script", await opened("/_/assets/v1/page.js", 1 * s), "a script");
   },
 
   // What was put back into an emptied storage was stored twice if its state had not been stored before, and then sent for ever.
@@ -536,4 +543,14 @@ function show(document) {
 }
 
 const sent = (tab) => Array.from(tab.global.queue.sent, (e) => JSON.parse(e.body).tap);
+// opener returns a function that opens a page, or something of it, and returns what is there after some time.
+function opener(world, open) {
+  return async (path, within) => {
+    let said = "nothing";
+    open(path).then((answer) => answer.text()).then((text) => { said = text; });
+    await world.pass(within);
+    return said;
+  };
+}
+
 const listed = (tab) => Array.from(tab.global.queue.entries, (e) => JSON.parse(e.body).tap);

@@ -18,8 +18,8 @@ export class Scripts {
     return new Scripts(this.#texts, { realms: true });
   }
 
-  // window returns a window with its own modules: {global, start(code), run(name)}. start runs a module that imports scripts, and run a
-  // script that is no module.
+  // window returns a window with its own modules: {global, start(code), run(name, text)}. start runs a module that imports scripts, and
+  // run a script that is no module.
   window(globals) {
     return this.#realms ? new Realm(this, globals) : new Functions(this, globals);
   }
@@ -52,8 +52,8 @@ class Realm {
     await this.#evaluate(this.#compile("main.js", code));
   }
 
-  run(name) {
-    vm.runInContext(this.#scripts.text(name), this.global, { filename: name });
+  run(name, text) {
+    vm.runInContext(text, this.global, { filename: name });
   }
 
   async #evaluate(module) {
@@ -105,8 +105,8 @@ class Functions {
     this.#load("main.js", code);
   }
 
-  run(name) {
-    this.#load(name, this.#scripts.text(name));
+  run(name, text) {
+    this.#load(name, text);
   }
 
   #module(name) {

@@ -1,9 +1,10 @@
 // Seeds: random schedules of people, tabs, browsers, networks and nodes. A seed is one schedule, the same each time.
-import { World } from "./world.mjs";
+import { World, settled } from "./world.mjs";
 import { Network } from "./network.mjs";
 import { Node } from "./node.mjs";
 import { Device } from "./device.mjs";
 import { Judge, page } from "./judge.mjs";
+import { Pages } from "./pages.mjs";
 
 const steps = 300;
 
@@ -13,6 +14,8 @@ export const faults = [
   "the database closed", "the database closed without an event", "the database's server was lost",
   "a request hung", "a request was lost", "a request was late", "a request arrived twice", "an answer was lost", "an answer hung", "an answer was cut",
   "an answer was stuck", "a tab was frozen", "a lock was stolen", "the node was away", "the connection was half open", "the node was busy", "a tab died", "the node refused an entry",
+  "a clock was set", "a page was hidden", "a page was shown again", "a page was left with a lock", "the storage was refused",
+  "a worker died in mid-upgrade", "the node has another version", "an answer had another version", "the node was restored",
 ];
 
 // play runs a seed and returns its world.
@@ -23,28 +26,36 @@ export async function play(seed, scripts) {
   const device = new Device(world, network, scripts);
   const judge = new Judge(world, node, device);
   device.locks = world.chance(0.75);
+  device.workers.fragile = 0.5;
   node.cloud = world.pick(["none", "waiting"]);
-  const play = { world, node, network, device, judge };
+  const play = { world, node, network, device, judge, saved: node.backup() };
+  if (world.chance(0.25)) play.pages = new Pages(play);
   await open(play);
   const weighted = deeds.flatMap(([times, deed]) => Array(times).fill(deed));
   for (let i = 0; i < steps; i++) {
     await world.pick(weighted)(play);
+    await settled(); // what it has begun draws before what follows
     await world.pass(world.chance(0.2) ? world.between(0, 20000) : world.between(0, 800));
   }
   await rest(play);
   await judge.verdict();
+  play.pages?.verdict();
   return world;
 }
 
-async function open({ device, judge, world }) {
+// open opens a page: in some seeds with all that pages do, in others with the queue alone, which takes less time.
+async function open({ device, judge, pages, world }) {
   world.say("a tab opens");
-  judge.watch(await device.open(page));
+  if (!pages) return judge.watch(await device.open(page));
+  pages.open();
+  await world.pass(2000);
 }
 
-// some returns a tab that somebody uses; one is opened if there is none.
+// some returns a tab that somebody uses. One is opened if there is none, with the queue alone if the page cannot be opened.
 async function some(play) {
   const used = () => play.device.tabs.filter((tab) => !tab.frozen);
   if (!used().length) await open(play);
+  if (!used().length) await open({ ...play, pages: null });
   return play.world.pick(used());
 }
 
@@ -54,7 +65,12 @@ async function rest(play) {
   Object.assign(network, { away: false, deaf: false, faults: 0 });
   Object.assign(device.database, { full: false, refused: "", hangs: false });
   Object.assign(node, { trouble: 0, slow: 0 });
-  for (const tab of device.tabs) if (tab.frozen) device.thaw(tab);
+  device.workers.fragile = 0;
+  device.caches.full = false;
+  for (const tab of device.tabs) {
+    if (tab.frozen) device.thaw(tab);
+    if (tab.document?.hidden) tab.show();
+  }
   world.say("everything works again");
   await open(play);
   await world.pass(20 * 60 * 1000);
@@ -88,9 +104,9 @@ const deeds = [
   [4, async (play) => (await some(play)).global.queue.heard()],
   [5, async (play) => play.judge.discard(await some(play))],
   [3, async (play) => play.judge.retry(await some(play))],
-  [6, async (play) => within(play, "the node was away", 60000, () => { play.network.away = true; }, () => { play.network.away = false; })],
-  [4, async (play) => within(play, "the connection was half open", 60000, () => { play.network.deaf = true; }, () => { play.network.deaf = false; })],
-  [4, async ({ network, world }) => { network.faults = world.pick([0, 0.05, 0.3]); }],
+  [6, async (play) => within(play, "the node was away", 60000, () => { play.network.away = true; play.pages?.cut(false); }, () => { play.network.away = false; play.network.disturbed++; })],
+  [4, async (play) => within(play, "the connection was half open", 60000, () => { play.network.deaf = true; play.pages?.cut(true); }, () => { play.network.deaf = false; play.network.disturbed++; })],
+  [4, async ({ network, world }) => { network.faults = world.pick([0, 0.05, 0.3]); network.disturbed++; }],
   [3, async ({ node, world }) => { node.trouble = world.pick([0, 0, 0.2]); }],
   [3, async ({ device, world }) => { world.fire("the database closed"); device.database.close("close"); }],
   [3, async ({ device, world }) => { world.fire("the database closed without an event"); device.database.close("quiet"); }],
@@ -103,6 +119,45 @@ const deeds = [
     play.device.database.close("close");
     play.device.database.hangs = true;
   }, () => { play.device.database.hangs = false; })],
-  [3, async (play) => within(play, "the room ran out", 60000, () => { play.device.database.full = true; }, () => { play.device.database.full = false; })],
+  [3, async (play) => within(play, "the room ran out", 60000, () => fill(play, true), () => fill(play, false))],
   [1, async (play) => { play.world.fire("the storage was emptied"); play.judge.empty(); }],
+  [1, async (play) => within(play, "the storage was refused", 40000, () => { // as in a private window, for pages that are opened now
+    play.device.database.close("close");
+    play.device.database.refused = "SecurityError";
+  }, () => { play.device.database.refused = ""; })],
+  [2, async ({ device, world }) => { // by hours, as somebody does who travels, or by seconds
+    world.fire("a clock was set");
+    device.skew = world.pick([0, world.between(-13 * 3600, 13 * 3600) * 1000, world.between(-5000, 5000)]);
+  }],
+  [4, async (play) => leave(play, await some(play))],
+  [2, async ({ node, world, pages }) => {
+    world.fire("the node has another version");
+    node.release = world.pick(["v1", "v2", "v3"].filter((release) => release !== node.release));
+    pages?.open();
+  }],
+  [2, async ({ device }) => device.workers.stop()],
+  [1, async (play) => { play.saved = play.node.backup(); }],
+  [1, async ({ node, saved }) => node.restore(saved, 0.5)],
 ];
+
+function fill({ device }, full) {
+  device.database.full = full;
+  device.caches.full = full;
+}
+
+// leave leaves a page for another one. The browser keeps it as it is for a while, so that a person who goes back sees it again; a page that
+// has a lock ends.
+function leave({ world, device }, tab) {
+  const kept = !device.hasLock(tab);
+  world.fire(kept ? "a page was hidden" : "a page was left with a lock");
+  tab.hide(kept);
+  if (!kept) return device.kill(tab);
+  device.freeze(tab);
+  world.after(world.between(1000, 90000), () => {
+    if (tab.dead || !tab.frozen) return;
+    if (world.chance(0.3)) return device.kill(tab);
+    world.fire("a page was shown again");
+    device.thaw(tab);
+    tab.show();
+  });
+}
