@@ -351,7 +351,7 @@ export class Queue extends EventTarget {
     if (gone) this.#stored = this.#stored.filter((e) => e.key !== key);
     if (unsaved) this.#states.set(key, unsaved);
     else this.#states.delete(key);
-    this.#load().then(() => { if (this.#closed()) this.pump(); });
+    this.#load().then(() => { if (this.trouble) this.pump(); });
   }
 
   async #replace({ key }, to, mustStore) {

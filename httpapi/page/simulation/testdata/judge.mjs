@@ -80,8 +80,10 @@ export class Judge {
     const stored = new Set(this.rows().map((row) => row.key));
     for (const one of this.taps.filter((t) => stored.has(t.key))) {
       one.cleared = true;
-      one.emptied = true; // a page that was frozen may put back what it knew long ago
       one.knownBy = this.#device.tabs.filter((tab) => listed(tab).has(one.tap));
+    }
+    for (const one of this.taps) { // a page that was frozen may put back what it knew long ago
+      one.emptied ||= stored.has(one.key) || this.#device.tabs.some((tab) => listed(tab).has(one.tap));
     }
     this.#device.database.empty();
     this.#device.caches.empty();
@@ -134,6 +136,15 @@ export class Judge {
 
   #took(one) {
     return this.#node.took.some((e) => e.tap === one.tap);
+  }
+
+  // halfway judges a world in which everything works again, but tabs are frozen: what the others list has been sent.
+  halfway() {
+    for (const tab of this.#device.tabs.filter((tab) => !tab.frozen)) {
+      for (const e of tab.global.queue.entries) {
+        if (e.state !== "refused") this.#world.fail(`${e.key} is still ${e.state} while other tabs are frozen`);
+      }
+    }
   }
 
   // verdict judges a world that has come to rest.

@@ -59,21 +59,35 @@ async function some(play) {
   return play.world.pick(used());
 }
 
-// rest ends all faults, and lets the pages finish.
+// rest ends all faults, and lets the pages finish. A frozen tab, perhaps the one with the lock, must not keep the others from that.
 async function rest(play) {
-  const { world, node, network, device } = play;
+  const { world, node, network, device, judge } = play;
+  if (world.chance(0.3)) await freezeInTheMiddle(play);
   Object.assign(network, { away: false, deaf: false, faults: 0 });
   Object.assign(device.database, { full: false, refused: "", hangs: false });
   Object.assign(node, { trouble: 0, slow: 0 });
   device.workers.fragile = 0;
   device.caches.full = false;
-  for (const tab of device.tabs) {
-    if (tab.frozen) device.thaw(tab);
-    if (tab.document?.hidden) tab.show();
-  }
+  for (const { frozen, document } of device.tabs) if (document?.hidden && !frozen) document.hidden = false;
   world.say("everything works again");
   await open(play);
-  await world.pass(20 * 60 * 1000);
+  await world.pass(10 * 60 * 1000);
+  judge.halfway();
+  for (const tab of device.tabs) {
+    if (!tab.frozen) continue;
+    device.thaw(tab);
+    tab.show();
+  }
+  await world.pass(10 * 60 * 1000);
+}
+
+// freezeInTheMiddle freezes the tab with the lock, while it waits for an answer.
+async function freezeInTheMiddle(play) {
+  play.network.deaf = true;
+  play.judge.begin(await some(play));
+  await play.world.pass(2000);
+  const locked = play.device.tabs.find((tab) => play.device.hasLock(tab));
+  if (locked && !locked.frozen) play.device.freeze(locked);
 }
 
 // within does something, and takes it back after some time.
