@@ -1,4 +1,4 @@
-// Command mutants shows that the tests of synchronization and of cricket's rules would notice faults. It plants the mutants in folder
+// Command mutants shows that the tests of synchronization, of cricket's rules and of the scripts of pages would notice faults. It plants the mutants in folder
 // planted, one at a time, into the build of a test program (with go test -overlay: the tree is never changed, and no released program
 // contains a mutant), runs the tests that should catch it and the simulation, seed by seed, and prints a row for the table in
 // docs/mutants.md:
@@ -9,7 +9,7 @@
 //
 //	words:  the fault, in a phrase
 //	test:   a package and a regular expression of tests that should notice it; may be repeated
-//	sim:    yes: the simulation should notice it, within -seeds seeds
+//	sim:    yes: the simulation should notice it, within -seeds seeds; page: that of the scripts of pages
 //
 // Then follow its changes, each an old text that occurs exactly once in a file, or in the files of a package, and the new one:
 //
@@ -19,7 +19,7 @@
 //	...
 //
 // Texts are whole lines. The test of this package verifies, without running anything, that every old text still occurs once, that the
-// result is valid Go, and that the named tests exist, so that the list stays current.
+// result is valid Go (of scripts it does not know), and that the named tests exist, so that the list stays current.
 //
 // With -sim the named tests are skipped, and the simulation runs for all mutants: this shows what it notices alone.
 //

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -44,7 +45,7 @@ func command(ctx context.Context, args []string) error {
 	}
 	if *alone {
 		for i := range mutants {
-			mutants[i].tests, mutants[i].sim = nil, true
+			mutants[i].tests, mutants[i].sim = nil, cmp.Or(mutants[i].sim, "yes")
 		}
 	}
 	dir, err := os.MkdirTemp("", "mutants-*")

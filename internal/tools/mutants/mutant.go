@@ -23,7 +23,7 @@ type mutant struct {
 	name    string // of its file, without the extension
 	words   string
 	tests   []testRun
-	sim     bool
+	sim     string // which simulation should notice it: yes, page; empty: none
 	changes []overlay.Change
 }
 
@@ -72,7 +72,7 @@ func parse(name, text string) (mutant, error) {
 		return m, errors.New("it needs pairs of old and new")
 	case m.words == "":
 		return m, errors.New("it has no words")
-	case len(m.tests) == 0 && !m.sim:
+	case len(m.tests) == 0 && m.sim == "":
 		return m, errors.New("nothing should notice it")
 	}
 	return m, nil
@@ -88,7 +88,10 @@ func (m *mutant) headLine(line string) error {
 	case "words":
 		m.words = value
 	case "sim":
-		m.sim = value == "yes"
+		if _, ok := simulations()[value]; !ok {
+			return fmt.Errorf("there is no simulation %q", value)
+		}
+		m.sim = value
 	case "test":
 		pkg, run, found := strings.Cut(value, " ")
 		if !found {

@@ -52,7 +52,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []overlay.Change{{In: "a.go", Old: "\tx := 1\n", New: "\tx := 2\n\ty := 3\n"}, {In: "b.go", Old: "func f() {\n}\n"}}
-	if m.words != "twice" || !m.sim || len(m.tests) != 2 || m.tests[1] != (testRun{"./store", "^TestAdopt$"}) ||
+	if m.words != "twice" || m.sim != "yes" || len(m.tests) != 2 || m.tests[1] != (testRun{"./store", "^TestAdopt$"}) ||
 		len(m.changes) != 2 || m.changes[0] != want[0] || m.changes[1] != want[1] {
 		t.Errorf("got %+v", m)
 	}
@@ -61,6 +61,7 @@ func TestParse(t *testing.T) {
 		"nobody to ask":  strings.NewReplacer("sim: yes\n", "", "test: ./store ^TestSide$\n", "", "test: ./store ^TestAdopt$\n", "").Replace(sample),
 		"no pattern":     strings.Replace(sample, " ^TestSide$", "", 1),
 		"unknown":        "color: red\n" + sample,
+		"no simulation":  strings.Replace(sample, "sim: yes", "sim: sea", 1),
 		"no change":      "words: none\nsim: yes\n",
 		"no new":         strings.Replace(sample, "-- new --\n	x := 2\n	y := 3\n", "", 1),
 		"no marker":      strings.Replace(sample, "-- old a.go --", "-- old a.go", 1),
@@ -77,6 +78,7 @@ func TestFailedSeed(t *testing.T) {
 		"seed 7 at step 3":              7,
 		"seed 99 of 100, seed=6: wrong": 6,
 		"SEED0=5\nseed: 8":              8,
+		"--- FAIL: TestSeeds/seed_8":    8,
 		"a panic":                       9,
 	} {
 		if got := failedSeed(text, 6, 4); got != want {

@@ -16,8 +16,19 @@ import (
 	"time"
 )
 
-// simulation selects the simulation. Environment variables tell it which seeds to play.
-func simulation() testRun { return testRun{"./sync/replica/simulation", "^TestSimulation$"} }
+// simulation is a test that plays seeds. Environment variables tell it which.
+type simulation struct {
+	testRun
+	seeds, first string // the variables
+}
+
+// simulations returns the simulations by the names that mutants use.
+func simulations() map[string]simulation {
+	return map[string]simulation{
+		"yes":  {testRun{"./sync/replica/simulation", "^TestSimulation$"}, "TOUCHLINE_SIM_SEEDS", "TOUCHLINE_SIM_SEED0"},
+		"page": {testRun{"./httpapi/page/simulation", "^TestSeeds$"}, "TOUCHLINE_PAGE_SEEDS", "TOUCHLINE_PAGE_SEED0"},
+	}
+}
 
 // runner runs test programs.
 type runner struct {
@@ -41,19 +52,28 @@ func (o *outcome) caught() bool { return len(o.tests) > 0 || o.seed > 0 }
 // prove nothing.
 func (r *runner) baseline(ctx context.Context, mutants []mutant) error {
 	none := mutant{name: "baseline"}
+	var sims []string
 	for i := range mutants {
 		none.tests = append(none.tests, mutants[i].tests...)
-		none.sim = none.sim || mutants[i].sim
+		sims = append(sims, mutants[i].sim)
 	}
 	slices.SortFunc(none.tests, func(a, b testRun) int { return cmp.Or(cmp.Compare(a.pkg, b.pkg), cmp.Compare(a.run, b.run)) })
 	none.tests = slices.Compact(none.tests)
 	few := *r
 	few.seeds = min(r.seeds, baselineSeeds)
-	o, err := few.try(ctx, &none)
-	if err == nil && o.caught() {
-		err = fmt.Errorf("it fails without any mutant: %s", o.what())
+	slices.Sort(sims)
+	for _, sim := range slices.Compact(sims) {
+		none.sim = sim
+		o, err := few.try(ctx, &none)
+		if err == nil && o.caught() {
+			err = fmt.Errorf("it fails without any mutant: %s", o.what())
+		}
+		if err != nil {
+			return err
+		}
+		none.tests = nil // they have run
 	}
-	return err
+	return nil
 }
 
 // baselineSeeds are played without a mutant. make sim shows that all seeds pass.
@@ -79,23 +99,23 @@ func (r *runner) try(ctx context.Context, m *mutant) (outcome, error) {
 			break
 		}
 	}
-	if m.sim && r.seeds > 0 {
-		program, err := r.build(ctx, m.name, simulation().pkg, overlay)
+	if sim, ok := simulations()[m.sim]; ok && r.seeds > 0 {
+		program, err := r.build(ctx, m.name, sim.pkg, overlay)
 		if err != nil {
 			return out, err
 		}
-		r.simulate(ctx, program, &out)
+		r.simulate(ctx, program, sim, &out)
 	}
 	return out, ctx.Err()
 }
 
 // simulate plays seeds until one fails. It starts with few, because most mutants are caught early.
-func (r *runner) simulate(ctx context.Context, program string, out *outcome) {
+func (r *runner) simulate(ctx context.Context, program string, sim simulation, out *outcome) {
 	out.ran = true
 	for n := 1; out.tried < r.seeds && ctx.Err() == nil; n *= 2 {
 		n = min(n, r.seeds-out.tried, 32)
 		first := 1 + out.tried
-		failed, text := r.run(ctx, program, simulation(), fmt.Sprintf("TOUCHLINE_SIM_SEED0=%d", first), fmt.Sprintf("TOUCHLINE_SIM_SEEDS=%d", n))
+		failed, text := r.run(ctx, program, sim.testRun, fmt.Sprintf("%s=%d", sim.first, first), fmt.Sprintf("%s=%d", sim.seeds, n))
 		if failed != nil {
 			out.seed = failedSeed(text, first, n)
 			out.tried = out.seed
@@ -105,7 +125,7 @@ func (r *runner) simulate(ctx context.Context, program string, out *outcome) {
 	}
 }
 
-var seedNumber = regexp.MustCompile(`(?i)\bseed[ =:]+(\d+)`)
+var seedNumber = regexp.MustCompile(`(?i)\bseed[ =:_]+(\d+)`)
 
 // failedSeed finds the failing seed in the output of a run; if there is none, it returns the run's last seed.
 func failedSeed(text string, first, n int) int {

@@ -1,5 +1,5 @@
-// Package overlay makes changed copies of Go sources, from which the go command builds with its flag -overlay. The sources stay as they
-// are.
+// Package overlay makes changed copies of Go sources and embedded scripts, from which the go command builds with its flag -overlay. The
+// sources stay as they are.
 package overlay
 
 import (
@@ -36,7 +36,7 @@ func Parse(files []txtar.File) (changes []Change, err error) {
 	return changes, nil
 }
 
-// Apply returns the files that changes affect, by path, with the changes made. They must be valid Go.
+// Apply returns the files that changes affect, by path, with the changes made. Those of Go must be valid.
 func Apply(root string, changes []Change) (map[string][]byte, error) {
 	changed := map[string][]byte{}
 	for _, c := range changes {
@@ -47,6 +47,9 @@ func Apply(root string, changes []Change) (map[string][]byte, error) {
 		changed[path] = []byte(strings.Replace("\n"+text, "\n"+c.Old, "\n"+c.New, 1)[1:])
 	}
 	for path, text := range changed {
+		if filepath.Ext(path) != ".go" {
+			continue
+		}
 		if _, err := parser.ParseFile(token.NewFileSet(), path, text, parser.SkipObjectResolution); err != nil {
 			return nil, err
 		}
@@ -85,7 +88,7 @@ func (c *Change) find(root string, changed map[string][]byte) (in, text string, 
 // sources returns the files that a change may apply to.
 func (c *Change) sources(root string) ([]string, error) {
 	path := filepath.Join(root, filepath.FromSlash(c.In))
-	if strings.HasSuffix(path, ".go") {
+	if slices.Contains([]string{".go", ".js", ".mjs"}, filepath.Ext(path)) {
 		return []string{path}, nil
 	}
 	files, err := filepath.Glob(filepath.Join(path, "*.go"))
