@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/gin-gonic/gin"
 
@@ -114,6 +115,24 @@ func (s *Server) getHeard(c *gin.Context) error {
 		return NoContent(c)
 	}
 	return Answer(c, http.StatusOK, last, err)
+}
+
+// headerWaiting is how many entries wait on a device, on the refreshes of a page. Entries have headerEntries.
+const headerWaiting = "Touchline-Waiting"
+
+// mostWaiting bounds what a device may claim; its queue is smaller.
+const mostWaiting = 100_000
+
+// Device returns the hash of the device that sends a request; empty: none, because it is no page's.
+func Device(c *gin.Context) string { return serverOf(c).deviceOf(c) }
+
+// Waiting returns how many entries the sender of a request says to have that have not reached a node; known is false if it says nothing.
+func Waiting(c *gin.Context) (n int, known bool) {
+	if said, ok := handover.ParseCounts(c.GetHeader(headerEntries)); ok {
+		return int(min(said.Waiting, mostWaiting)), true
+	}
+	n, err := strconv.Atoi(c.GetHeader(headerWaiting))
+	return n, err == nil && n >= 0 && n <= mostWaiting
 }
 
 // deviceOf returns the hash of the device that sends a request; empty: none, because it is no page's.

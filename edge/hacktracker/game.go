@@ -24,6 +24,12 @@ func (b *Book) Game(game string) Game {
 	return g
 }
 
+// MayScore reports whether the user may score a game of their team.
+func (b *Book) MayScore(game string) bool {
+	t := b.Team(b.Game(game).TeamID)
+	return t.Role == Owner || t.Role == Manager || t.Role == Scorekeeper
+}
+
 // GameName returns the names of a game's two sides, for the node's operator.
 func (b *Book) GameName(game string) (us, them string) {
 	g := gameOf(b.known(gameKey(game), "Game"))

@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
@@ -30,6 +31,7 @@ type Config struct {
 	Service *hacktracker.Service
 	Mount   string
 	Node    string // this node's id
+	Scorers *presence.Board
 	// Ensure fetches rows that another node may have written; nil if the node has no cloud.
 	Ensure httpapi.Ensure
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
@@ -340,7 +341,7 @@ func TestWhatIsAskedFor(t *testing.T) {
 	team, players := r.team("ana", "ben")
 	game := r.game("ana", team, players...)
 	var asked []string
-	app, err := New(Config{Service: &hacktracker.Service{Handle: hacktracker.Rows(tableName)}, Mount: "/hacktracker", Node: r.store.Node(), Ensure: func(_ context.Context, _ string, keys ...attr.Item) error {
+	app, err := New(Config{Service: &hacktracker.Service{Handle: hacktracker.Rows(tableName)}, Mount: "/hacktracker", Node: r.store.Node(), Scorers: presence.NewBoard(clock.Real()), Ensure: func(_ context.Context, _ string, keys ...attr.Item) error {
 		for _, k := range keys {
 			asked = append(asked, k["PK"].Str())
 		}

@@ -30,6 +30,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 		a.showsGame("/score", "score", "Scorer", a.scorerPage),
 		a.showsGame("/lineup", "lineup", "Lineup", a.scorerPage),
 		a.showsGame("/overlay", "overlay", "Overlay", a.gamePage),
+		a.route(http.MethodPost, "/games/:game/scorers", a.postScorers),
 	}
 }
 
@@ -115,6 +116,7 @@ type gamePage struct {
 	Address    string   // of the page
 	Waits      []string // unsent plays: filled by the script, and in gallery scenes
 	Cloud      page.CloudLine
+	Scorers    scorersPart
 }
 
 func (a *api) gamePage(b *hacktracker.Book, r *call) any {
@@ -130,6 +132,10 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 		p.Last = encoded(last)
 	}
 	p.Cloud = r.inCloud(b, box.Game.ID)
+	if p.May && r.Kind == "score" {
+		a.hear(b, r, box.Game.ID)
+	}
+	p.Scorers = a.scorers(r, &box.Game)
 	p.Address = httpapi.Address(r.Context, a.look.At("/games/"+box.Game.ID))
 	return p
 }

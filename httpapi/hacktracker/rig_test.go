@@ -12,6 +12,7 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/web"
@@ -41,7 +42,7 @@ func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC), doc: contract.Read(t, document)}
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, hacktracker.Table(tableName))
-	app, err := New(Config{Service: &hacktracker.Service{Handle: hacktracker.Rows(tableName)}, Mount: "/hacktracker", Node: r.store.Node()})
+	app, err := New(Config{Service: &hacktracker.Service{Handle: hacktracker.Rows(tableName)}, Mount: "/hacktracker", Node: r.store.Node(), Scorers: presence.NewBoard(clock.Real())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,13 +62,20 @@ func (a *api) gameRoutes() []httpapi.Route {
 	type book = hacktracker.Book
 	const game, atBat = "/games/:game", "/games/:game/atbats/:atbat"
 	getGame := func(b *book, r *call) any { return b.Game(r.id("game")) }
-	putGame := func(b *book, r *call) any { return b.ChangeGame(r.id("game"), r.in) }
+	putGame := func(b *book, r *call) any {
+		g := b.ChangeGame(r.id("game"), r.in)
+		if ended := string(r.in["status"]) == `"`+hacktracker.Final+`"`; ended && b.Err() == nil {
+			who, _ := scorerOf(r.Context, "")
+			a.Scorers.Finish(g.ID, who)
+		}
+		return g
+	}
 	return []httpapi.Route{
 		a.creates("/games", func(b *book, r *call) (string, []store.WriteItem) { return b.NewGame(r.once, r.in) }, getGame),
 		a.on("GET", "/games", games),
 		a.on("GET", game, getGame),
-		a.on("PATCH", game, putGame),
-		a.on("PUT", game, putGame),
+		a.scores(a.on("PATCH", game, putGame)),
+		a.scores(a.on("PUT", game, putGame)),
 		a.on("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
 		a.on("GET", game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
 		a.on("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
@@ -79,22 +86,22 @@ func (a *api) gameRoutes() []httpapi.Route {
 			return nil, httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
 		}),
 
-		a.on("POST", game+"/runs", func(b *book, r *call) any {
+		a.scores(a.on("POST", game+"/runs", func(b *book, r *call) any {
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			b.Fail(late)
 			httpapi.CountsOnce(r.Context)
 			return b.AddRuns(r.id("game"), r.once, at, r.in)
-		}),
-		a.on("POST", game+"/atbats", func(b *book, r *call) any {
+		})),
+		a.scores(a.on("POST", game+"/atbats", func(b *book, r *call) any {
 			r.Status = http.StatusCreated
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			httpapi.CountsOnce(r.Context)
 			return b.NewAtBat(r.id("game"), r.once, at, late, r.in)
-		}),
+		})),
 		a.on("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
 		a.on("GET", atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
-		a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }),
-		a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }),
+		a.scores(a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) })),
+		a.scores(a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil })),
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -32,6 +33,8 @@ type Config struct {
 	Queue  func(tx *store.Tx, m threefc.Mail) error
 	Ensure httpapi.Ensure
 	Node   string // this node's id, for rows of Idempotency-Keys
+	// Scorers knows which devices score a game.
+	Scorers *presence.Board
 	// Read runs do in a read transaction, for pages that update themselves.
 	Read func(ctx context.Context, do func(tx *store.Tx) error) error
 }
@@ -125,7 +128,11 @@ func (a *api) on(ro route, access httpapi.Access) httpapi.Route {
 		if err := r.allowed(ro.who); err != nil {
 			return nil, err
 		}
-		return ro.do(r)
+		work, err := ro.do(r)
+		if err == nil && ro.method != http.MethodGet && ro.who == scorekeeper && access == httpapi.Public {
+			r.scored()
+		}
+		return work, err
 	})
 }
 

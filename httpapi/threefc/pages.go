@@ -72,6 +72,7 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		}
 		app.Pages = append(app.Pages, a.on(route{"GET", p.path, p.who, p.do}, access))
 	}
+	app.Pages = append(app.Pages, a.on(route{"POST", "/games/:game/scorers", scorekeeper, postScorers}, httpapi.User))
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -23,6 +24,7 @@ type ownPage struct {
 	Undone  []undone
 	Join    string // address of the join page
 	Cloud   page.CloudLine
+	Scorers presence.View
 	Goal    *threefc.Goal     // on the page that edits a goal
 	Waiting *page.WaitingLine // only in gallery scenes
 }
@@ -62,12 +64,16 @@ func own(kind string) func(r *request) (work, error) {
 		r.Kind, r.Title = kind, "3FC"
 		refused, err := r.refused()
 		cloud, failed := httpapi.SyncStatus(r.Context)
+		if kind == "scorer" {
+			r.hear()
+		}
 		return func(tx *store.Tx) (any, error) {
 			g, err := r.api.shown(tx, r.of.ID)
 			if err != nil {
 				return nil, err
 			}
 			p := &ownPage{shownGame: g, Admin: r.isAdmin(tx), Join: r.joinPage(g.JoinCode)}
+			p.Scorers = r.scorers(g.FinishedAt != nil)
 			p.Roster, err = r.api.Service.Roster(tx, g.GameID)
 			for _, c := range refused {
 				p.Refused = append(p.Refused, g.refusal(c, &p.Roster))

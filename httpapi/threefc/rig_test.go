@@ -14,6 +14,7 @@ import (
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/web"
@@ -55,6 +56,7 @@ func newRigOver(t *testing.T, o store.Options, change ...func(c *Config)) *rig {
 	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, threefc.Table("3fc-test"))
 	r.service = &threefc.Service{Handle: threefc.Rows("3fc-test")}
 	c := Config{
+		Scorers: presence.NewBoard(clock.Real()),
 		Service: r.service, Mount: "/3fc", Version: "v1", Node: r.store.Node(), Read: r.store.View, PublicURL: "https://3fc.example", Origins: []string{"https://app.example"},
 		Queue: func(_ *store.Tx, m threefc.Mail) error { r.mails = append(r.mails, m); return nil },
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/hacktracker"
 	httphacktracker "github.com/touchline/touchline/httpapi/hacktracker"
+	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/table"
@@ -38,18 +39,30 @@ func New() *app.App {
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) {
 			service := &hacktracker.Service{Handle: hacktracker.Rows(s.Table)}
-			c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node()}
+			scorers := presence.NewBoard(h.Clock)
+			c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node(), Scorers: scorers}
 			if h.Sync != nil {
 				c.Ensure = h.Sync.Ensure
 			}
 			api, err := httphacktracker.New(c)
 			return &app.Instance{
 				API: api, Started: []any{"table", s.Table},
-				Loops:     []func(context.Context) error{func(ctx context.Context) error { return sweep(ctx, service, h) }},
+				Loops: []func(context.Context) error{
+					func(ctx context.Context) error { return sweep(ctx, service, h) },
+					func(ctx context.Context) error { return follow(ctx, scorers, service, h.Store) },
+				},
 				Consumers: []app.Consumer{{Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll}},
 			}, err
 		},
 	}
+}
+
+// follow tells the board of scorers of games that end, and of at-bats that come later.
+func follow(ctx context.Context, scorers *presence.Board, service *hacktracker.Service, s *store.Store) error {
+	return scorers.Follow(ctx, s, func(r *store.Record) presence.Change {
+		c := service.ScoringOf(r)
+		return presence.Change{Game: c.Game, Entry: c.AtBat, Ended: c.Ended, On: c.On}
+	})
 }
 
 // sweep removes what is left of deleted games and at-bats, once a day.

@@ -10,6 +10,7 @@ import (
 	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/presence"
 	httpthreefc "github.com/touchline/touchline/httpapi/threefc"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -58,8 +59,10 @@ func New() *app.App {
 
 func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	service := &threefc.Service{Handle: threefc.Rows(s.Table)}
+	scorers := presence.NewBoard(h.Clock)
 	c := httpthreefc.Config{
 		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(), Read: h.Store.ViewShared,
+		Scorers: scorers,
 	}
 	if h.Sync != nil {
 		c.Ensure = h.Sync.Ensure
@@ -78,7 +81,16 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	api, err := httpthreefc.New(c)
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table}, Commands: adminCommands(service, h.Store),
+		Loops:     []func(context.Context) error{func(ctx context.Context) error { return follow(ctx, scorers, service, h.Store) }},
 		Derives:   []*derived.Rule{service.Derived()},
 		Consumers: []app.Consumer{{Name: "export", Tables: []string{s.Table}, Take: service.Take, Anew: service.Anew}},
 	}, err
+}
+
+// follow tells the board of scorers of games that end, and of goals that come later.
+func follow(ctx context.Context, scorers *presence.Board, service *threefc.Service, s *store.Store) error {
+	return scorers.Follow(ctx, s, func(r *store.Record) presence.Change {
+		c := service.ScoringOf(r)
+		return presence.Change{Game: c.Game, Entry: c.Goal, Ended: c.Ended, On: c.On}
+	})
 }

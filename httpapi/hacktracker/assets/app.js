@@ -4,6 +4,7 @@
 import "./refresh.js";
 import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./entries.js";
+import "./scorers.js";
 import { Stream } from "./stream.js";
 
 const root = document.documentElement;

@@ -161,6 +161,7 @@ function sentences() {
 
 function draw() {
   const said = sentences();
+  root.dataset.waits = queue.entries.filter((e) => e.state !== "taken").length; // refresh.js tells the node
   line.hidden = said.length === 0;
   document.body.classList.toggle("has-waiting", !line.hidden);
   line.classList.toggle("waiting--bad", Boolean(problem || lost || link.words || queue.signedOut || queue.entries.some((e) => e.state === "refused")));

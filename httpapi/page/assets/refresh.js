@@ -58,6 +58,12 @@ let running = 0; // number of the running request; 0: none
 let last = 0;
 let again = ""; // cache mode of a pending further request
 
+// The node learns how many entries wait here, for the other scorers of a game.
+function headers() {
+  const { waits } = document.documentElement.dataset;
+  return waits === undefined ? { Accept: "text/html" } : { Accept: "text/html", "Touchline-Waiting": waits };
+}
+
 async function refresh(cache = "default") {
   if (running) {
     again = cache;
@@ -68,7 +74,7 @@ async function refresh(cache = "default") {
   const asked = Date.now();
   try {
     if (!idle(cache === "reload") || !document.querySelector("[data-refresh]")) return await greet(number);
-    const answer = await request(location.pathname + location.search, { cache, headers: { Accept: "text/html" }, redirect: "manual" });
+    const answer = await request(location.pathname + location.search, { cache, headers: headers(), redirect: "manual" });
     if (!answer.ok || !isNode(answer)) return document.dispatchEvent(new Event("touchline:doubt"));
     const next = new DOMParser().parseFromString(await answer.text(), "text/html");
     if (running !== number || !idle(cache === "reload")) return;

@@ -20,8 +20,13 @@ function clock(s) {
   return s >= 3600 ? `${Math.floor(s / 3600)}:${two(minutes % 60)}:${two(s % 60)}` : `${minutes}:${two(s % 60)}`;
 }
 
-// localTimes shows the times marked data-local in the reader's time zone.
+// localTimes shows the times marked data-local in the reader's time zone; with the value "near" it leaves out today's date.
 export function localTimes() {
   const how = { weekday: "short", day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZoneName: "short" };
-  for (const el of timed("time[data-local]")) set(el, new Date(el.dateTime).toLocaleString([], how));
+  const near = { hour: how.hour, minute: how.minute };
+  for (const el of timed("time[data-local]")) {
+    const at = new Date(el.dateTime);
+    const today = el.dataset.local === "near" && at.toDateString() === new Date().toDateString();
+    set(el, at.toLocaleString([], today ? near : how));
+  }
 }

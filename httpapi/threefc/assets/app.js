@@ -5,6 +5,7 @@ import { forgetPages } from "./forget.js";
 import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./entries.js";
 import { request } from "./request.js";
+import "./scorers.js";
 
 const two = (n) => String(n).padStart(2, "0");
 const all = (what, of = document) => [...of.querySelectorAll(what)];
