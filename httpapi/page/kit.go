@@ -16,7 +16,8 @@ import (
 //
 // A key (kit-key) is a large button of a pad: a form with the class pad, data-queue with the method of its writes, and data-until with the
 // node's time in ms after which they are no longer sent, if there is one. Name and Value are the member that a key sends: "picks.m1" is
-// member m1 of picks. Number: the value is a number. What describes the write while it waits; without it, the key's text. Off disables it.
+// member m1 of picks. Number: the value is a number. What describes the write while it waits; without it, the key's text. Off disables it;
+// Aside says why. Choice: of the keys of its pad one is chosen, the one with Main, or the one that was pressed last.
 //
 // A Class is a class of the application's style sheet, which sets --ink, the colour of a side.
 

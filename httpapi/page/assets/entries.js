@@ -1,5 +1,11 @@
 // What the queue does with entries, apart from storing and sending them. See DESIGN.md in httpapi/page.
+//
+// An entry is {n, key, at, reader, method, path, type, body, what, until, from, state, words, status, problems, node, seq, outOfOrder, device,
+// lives}. Its state is queued, sending, taken, refused or sent. device is the hash of the device's id when it was first sent, under which the
+// node recognizes it; lives are those of the nodes that have it; from is the page with its form.
 
+const reopening = 60000; // ms in which a lost database may be opened again
+const mostBytes = 16 << 10; // of one body
 export const loose = 2 ** 50; // numbers from here on are writes only in this page's memory
 
 // Writes what a database lacks, and returns its entries, in no order. An entry that is there already, by its key, is not stored twice: an
@@ -43,6 +49,30 @@ const waits = (e) => e.state === "queued" || e.state === "sending";
 export function countsWith(e, stored, entries, storage) {
   const made = stored.reduce((most, { n }) => Math.max(most, n), 0);
   return `${made} ${entries.filter((other) => waits(other) && other.key !== e.key).length} ${storage || "-"}`;
+}
+
+// encoded returns a body as it is sent.
+export function encoded(body) {
+  const [type, text] = typeof body === "string" ? ["text/csv", body] : ["application/json", JSON.stringify(body)];
+  if (text.length > mostBytes) throw new Error("This is too long to be sent: shorten it.");
+  return { type, body: text };
+}
+
+// amended returns how a refused entry changes that is sent with other content: with another key, which begins with the same time, because
+// the node may know the old one.
+export function amended({ key } = { key: "" }, { path, body = {}, method, what }) {
+  const fresh = { state: "queued", words: "", tried: false, failed: 0, problems: [], device: undefined };
+  return { path, method, what, ...encoded(body), ...fresh, key: key.slice(0, -16) + ulid().slice(-16) };
+}
+
+// answerOf returns what the node has answered to an entry; null if it has to be sent again.
+export const answerOf = ({ key }, { later, next, made }) => (later === undefined ? { key, state: next?.state ?? "done", made } : null);
+
+// troubleOf returns why something could not be stored.
+export function troubleOf(err, { opened, lostAt }) {
+  if (err?.name === "QuotaExceededError") return "full";
+  if (!opened) return "denied";
+  return lostAt && performance.now() - lostAt > reopening ? "lost" : "closed";
 }
 
 // ulid returns a key that sorts by time.

@@ -1,5 +1,5 @@
 // Changes one DOM tree into another with minimal changes, so that focus, scrolling, opened disclosures and running animations are
-// preserved. Children are matched by data-key, otherwise by position.
+// preserved. Children are matched by data-key, otherwise by position. Those with data-added, which a script has added, are left alone.
 
 // morph makes `from` like `to`. It calls `changed` with each element that has data-wash and new text; one with data-wash="new" counts
 // only when it is inserted.
@@ -31,6 +31,8 @@ function kept(el, name) {
   return name === "open" && el.hasAttribute("data-keep");
 }
 
+const isAdded = (node) => node.dataset?.added !== undefined;
+
 function children(from, to, changed) {
   const keyed = new Map();
   for (const el of from.children) {
@@ -52,7 +54,7 @@ function children(from, to, changed) {
       }
       continue;
     }
-    while (at && at.dataset && at.dataset.key) at = at.nextSibling;
+    while (at && (isAdded(at) || at.dataset?.key)) at = at.nextSibling;
     if (!at) {
       from.append(next);
       continue;
@@ -66,7 +68,7 @@ function children(from, to, changed) {
   while (at) {
     const gone = at;
     at = at.nextSibling;
-    gone.remove();
+    if (!isAdded(gone)) gone.remove();
   }
   for (const el of keyed.values()) el.remove();
 }

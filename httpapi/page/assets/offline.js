@@ -48,10 +48,12 @@ document.addEventListener("submit", async (e) => {
   const until = Number(form.dataset.until) || 0;
   const file = form.querySelector("input[type=file]")?.files[0];
   try {
-    await queue.add({
+    const write = {
       path: form.getAttribute("action"), method: form.dataset.queue || "POST", what: words(form, e.submitter),
       body: file ? await textOf(file) : fields(form, e.submitter), until: until && until - nodeAhead,
-    });
+    };
+    const wrong = queue.entries.find((one) => one.key === form.corrects); // the refused entry that the form shows
+    if (!wrong || !(await queue.amend(wrong.n, write))) await queue.add(write);
     if (form.hasAttribute("data-clear")) form.reset();
     tell("");
   } catch (err) {
@@ -62,7 +64,7 @@ document.addEventListener("submit", async (e) => {
 // Returns the fields of a form as a JSON body. data-type="number" makes a field or button a number, null if its value is "null";
 // data-type="optional" leaves an empty field out. A checkbox is true or false, an optional one true or left out; a local time becomes
 // an instant. A name can be a path: "sides.0.names[]" appends to names of the first element of sides.
-function fields(form, submitter) {
+export function fields(form, submitter) {
   const body = {};
   for (const el of [...form.elements, submitter]) {
     if (!el?.name || el.disabled || (el.matches("button, input[type=submit]") && el !== submitter)) continue;
@@ -97,8 +99,11 @@ async function textOf(file) {
   }
 }
 
+// Returns what the write is, with the value of the first field, so that two of a kind can be told apart.
 function words(form, submitter) {
-  return submitter?.dataset.what ?? form.dataset.what ?? submitter?.textContent.trim() ?? "";
+  const what = submitter?.dataset.what ?? form.dataset.what ?? submitter?.textContent.trim() ?? "";
+  const first = !form.matches(".pad") && form.querySelector("input:not([type=hidden], [type=radio], [type=checkbox], [type=file]), select");
+  return first && first.value ? `${what}: ${first.value.replace("T", " ")}` : what;
 }
 
 // After an emptied storage the page says what the node knows of what was in it.
@@ -115,7 +120,7 @@ function look() {
 }
 
 let problem = "";
-function tell(text) {
+export function tell(text) {
   problem = text;
   draw();
 }
@@ -123,11 +128,28 @@ function tell(text) {
 list.addEventListener("click", async (e) => {
   const n = Number(e.target.closest("li")?.dataset.n);
   tell("");
+  if (e.target.closest("[data-change]")) correct(queue.entries.find((one) => one.n === n));
   if (e.target.closest("[data-retry]") && !(await queue.retry(n))) tell("It cannot be sent again now, because this browser cannot store that.");
   if (e.target.closest("[data-discard]") && !(await queue.discard(n))) {
     tell(queue.trouble ? "It cannot be discarded now, because this browser cannot store that." : "It may have reached the node already, so it can no longer be discarded.");
   }
 });
+// What only few pages need is loaded when it is needed: what waits at its form, and the form of a refused entry.
+const correct = (e) => import("./correct.js").then((forms) => forms.correct(e)).catch((err) => tell(err.message));
+let pending = false;
+function loadPending() {
+  if (pending || !document.querySelector("form[data-queue]")) return;
+  pending = true;
+  import("./pending.js").catch(() => { pending = false; });
+}
+addEventListener("load", loadPending);
+queue.ready.then(() => {
+  const key = location.hash.match(/^#correct=(\w+)$/)?.[1];
+  const e = key && queue.entries.find((one) => one.key === key && one.state === "refused" && one.reader === reader);
+  if (key) history.replaceState(null, "", location.pathname + location.search);
+  if (e) correct(e);
+});
+
 held.addEventListener("click", () => queue.sendHeld());
 
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
@@ -151,7 +173,7 @@ function sentences() {
   if (problem) out.push(problem);
   if (lost) out.push(lost);
   if (link.words) out.push(link.words);
-  if (refused) out.push(`${refused} refused: open this list to retry or discard.`);
+  if (refused) out.push(`${refused} refused: open this list to change, retry or discard.`);
   if (unsent.length) out.push(`${unsent.length} not sent, oldest ${ageOf(Date.now() - unsent[0].at)}.`);
   if (queue.signedOut && unsent.length) out.push("Sign in to send.");
   if (taken) out.push(`${taken} received by the node, not yet confirmed by the cloud.`);
@@ -183,7 +205,9 @@ function draw() {
     set(li.querySelector(".waits__what"), e.what || e.path);
     set(li.querySelector(".waits__state"), `${states[e.state]}${e.outOfOrder ? ", out of order" : ""}, ${ageOf(Date.now() - e.at)} ago${e.again ? ", once more, because the node has gone back to an earlier state" : ""}`);
     set(li.querySelector(".waits__words"), e.words);
-    li.querySelector("[data-retry]").hidden = e.state !== "refused";
+    const late = Boolean(e.until) && !e.tried && Date.now() > e.until; // it is never sent
+    li.querySelector("[data-change]").hidden = e.state !== "refused" || late || !e.from || [403, 404].includes(e.status);
+    li.querySelector("[data-retry]").hidden = e.state !== "refused" || late;
     li.querySelector("[data-discard]").hidden = e.state !== "refused" && (e.state !== "queued" || e.tried);
   }
   for (const li of rows.values()) li.remove();
@@ -246,6 +270,7 @@ document.addEventListener("touchline:refreshed", () => {
   count();
   localTimes();
   queue.heard();
+  loadPending();
 });
 count();
 localTimes();

@@ -2,21 +2,18 @@
 // in the cloud, if the node has one. One write is in flight at a time, oldest first, across all tabs. See DESIGN.md in httpapi/page.
 
 import { Database } from "./database.js";
-import { complete, counts, countsWith, known, loose, ulid } from "./entries.js";
+import { amended, answerOf, complete, counts, countsWith, encoded, known, loose, troubleOf, ulid } from "./entries.js";
 import { askFor, findNode, send } from "./send.js";
 
 const most = 500; // writes in the queue
-const mostBytes = 16 << 10; // of one body
 const mostSent = 500; // writes that are kept after they have arrived
 const keepSent = 24 * 60 * 60 * 1000; // ms
 const steps = [1, 2, 4, 8, 16, 30]; // seconds between attempts
 const patience = 30000; // ms to wait for a tab that does nothing with its turn
 const soon = 2000; // ms between attempts while the node is heard of
-const reopening = 60000; // ms in which a lost database may be opened again
 
-// Queue raises "change" when entries, trouble or signedOut change. An entry is {n, key, at, reader, method, path, type, body, what,
-// until, state, words, node, seq, outOfOrder, device}; device is the hash of the device's id when it was first sent, under which the node
-// recognizes it. Its state is queued, sending, taken, refused or sent; lives are those of the nodes that have it.
+// Queue raises "change" when entries, trouble or signedOut change, and "answered" at the node's answer to an entry, in this or another tab: {key,
+// state, made}, state being done, taken or refused, and made what a creation answered. entries.js says what an entry is.
 export class Queue extends EventTarget {
   entries = []; // in order, including other readers', without those that are sent
   sent = []; // entries that have arrived: the second copy, if the node loses what it has
@@ -28,6 +25,7 @@ export class Queue extends EventTarget {
   #database; #id = null; #number = loose; #storing = Promise.resolve();
   #scope; #reader; #device; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
   #life = ""; #looked = false; // of the node as last heard; whether it was asked for since the page may have missed a change
+  #answer = null; // the node's to the entry in flight
   #away = false; #triedAt = 0; #heardAt = 0; // the last attempt had no answer; when it was; when another tab was last heard
 
   constructor(scope, reader, device = "") {
@@ -43,14 +41,12 @@ export class Queue extends EventTarget {
   }
 
   // add queues a write made now: {path, body, method, what, until, key}. body is sent as JSON, or as CSV if it is a string. what
-  // describes the write; until is the time by this device's clock after which it must not be sent for the first time. It returns when
-  // the write is stored.
-  async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid() }) {
+  // describes the write; until is the time by this device's clock after which it must not be sent for the first time; from is the page with
+  // its form. It returns when the write is stored.
+  async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid(), from = location.pathname + location.search }) {
     const at = Date.now();
     await this.ready;
-    const [type, text] = typeof body === "string" ? ["text/csv", body] : ["application/json", JSON.stringify(body)];
-    const entry = { key, at, reader: this.#reader, method, path, type, body: text, what, until, state: "queued", words: "" };
-    if (entry.body.length > mostBytes) throw new Error("This is too long to be sent: shorten it.");
+    const entry = { key, at, reader: this.#reader, method, path, ...encoded(body), what, until, from, state: "queued", words: "" };
     if (this.entries.length >= most) throw new Error(`${most} entries are waiting to be sent already: connect to the node before you add more.`);
     await this.#inTurn(() => this.#store([entry]));
     if (!this.trouble) navigator.storage?.persist?.();
@@ -73,6 +69,14 @@ export class Queue extends EventTarget {
     const now = await this.#change(this.#numbered(n), (e) => ({ ...e, state: e.state === "refused" ? "queued" : e.state, words: "" }), true);
     this.pump();
     return Boolean(now);
+  }
+
+  // amend changes a refused entry and queues it again, with the moment of its tap. It reports whether that was possible.
+  async amend(n, write) {
+    const to = amended(this.#numbered(n), write);
+    const now = await this.#change(this.#numbered(n), (e) => (e.state === "refused" ? { ...e, ...to } : e), true);
+    this.pump();
+    return now?.key === to.key;
   }
 
   // held lists the entries that are only in this page's memory.
@@ -171,6 +175,7 @@ export class Queue extends EventTarget {
       const got = await send(now, countsWith(now, this.#stored, this.entries, this.storage));
       this.signedOut = got.signIn || false;
       this.#away = got.away || false;
+      this.#answered(this.#answer = answerOf(now, got));
       if (got.done) await this.#finish(now, got.life);
       else await this.#change(now, (e) => ({ ...e, ...got.next }));
       if (this.#life && got.life && got.life !== this.#life) this.#looked = false;
@@ -217,6 +222,11 @@ export class Queue extends EventTarget {
       if (!got.done && !got.next) return this.#later(2);
     }
     return 0;
+  }
+
+  // Says what the node answered, if it did, before the entry changes.
+  #answered(answer) {
+    if (answer) this.dispatchEvent(Object.assign(new Event("answered"), answer));
   }
 
   // storage identifies the browser's present storage: when it was made, and a number. It is empty if there is none.
@@ -314,10 +324,7 @@ export class Queue extends EventTarget {
   }
 
   #failed(err) {
-    const { opened, lostAt } = this.#database;
-    if (err?.name === "QuotaExceededError") this.trouble = "full";
-    else if (!opened) this.trouble = "denied";
-    else this.trouble = lostAt && performance.now() - lostAt > reopening ? "lost" : "closed";
+    this.trouble = troubleOf(err, this.#database);
   }
 
   #show() {
@@ -339,14 +346,15 @@ export class Queue extends EventTarget {
     const change = (e) => (from ? e.state === from : e.state !== "sent") ? to(e) : undefined;
     const now = await this.#inTurn(() => this.#replace(entry, change, mustStore));
     const sent = now?.state === "sent" ? now : undefined;
-    this.#channel.postMessage({ key: entry.key, gone: now === null, sent, unsaved: this.#states.get(entry.key) });
+    this.#channel.postMessage({ key: entry.key, gone: now === null, sent, unsaved: this.#states.get(entry.key), answer: this.#answer?.key === entry.key ? this.#answer : null });
     return now;
   }
 
   // Another tab has changed an entry. One that it has removed is not put back if the storage is emptied, and a state that it could not
   // store counts here too.
-  #hear({ key, gone, sent, unsaved }) {
+  #hear({ key, gone, sent, unsaved, answer }) {
     this.#heardAt = performance.now();
+    this.#answered(answer);
     if (sent) this.#stored = this.#stored.map((e) => (e.key === key ? { ...sent, n: e.n } : e));
     if (gone) this.#stored = this.#stored.filter((e) => e.key !== key);
     if (unsaved) this.#states.set(key, unsaved);

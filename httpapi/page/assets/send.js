@@ -2,6 +2,7 @@
 import { request } from "./request.js";
 
 const mostFailures = 6; // answers 500 after which a write is refused
+const mostProblems = 8; // of a refused write
 
 // findNode returns {there, life}: whether the node answers, and its life, which changes if it is restored from a backup.
 export async function findNode() {
@@ -10,7 +11,7 @@ export async function findNode() {
 }
 
 // send sends one entry. It returns done, or the next state; later is the minimum number of seconds before another attempt. away: there was
-// no answer. life is that of a node which keeps the entry's key.
+// no answer. life is that of a node which keeps the entry's key, made what a creation answered.
 // counts says how many entries there are, in case that the browser empties its storage.
 export async function send(e, counts) {
   let answer;
@@ -32,10 +33,11 @@ export async function send(e, counts) {
   if (!node || again) { // without the header, a proxy has answered
     return { later: Number(answer.headers.get("Retry-After")) || 0, next: { state: "queued", failed: (e.failed ?? 0) + (answer.status === 500) } };
   }
-  if (!answer.ok) return { next: { state: "refused", words: await wordsOf(answer), failed: 0 } };
+  if (!answer.ok) return { next: { state: "refused", ...(await wordsOf(answer)), failed: 0 } };
   const life = answer.headers.get("Touchline-Life");
-  if (cloud !== "waiting") return { done: true, life };
-  return { life, next: { state: "taken", node, seq: answer.headers.get("Touchline-Seq"), life } };
+  const made = answer.status === 201 ? await answer.json().catch(() => null) : null;
+  if (cloud !== "waiting") return { done: true, made, life };
+  return { made, life, next: { state: "taken", node, seq: answer.headers.get("Touchline-Seq"), life } };
 }
 
 // askFor asks what became of a taken entry. An empty result: not known yet.
@@ -43,15 +45,17 @@ export async function askFor(e) {
   const answer = await request(`/_/writes/${e.node}/${e.seq}`, { cache: "no-store" }).catch(() => null);
   if (!answer?.headers.get("Touchline-Node")) return {};
   if (answer.status === 404) return { next: { state: "queued" } };
-  if (answer.status === 409) return { next: { state: "refused", words: await wordsOf(answer) } };
+  if (answer.status === 409) return { next: { state: "refused", ...(await wordsOf(answer)) } };
   return { done: answer.ok && answer.headers.get("Touchline-Cloud") !== "waiting" };
 }
 
-// Returns the text of an error in any of the applications' formats.
+// Returns the text of an error in any of the applications' formats, its status, and what is wrong with which field.
 async function wordsOf(answer) {
   const said = await answer.json().catch(() => ({}));
   const error = typeof said.error === "object" && said.error ? said.error : said;
-  const detail = (error.details ?? error.errors ?? [])[0];
+  const problems = (error.details ?? error.errors ?? []).slice(0, mostProblems).map(({ field, message }) => ({ field, message }));
+  const [detail] = problems;
   const words = error.message ?? error.detail ?? (typeof said.error === "string" ? said.error : "");
-  return [words || `The node refused it (${answer.status}).`, detail && `${detail.field}: ${detail.message}`].filter(Boolean).join(" ");
+  const all = [words || `The node refused it (${answer.status}).`, detail && `${detail.field}: ${detail.message}`];
+  return { words: all.filter(Boolean).join(" "), status: answer.status, problems };
 }

@@ -553,4 +553,75 @@ function opener(world, open) {
   };
 }
 
+
+// What has arrived is shown as if the page had it, until the page was asked for later: otherwise a figure goes back for a moment.
+Object.assign(scenes, {
+  async "an entry arrives before the page shows it"(scripts, expect) {
+    for (const cloud of ["none", "waiting"]) {
+      const { world, node, network, device } = await stage(scripts, { open: false });
+      node.cloud = cloud;
+      node.slow = 1; // the cloud does not answer
+      node.taking = () => {}; // the judge knows its own taps only
+      const code = `${page} import { Unshown } from "./unshown.js"; globalThis.unshown = new Unshown(queue, "reader");`;
+      const tab = await device.open(code);
+      const other = await device.open(code);
+      await world.pass(1 * s);
+      const shown = (of) => Array.from(of.global.unshown.entries, ({ e, state }) => `${JSON.parse(e.body).tap} ${state}`);
+      network.away = true;
+      tab.global.queue.add({ path: "/app/taps", body: { tap: 1 } });
+      tab.global.queue.add({ path: "/app/taps", body: { tap: 2 } });
+      await world.pass(1 * s);
+      for (const of of [tab, other]) expect(`${cloud}: while the node is away`, shown(of), ["1 queued", "2 queued"]);
+      tab.global.queue.discard(tab.global.queue.entries[1].n);
+      await world.pass(1 * s);
+      expect(`${cloud}: what was discarded`, shown(tab), ["1 queued"]);
+      const asked = world.now;
+      network.away = false;
+      tab.global.queue.hurry();
+      await world.pass(5 * s);
+      const state = cloud === "none" ? "1 done" : "1 taken";
+      for (const of of [tab, other]) {
+        expect(`${cloud}: what arrived`, shown(of), [state]);
+        of.global.unshown.refreshed(asked);
+        expect(`${cloud}: after an answer to an earlier request`, shown(of), [state]);
+        of.global.unshown.refreshed(world.now);
+        expect(`${cloud}: after a later one`, shown(of), []);
+      }
+    }
+  },
+
+  // A refused entry is changed and sent again: with the time of its tap, and another key, because the node may know the old one.
+  async "a refused entry is changed"(scripts, expect) {
+    const { world, node, device } = await stage(scripts, { open: false });
+    const tab = await device.open(page);
+    const other = await device.open(page);
+    await world.pass(1 * s);
+    const { queue } = tab.global;
+    node.taking = () => {};
+    node.refuses.add(1);
+    const was = await alongside(world, queue.add({ path: "/app/taps", body: { tap: 1 }, what: "one" }));
+    await world.pass(60 * s);
+    const [refused] = queue.entries;
+    expect("the entry", [refused.state, refused.status, refused.from], ["refused", 409, "/app/-/"]);
+    const now = { path: "/app/taps", method: "POST", body: { tap: 2 }, what: "two" };
+    const amended = [queue.amend(refused.n, now), other.global.queue.amend(refused.n, now)];
+    expect("of two tabs one changes it", (await alongside(world, Promise.all(amended))).filter(Boolean).length, 1);
+    await world.pass(60 * s);
+    expect("what the node took", node.took.map(({ tap }) => tap), [2]);
+    expect("its key", [node.took[0].key === was.key, node.took[0].key.slice(0, 10) === was.key.slice(0, 10)], [false, true]);
+    const sent = tab.requests.concat(other.requests).findLast(({ options }) => options.method === "POST");
+    expect("its age", Number(sent.options.headers["Touchline-Occurred-Ago"]) >= 60, true);
+    expect("the list", listed(tab), []);
+    expect("an entry that waits cannot be changed", await alongside(world, queue.amend(99, now)), false);
+  },
+});
+
+// alongside waits for a promise while time passes.
+async function alongside(world, promise) {
+  let over = false;
+  promise.finally(() => { over = true; });
+  while (!over) await world.pass(10);
+  return promise;
+}
+
 const listed = (tab) => Array.from(tab.global.queue.entries, (e) => JSON.parse(e.body).tap);
