@@ -112,6 +112,7 @@ type gamePage struct {
 	Bench      []hacktracker.Player
 	Results    []result
 	Up, Next   string
+	WhyNoStart string   // why the game cannot be started now; empty: it can be
 	Book, Last string   // JSON: the script's starting state, and the lineup of the previous game
 	Address    string   // of the page
 	Waits      []string // unsent plays: filled by the script, and in gallery scenes
@@ -136,8 +137,20 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 		a.hear(b, r, box.Game.ID)
 	}
 	p.Scorers = a.scorers(r, &box.Game)
+	if p.WhyNoStart == "" && p.May && box.Game.Status != hacktracker.InProgress {
+		live, _ := b.Coming(team.ID)
+		p.WhyNoStart = besides(live)
+	}
 	p.Address = httpapi.Address(r.Context, a.look.At("/games/"+box.Game.ID))
 	return p
+}
+
+// besides says why no other game of a team can be started.
+func besides(live []hacktracker.Game) string {
+	if len(live) == 0 {
+		return ""
+	}
+	return "Finish the game against " + cmp.Or(live[0].Opponent, "Opponent") + " first."
 }
 
 // scorerPage is the page of a game for those who may score it.
@@ -185,6 +198,9 @@ func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Pl
 	for i := range all {
 		at := &all[i]
 		now.Plays = append(now.Plays, play{at, name(at.PlayerID), worded(at.Result), st.Innings[i], slices.Contains(st.Mismatch, at.ID)})
+	}
+	if len(g.Lineup) == 0 && team.Type != hacktracker.Personal {
+		p.WhyNoStart = "No lineup yet. Set it first."
 	}
 	p.Book = encoded(now)
 	if n := len(now.Lineup); n > 0 {

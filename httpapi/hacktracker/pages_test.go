@@ -38,7 +38,7 @@ func TestGamePages(t *testing.T) {
 	game := id(r.want(201, "", "owner", "POST", "/games", fmt.Sprintf(`{"teamId":%q,"opponentName":"Rivals","scheduledStart":"2026-05-02T18:00:00Z"}`, team)), "gameId")
 	at := "/games/" + game
 	r.page("player", "/", 200, "Bad News v Rivals", "Scheduled", `datetime="2026-05-02T18:00:00Z">Sat 2 May 18:00 UTC`)
-	r.page("scorekeeper", at+"/score", 200, "No lineup yet. Set it before you start the game.", `value="IN_PROGRESS" disabled`)
+	r.page("scorekeeper", at+"/score", 200, "No lineup yet. Set it first.", `value="IN_PROGRESS" disabled`)
 	var slots []string
 	for i, p := range players {
 		slots = append(slots, fmt.Sprintf(`{"playerId":%q,"battingOrder":%d}`, p, i+1))
@@ -173,4 +173,23 @@ func TestPagesOfManyDoubles(t *testing.T) {
 			t.Errorf("%s: %d listed, %d bytes", path, n, len(body))
 		}
 	}
+}
+
+// What cannot be done now is disabled, with its reason.
+func TestWhatCannotBeDoneNow(t *testing.T) {
+	r := newRig(t)
+	team, players := r.team("owner", "scorekeeper")
+	var games []string
+	for range 2 {
+		game := r.game("owner", team, players...)
+		r.want(200, "", "owner", "PATCH", "/games/"+game, `{"status":"SCHEDULED"}`)
+		games = append(games, game)
+	}
+	first, second := games[0], games[1]
+	const start = `value="IN_PROGRESS"`
+	r.page("owner", "/games/"+second+"/score", 200, start+"><b>Start the game</b></button>", `data-undo disabled>Undo last<small>no plays yet</small>`)
+	r.want(200, "", "owner", "PATCH", "/games/"+first, `{"status":"IN_PROGRESS","opponentName":"Rivals"}`)
+	r.page("owner", "/games/"+second+"/score", 200, start+` disabled><b>Start the game</b><small>Finish the game against Rivals first.</small>`)
+	r.want(201, "", "owner", "POST", "/games/"+first+"/atbats", atBat(players[0], "K", 1, 0, 1))
+	r.page("owner", "/games/"+first+"/score", 200, `data-undo>Undo last</button>`)
 }

@@ -60,7 +60,7 @@ func TestPicksOnAPhoneWithTheNodeGoneOverTheLock(t *testing.T) {
 		chromium.Eval[bool](t, b, fmt.Sprintf(`[...document.querySelectorAll(".pad__key")].find((k) => k.textContent.includes(%q)).click() ?? true`, text))
 	}
 	press("First B")
-	b.WaitFor(t, `[...document.querySelectorAll(".pad__key")].some((k) => k.textContent.includes("✓ First B"))`)
+	b.WaitFor(t, `[...document.querySelectorAll(".pad__key[aria-pressed=true]")].some((k) => k.textContent.includes("First B")) && document.querySelectorAll(".waits").length === 0`)
 	away.Store(true)
 	press("Main A")
 	b.WaitFor(t, `document.querySelectorAll('.waits[data-state="queued"]').length === 1`)

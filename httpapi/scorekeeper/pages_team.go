@@ -50,6 +50,20 @@ type teamPage struct {
 	Week  []weekLine
 }
 
+// OnlyAdmin reports whether a member is the team's only admin, and so cannot leave.
+func (p *teamPage) OnlyAdmin(user string) bool {
+	var admins []string
+	for i := range p.Team.Members {
+		if m := &p.Team.Members[i]; m.Role == scorekeeper.RoleAdmin {
+			admins = append(admins, m.UserID)
+		}
+	}
+	return len(admins) == 1 && admins[0] == user
+}
+
+// Full reports whether nobody can be added to the team.
+func (p *teamPage) Full() bool { return len(p.Team.Members) >= scorekeeper.MaxMembers }
+
 // weekLine is a player's line in the table of a week.
 type weekLine struct {
 	Name            string

@@ -86,6 +86,7 @@ func TestOtherPages(t *testing.T) {
 	_, rest, _ := strings.Cut(r.page(200, "1 of 48 members", "u1", "/teams"), `href="/scorekeeper/-/teams/`)
 	team, _, _ := strings.Cut(rest, `"`)
 	r.page(200, "1 of 1 have played today.", "u1", "/teams/"+team)
+	r.page(200, `data-what="Leave the team" disabled>Leave</button><small>the only admin: make somebody else one first</small>`, "u1", "/teams/"+team)
 	r.page(200, "🟩🟩🟩🟩🟩", "u1", "/teams/"+team)
 	r.page(200, "Delete the team", "u1", "/teams/"+team)
 	r.page(200, `<td class="num">1</td><td class="num">1</td>`, "u1", "/teams/"+team+"/week")

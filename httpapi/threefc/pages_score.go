@@ -2,6 +2,7 @@ package threefc
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -46,6 +47,25 @@ func (p *ownPage) Arrived() (all []threefc.Line) {
 		}
 	}
 	return all
+}
+
+// Why says why no goal can be entered now; empty: it can be.
+func (p *ownPage) Why() string {
+	next := p.Next()
+	switch {
+	case p.Goal != nil || p.Clock != nil:
+		return ""
+	case next == len(p.Timer().Thirds)*2:
+		return "All three thirds are over: no goal can be added."
+	}
+	return fmt.Sprintf("Start third %d first.", next/2+1)
+}
+
+// Scored reports whether a player has a goal or an assist in the game, and so cannot leave his team.
+func (p *ownPage) Scored(player string) bool {
+	return slices.ContainsFunc(p.Goals, func(g threefc.Goal) bool {
+		return g.ScorerPlayerID == player || slices.Contains(g.AssistPlayerIDs, player)
+	})
 }
 
 // In returns the players of a team.

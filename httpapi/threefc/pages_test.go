@@ -49,7 +49,7 @@ func (r *rig) page(who, path string, status int, has ...string) string {
 	return w.Body.String()
 }
 
-var figures = regexp.MustCompile(`data-wash="score">(\d+)</p><p class="side__small num">conceded<br>scored (\d+)`)
+var figures = regexp.MustCompile(`data-wash="score" data-count="[a-z-]+">(\d+)</p><p class="side__small num">conceded<br>scored <span data-count="[a-z-]+">(\d+)`)
 
 // tallies returns the tallies on a page: conceded and scored of red, blue and yellow.
 func tallies(body string) (all string) {
@@ -164,6 +164,36 @@ func TestAccessAndDeletionOnPages(t *testing.T) {
 	r.want(204, "", "boss", "DELETE", "/v1/leagues/l", "{}")
 	r.page("boss", "/leagues/l", 404)
 	r.page("boss", "/", 200, "No leagues yet.")
+}
+
+// What cannot be done now is disabled, with its reason.
+func TestWhatCannotBeDoneNow(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	const score, teams = "/games/g/score", "/games/g/teams"
+	off := func(why string) []string {
+		return []string{`data-why>` + why + `</p>`, `data-scoring="red" disabled>`, `data-own="yellow" disabled>`}
+	}
+	r.page("keeper", score, 200, off("Start third 1 first.")...)
+	r.page("keeper", teams, 200, "!has a goal or assist")
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	r.page("keeper", score, 200, `data-why hidden></p>`, `data-scoring="red">`)
+	r.goal(redGoal)
+	r.page("keeper", teams, 200, `data-what="Remove Player r from Red" disabled>Remove</button><small>has a goal or assist</small>`, `data-what="Remove Player b from Blue">`)
+	r.now = r.now.Add(20 * time.Minute)
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/finish", "")
+	r.page("keeper", score, 200, off("Start third 2 first.")...)
+	for _, step := range []string{"2/start", "2/finish", "3/start", "3/finish"} {
+		r.now = r.now.Add(20 * time.Minute)
+		r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/"+step, "")
+	}
+	r.page("keeper", score, 200, off("All three thirds are over: no goal can be added.")...)
+	r.page("keeper", "/games/g/results", 200, "!only an admin")
+	r.export()
+	r.want(200, "", "keeper", "POST", "/v1/games/g/finish", "")
+	r.page("keeper", teams, 200, "The game is finished: only an admin of the league can change its teams.", "!Remove Player b from Blue")
+	r.page("keeper", "/games/g/results", 200, "The game is finished: only an admin of the league can change its goals.")
+	r.page("boss", teams, 200, "!only an admin", "Remove Player b from Blue")
 }
 
 // refusing is a cloud that refused writes of games, by conflict id. It records the decisions.

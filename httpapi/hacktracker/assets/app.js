@@ -6,6 +6,7 @@ import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./entries.js";
 import "./scorers.js";
 import { Stream } from "./stream.js";
+import { Unshown } from "./unshown.js";
 
 const root = document.documentElement;
 const main = document.querySelector("main");
@@ -17,21 +18,10 @@ if (base) {
   new Stream(base + "/stream", { game: () => document.dispatchEvent(new Event("touchline:sent")) });
 }
 
-// done holds this browser's changes that the page does not show yet: those that wait, and those that arrived after the page was requested.
-const done = new Map();
-
-function follow() {
-  const mine = new Map(queue.entries.filter((e) => e.reader === root.dataset.reader && e.path.startsWith(base)).map((e) => [e.n, e]));
-  for (const [n, one] of done) {
-    if (mine.has(n) || one.arrived) continue;
-    if (one.e.state === "sending" || one.e.state === "taken") one.arrived = Date.now();
-    else done.delete(n);
-  }
-  for (const [n, e] of mine) {
-    if (e.state === "refused") done.delete(n);
-    else done.set(n, { e });
-  }
-}
+// This browser's changes of the game that the page does not show yet.
+const unshown = new Unshown(queue, root.dataset.reader);
+const changes = () => unshown.entries.filter(({ e }) => e.path.startsWith(base));
+const isUnsent = (state) => state === "queued" || state === "sending";
 
 const outsOf = { K: 1, OUT: 1, FO: 1, GO: 1, PO: 1, LO: 1, SF: 1, SH: 1, SAC: 1, DP: 2, TP: 3 };
 const typeOf = { FO: "fly_ball", GO: "ground_out", LO: "line_drive", PO: "pop_up", SF: "fly_ball", SH: "bunt" };
@@ -40,7 +30,8 @@ const typeOf = { FO: "fly_ball", GO: "ground_out", LO: "line_drive", PO: "pop_up
 function book() {
   const b = JSON.parse(document.querySelector("[data-book]").dataset.book);
   const plays = new Map(b.plays.map((p) => [p.atBatId, { ...p, id: p.atBatId }]));
-  for (const { e } of [...done.values()].sort((x, y) => x.e.at - y.e.at || x.e.n - y.e.n)) {
+  b.unsent = new Set(); // scores
+  for (const { e, state } of changes()) {
     const id = e.path.slice((base + "/atbats/").length);
     const body = JSON.parse(e.body);
     if (e.method === "PATCH") {
@@ -49,8 +40,9 @@ function book() {
       Object.assign(b, body);
     } else if (e.path === base + "/runs") {
       if (!b.runKeys?.includes(e.key.slice(-8))) for (const [side, n] of Object.entries(body)) b[side] += n;
+      if (isUnsent(state)) for (const side of Object.keys(body)) b.unsent.add(side);
     } else if (e.method === "POST") {
-      if (!plays.has(e.key)) plays.set(e.key, { ...body, id: e.key, name: nameOf(b, body.playerId), n: e.n });
+      if (!plays.has(e.key)) plays.set(e.key, { ...body, id: e.key, name: nameOf(b, body.playerId), n: e.n, unsent: isUnsent(state) });
     } else if (e.method === "DELETE") plays.delete(id);
     else if (plays.has(id)) plays.set(id, { ...plays.get(id), ...body });
   }
@@ -82,11 +74,19 @@ function draw() {
   set("outs", `${b.outs} out`);
   set("teamScore", b.teamScore);
   set("opponentScore", b.opponentScore);
+  for (const side of ["teamScore", "opponentScore"]) {
+    const el = document.querySelector(`[data-s="${side}"]`);
+    if (b.unsent.has(side)) el.dataset.waits = "not sent";
+    else delete el.dataset.waits;
+  }
+  const undo = document.querySelector("[data-undo]");
+  undo.disabled = b.plays.length === 0;
+  undo.querySelector("small")?.toggleAttribute("hidden", !undo.disabled);
   if (b.lineup.length) {
     set("up", b.up(0).name);
     set("next", b.lineup.length > 1 ? `then ${b.up(1).name}, ${b.up(2).name}` : "");
   }
-  const rows = b.plays.filter((p) => p.n).reverse().map((p) => {
+  const rows = b.plays.filter((p) => p.unsent).reverse().map((p) => {
     const li = document.createElement("li");
     li.textContent = `${p.name}: ${p.result}${p.rbis ? `, ${p.rbis} RBI` : ""}, not sent yet`;
     return li;
@@ -149,6 +149,40 @@ async function takeBack(id) {
   tell(`Removed: ${p.name}: ${p.result}`);
 }
 
+let corrected = null; // the refused play that the form shows
+
+// openEdit opens the form that changes a play.
+function openEdit(edit, play, wrong = null) {
+  corrected = wrong;
+  edit.dataset.id = play.id;
+  document.getElementById("edit-title").textContent = `Correct ${play.name}`;
+  document.getElementById("edit-result").value = play.result;
+  document.getElementById("edit-rbis").value = play.rbis ?? 0;
+  edit.querySelector("[data-remove]").hidden = Boolean(wrong);
+  explain("edit-problem", wrong);
+  edit.hidden = false;
+  edit.scrollIntoView({ block: "nearest" });
+}
+
+function explain(id, wrong) {
+  const problem = document.getElementById(id);
+  problem.hidden = !wrong;
+  problem.textContent = wrong?.words ?? "";
+}
+
+// A refused play opens in its form, with the node's words. A refused lineup opens on its page.
+document.addEventListener("touchline:correct", (event) => {
+  const e = event.detail;
+  const body = JSON.parse(e.body);
+  if (main.matches(".scorer") && e.path.startsWith(base + "/atbats") && e.method !== "DELETE") {
+    event.preventDefault();
+    openEdit(document.getElementById("edit"), { ...body, id: "", name: e.what.split(":")[0] }, e);
+  } else if (main.matches(".scorer") && e.path === base && body.lineup) {
+    event.preventDefault();
+    location.assign(`${root.dataset.scope}games/${base.split("/").at(-1)}/lineup#correct=${e.key}`);
+  }
+});
+
 let last = 0;
 function scorer() {
   const edit = document.getElementById("edit");
@@ -172,12 +206,7 @@ function scorer() {
     else if ("edit" in key.dataset) {
       const p = book().plays.find((p) => p.id === key.dataset.edit);
       if (!p) return;
-      edit.dataset.id = p.id;
-      document.getElementById("edit-title").textContent = `Correct ${p.name}`;
-      document.getElementById("edit-result").value = p.result;
-      document.getElementById("edit-rbis").value = p.rbis;
-      edit.hidden = false;
-      edit.scrollIntoView({ block: "nearest" });
+      openEdit(edit, p);
     } else {
       edit.hidden = true;
       if ("remove" in key.dataset) inTurn(() => takeBack(edit.dataset.id));
@@ -187,7 +216,11 @@ function scorer() {
     e.preventDefault();
     edit.hidden = true;
     const body = { result: document.getElementById("edit-result").value, rbis: Number(document.getElementById("edit-rbis").value) };
-    inTurn(() => send("PUT", `${base}/atbats/${edit.dataset.id}`, body, `Correct a play to ${body.result}`));
+    const wrong = corrected && queue.entries.find((one) => one.key === corrected.key);
+    if (wrong) {
+      const { path, method, what } = wrong;
+      inTurn(() => queue.amend(wrong.n, { path, method, body: { ...JSON.parse(wrong.body), ...body }, what: `${what.split(":")[0]}: ${body.result}` }));
+    } else inTurn(() => send("PUT", `${base}/atbats/${edit.dataset.id}`, body, `Correct a play to ${body.result}`));
   });
   document.getElementById("sub")?.addEventListener("submit", (e) => {
     e.preventDefault();
@@ -200,12 +233,8 @@ function scorer() {
       tell(what);
     });
   });
-  document.addEventListener("touchline:refreshed", (e) => {
-    for (const [n, one] of done) if (one.arrived < e.detail.asked) done.delete(n);
-    draw();
-  });
-  queue.addEventListener("change", () => { follow(); draw(); });
-  follow();
+  document.addEventListener("touchline:refreshed", (e) => unshown.refreshed(e.detail.asked));
+  unshown.addEventListener("change", draw);
   draw();
 }
 
@@ -224,15 +253,18 @@ function lineup() {
       if (li.parentElement === bench) add("+", "in", "Add");
       else { add("↑", "up", "Move up"); add("↓", "down", "Move down"); add("×", "off", "Remove"); }
     }
+    const none = order.children.length === 0;
+    main.querySelector("[data-save]").disabled = none;
+    const why = document.getElementById("why");
+    why.hidden = !none;
+    why.textContent = none ? "Add a player to the batting order first." : "";
   };
   main.addEventListener("click", (e) => {
     const b = e.target.closest("button");
     const li = e.target.closest(".order li");
-    if (b && "save" in b.dataset) return save();
+    if (b && "save" in b.dataset) return save().catch((err) => tell(err.message));
     if (b && "copy" in b.dataset) {
-      const all = new Map([...document.querySelectorAll(".order li")].map((li) => [li.dataset.player, li]));
-      bench.append(...order.children);
-      order.append(...JSON.parse(main.dataset.last).map((s) => all.get(s.playerId)).filter(Boolean));
+      arrange(JSON.parse(main.dataset.last));
     } else if (li && li.parentElement === bench) order.append(li);
     else if (b && "off" in b.dataset) bench.append(li);
     else if (b && "up" in b.dataset) li.previousElementSibling?.before(li);
@@ -241,10 +273,38 @@ function lineup() {
     dress();
     if (li && act) (li.querySelector(`[data-${act}]`) ?? li.querySelector("button"))?.focus();
   });
-  const save = () => {
-    const body = { lineup: [...order.children].map((li, i) => ({ playerId: li.dataset.player, battingOrder: i + 1 })) };
-    queue.add({ method: "PATCH", path: main.dataset.lineup, body, what: "Save the lineup" }).then(() => tell("Lineup saved."), (err) => tell(err.message));
+  const arrange = (slots) => {
+    const all = new Map([...document.querySelectorAll(".order li")].map((li) => [li.dataset.player, li]));
+    bench.append(...order.children);
+    order.append(...slots.map((s) => all.get(s.playerId)).filter(Boolean));
+    dress();
   };
+  let wrong = null; // the refused lineup that is shown
+  const path = main.dataset.lineup;
+  const save = async () => {
+    const write = { method: "PATCH", path, body: { lineup: [...order.children].map((li, i) => ({ playerId: li.dataset.player, battingOrder: i + 1 })) }, what: "Save the lineup" };
+    const was = wrong && queue.entries.find((e) => e.key === wrong.key);
+    wrong = null;
+    if (!was || !(await queue.amend(was.n, write))) await queue.add(write);
+  };
+  document.addEventListener("touchline:correct", (event) => {
+    const e = event.detail;
+    if (e.path !== path || !e.body.startsWith('{"lineup"')) return;
+    event.preventDefault();
+    wrong = e;
+    arrange(JSON.parse(e.body).lineup);
+    explain("problem", e);
+  });
+  let came = true; // an unsent lineup is shown when the page is opened
+  unshown.addEventListener("change", () => {
+    const one = unshown.all.findLast(({ e }) => e.path === path && e.body.startsWith('{"lineup"'));
+    if (!wrong) explain("problem", null);
+    if (!one) return;
+    const words = { queued: "The lineup is not sent yet. It is sent as soon as the node can be reached.", sending: "The lineup is being sent.", refused: "The lineup was not accepted: see below." };
+    tell(words[one.state] ?? "Lineup saved.");
+    if (came && isUnsent(one.state)) arrange(JSON.parse(one.e.body).lineup);
+    came = false;
+  });
   dress();
 }
 

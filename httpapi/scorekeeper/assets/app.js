@@ -87,6 +87,7 @@ function guessing() {
     for (const e of guesses().filter((e) => e.state === "refused")) { // shown on this page, once
       await queue.discard(e.n);
       tell(e.words);
+      if (!word.value) word.value = JSON.parse(e.body).word_guessed; // to be changed and sent again
     }
     draw();
   });

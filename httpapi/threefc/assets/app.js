@@ -6,6 +6,7 @@ import { queue, nodeNow } from "./offline.js";
 import { ulid } from "./entries.js";
 import { request } from "./request.js";
 import "./scorers.js";
+import { Unshown } from "./unshown.js";
 
 const two = (n) => String(n).padStart(2, "0");
 const all = (what, of = document) => [...of.querySelectorAll(what)];
@@ -105,9 +106,13 @@ function words() {
   return `${who} (${name("scoring", goal.scoring)}) against ${name("scoring", goal.conceding)}`;
 }
 
-const mine = () => queue.entries.filter((e) => e.reader === document.documentElement.dataset.reader && e.path.startsWith(main.dataset.base + "/"));
-const unsent = () => mine().filter((e) => e.state === "queued" || e.state === "sending");
+// unshown are this device's entries of the game that the page does not show yet: those that are unsent, and those just taken by the node.
+const unshownOf = main && new Unshown(queue, document.documentElement.dataset.reader);
+const unshown = () => unshownOf.entries.filter(({ e }) => e.path.startsWith(main.dataset.base + "/"));
+const isUnsent = ({ state }) => state === "queued" || state === "sending";
+const unsent = () => unshown().filter(isUnsent).map(({ e }) => e);
 const goals = () => unsent().filter((e) => e.path === main.dataset.base + "/goals");
+let corrected = null; // the refused entry whose goal the form shows
 
 function choose(e) {
   const at = e.target.closest("button")?.dataset;
@@ -130,10 +135,25 @@ async function save() {
   };
   const { goal: path, method = "POST", to } = form().dataset;
   const what = (to ? "Edit: " : "") + words();
+  const wrong = corrected && queue.entries.find((e) => e.key === corrected.key);
   goal = { ...none };
+  corrected = null;
+  if (!wrong || !(await queue.amend(wrong.n, { path, method, body, what }))) await queue.add({ path, method, body, what });
   draw();
-  await queue.add({ path, method, body, what });
   if (to) location.assign(to);
+}
+
+// A refused goal opens in the form, with the node's words.
+function correct(event) {
+  const e = event.detail;
+  if (!form() || e.path !== form().dataset.goal || e.method !== (form().dataset.method ?? "POST")) return;
+  event.preventDefault();
+  const body = JSON.parse(e.body);
+  corrected = e;
+  goal = { scoring: body.scoringTeamId ?? "", own: body.ownGoal, conceding: body.concedingTeamId, scorer: body.scorerPlayerId };
+  for (const box of all("[data-assist]", form())) box.checked = body.assistPlayerIds.includes(box.dataset.assist);
+  draw();
+  form().scrollIntoView({ block: "nearest" });
 }
 
 // draw shows the goal being entered, and unsent requests as if the node had them.
@@ -141,8 +161,52 @@ function draw() {
   if (form()) drawGoal();
   drawUndo();
   drawSteps();
+  drawCounts();
   tick();
 }
+
+// next is the number of the timer step after the unsent ones, as in Next of the node; -1: the page has no timer.
+function next() {
+  const steps = all("form[data-step]");
+  const waiting = new Set(unshown().map(({ e }) => e.path));
+  const done = steps.findLastIndex((f) => waiting.has(f.getAttribute("action")));
+  return done >= 0 ? done + 1 : steps.findIndex((f) => "here" in f.dataset);
+}
+
+// whyNot says why no goal can be entered now, as Why of the node does.
+function whyNot() {
+  const n = next();
+  if (n < 0 || n % 2 === 1) return "";
+  return n >= 6 ? "All three thirds are over: no goal can be added." : `Start third ${n / 2 + 1} first.`;
+}
+
+// drawCounts counts in the figures what the page does not show yet, with a mark for what is not sent.
+function drawCounts() {
+  const more = new Map(); // by figure: {n, unsent}
+  const count = (figure, n, one) => {
+    const now = more.get(figure) ?? { n: 0, unsent: 0 };
+    more.set(figure, { n: now.n + n, unsent: now.unsent + isUnsent(one) });
+  };
+  const goal = (one, n, against, by) => {
+    count(`against-${against}`, n, one);
+    if (by) count(`for-${by}`, n, one);
+  };
+  for (const one of unshown()) {
+    const body = JSON.parse(one.e.body);
+    const id = one.e.path.endsWith("/undo-last") ? body.expectedEventId : decodeURIComponent(one.e.path.split("/goals/")[1] ?? "");
+    const was = id && document.querySelector(`[data-event="${CSS.escape(id)}"]`)?.dataset;
+    if (was) goal(one, -1, was.against, was.for);
+    if (body.concedingTeamId && (was || !id)) goal(one, 1, body.concedingTeamId, body.scoringTeamId);
+  }
+  for (const el of all("[data-count]")) {
+    const { n, unsent } = more.get(el.dataset.count) ?? { n: 0, unsent: 0 };
+    if (!figures.has(el)) figures.set(el, Number(el.textContent));
+    set(el, String(figures.get(el) + n));
+    if (unsent) el.dataset.waits = el.matches(".head__figure") ? `${unsent} not sent` : "*";
+    else delete el.dataset.waits;
+  }
+}
+let figures = new WeakMap(); // the node's, by element
 
 function drawGoal() {
   const f = form();
@@ -161,6 +225,14 @@ function drawGoal() {
   }
   for (const pad of all("[data-of]", f)) pad.hidden = pad.dataset.of !== (goal.own ? goal.conceding : goal.scoring);
   for (const box of all("[data-assist]", f)) box.closest("label").hidden = box.dataset.assist === goal.scorer;
+  const why = goal.scorer && corrected ? "" : whyNot();
+  const reason = f.querySelector("[data-why]");
+  reason.hidden = !why;
+  set(reason, why);
+  for (const b of all("[data-scoring], [data-own], [type=submit]", f)) b.disabled = why !== "";
+  const problem = f.querySelector("[data-problem]");
+  problem.hidden = !corrected;
+  set(problem, corrected?.words ?? "");
   set(f.querySelector("[data-say]"), goal.scorer ? words() : "");
   const more = {};
   for (const e of goals()) {
@@ -172,8 +244,14 @@ function drawGoal() {
 
 function drawUndo() {
   const undo = document.querySelector("form[data-undo]");
+  if (!undo) return;
   const last = goals().at(-1);
-  if (!undo || !last) return;
+  const button = undo.querySelector("button");
+  const sent = !last && unshown().find(({ e }) => e.path === undo.getAttribute("action")); // of the goal that the page shows
+  button.disabled = Boolean(sent);
+  if (sent && isUnsent(sent)) button.dataset.waits = "not sent";
+  else delete button.dataset.waits;
+  if (!last) return;
   undo.hidden = false;
   set(undo.querySelector("[data-last]"), `${last.what}, not sent`);
 }
@@ -181,15 +259,15 @@ function drawUndo() {
 // drawSteps shows the timer step after the unsent ones. The clock of a third whose start is unsent runs from its tap.
 function drawSteps() {
   const steps = all("form[data-step]");
-  const waiting = new Map(unsent().map((e) => [e.path, e]));
+  const waiting = new Map(unshown().map(({ e }) => [e.path, e]));
   const done = steps.findLastIndex((f) => waiting.has(f.getAttribute("action")));
   const clock = document.querySelector(".clock[data-queued]");
   if (!clock) return;
   clock.hidden = true;
   delete clock.dataset.start;
   for (const el of all(".clock:not([data-queued])")) el.hidden = done >= 0;
+  steps.forEach((f, i) => { f.hidden = i !== next(); });
   if (done < 0) return;
-  steps.forEach((f, i) => { f.hidden = i !== done + 1; });
   if (done % 2 === 0 && done < 6) {
     const e = waiting.get(steps[done].getAttribute("action"));
     clock.hidden = false;
@@ -203,6 +281,7 @@ if (main) {
   document.addEventListener("reset", (e) => {
     if (!e.target.matches("form[data-goal]")) return;
     goal = { ...none, ...was() };
+    corrected = null;
     setTimeout(draw); // after the form has reset its boxes
   });
   document.addEventListener("submit", (e) => {
@@ -220,8 +299,12 @@ if (main) {
       if (!done) set(e.target.querySelector("[data-last]"), "It may have reached the node already: try again in a moment.");
     });
   }, true);
-  queue.addEventListener("change", draw);
-  document.addEventListener("touchline:refreshed", draw);
+  document.addEventListener("touchline:correct", correct);
+  unshownOf.addEventListener("change", draw);
+  document.addEventListener("touchline:refreshed", (e) => {
+    figures = new WeakMap(); // they are the node's again
+    unshownOf.refreshed(e.detail.asked);
+  });
   queue.ready.then(draw);
 }
 document.addEventListener("touchline:refreshed", () => { tick(); showArmed(); });
