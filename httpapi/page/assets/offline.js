@@ -101,7 +101,8 @@ async function textOf(file) {
 
 // Returns what the write is, with the value of the first field, so that two of a kind can be told apart.
 function words(form, submitter) {
-  const what = submitter?.dataset.what ?? form.dataset.what ?? submitter?.textContent.trim() ?? "";
+  const button = submitter ?? form.querySelector("[type=submit]");
+  const what = button?.dataset.what ?? form.dataset.what ?? button?.textContent.trim() ?? "";
   const first = !form.matches(".pad") && form.querySelector("input:not([type=hidden], [type=radio], [type=checkbox], [type=file]), select");
   return first && first.value ? `${what}: ${first.value.replace("T", " ")}` : what;
 }
@@ -204,13 +205,20 @@ function draw() {
     li.dataset.state = e.state;
     set(li.querySelector(".waits__what"), e.what || e.path);
     set(li.querySelector(".waits__state"), `${states[e.state]}${e.outOfOrder ? ", out of order" : ""}, ${ageOf(Date.now() - e.at)} ago${e.again ? ", once more, because the node has gone back to an earlier state" : ""}`);
-    set(li.querySelector(".waits__words"), e.words);
+    set(li.querySelector(".waits__words"), `${e.words} ${cureOf(e)}`.trim());
     const late = Boolean(e.until) && !e.tried && Date.now() > e.until; // it is never sent
     li.querySelector("[data-change]").hidden = e.state !== "refused" || late || !e.from || [403, 404].includes(e.status);
     li.querySelector("[data-retry]").hidden = e.state !== "refused" || late;
     li.querySelector("[data-discard]").hidden = e.state !== "refused" && (e.state !== "queued" || e.tried);
   }
   for (const li of rows.values()) li.remove();
+}
+
+// cureOf returns what helps where another content of a refused entry would not.
+export function cureOf({ state, status }) {
+  if (state !== "refused") return "";
+  if (status === 403) return "It is kept here: ask for the role, then retry.";
+  return status === 404 ? "What it belongs to is not there any more: retry when it is, or discard it." : "";
 }
 
 function set(el, text) {

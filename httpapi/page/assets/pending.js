@@ -5,7 +5,7 @@
 // in words that one has arrived, and data-made is the page of what it made: "/games/{gameId}". A form with data-once is for one entry of a
 // device, until its reader asks for another. A field with data-new has a new ID for each entry. A form with data-drawn is shown by its
 // application's script.
-import { queue, fields, nodeNow, tell } from "./offline.js";
+import { cureOf, queue, fields, nodeNow, tell } from "./offline.js";
 import { ulid } from "./entries.js";
 import { Unshown } from "./unshown.js";
 
@@ -39,7 +39,7 @@ function draw() {
     if ("drawn" in form.dataset) continue;
     const mine = all.filter(({ e }) => belongs(e, form));
     if (form.matches(".pad")) drawPad(form, mine);
-    else drawRows(form, mine.filter((one) => !one.shown || one.made || form.dataset.done));
+    else drawRows(form, mine.filter((one) => one.e.key !== form.corrects && (!one.shown || one.made || form.dataset.done)));
     if ("once" in form.dataset) drawOnce(form, mine);
   }
 }
@@ -113,7 +113,7 @@ function row(form, one) {
   const to = state === "done" || state === "taken" ? pageOf(form, one) : "";
   const words = {
     queued: `Not sent yet. ${e.tried ? "It may have reached the node, and is sent again." : "It is sent as soon as the node can be reached."}`,
-    sending: "Being sent.", refused: `Not accepted. ${e.words}`,
+    sending: "Being sent.", refused: `Not accepted. ${e.words} ${cureOf(e)}`,
   }[state] ?? form.dataset.done ?? "Done.";
   return { text: `${e.what}. ${words}`, state, made, href: to, open: form.dataset.open ?? "Open", e };
 }

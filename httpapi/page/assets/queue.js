@@ -41,8 +41,8 @@ export class Queue extends EventTarget {
   }
 
   // add queues a write made now: {path, body, method, what, until, key}. body is sent as JSON, or as CSV if it is a string. what
-  // describes the write; until is the time by this device's clock after which it must not be sent for the first time; from is the page with
-  // its form. It returns when the write is stored.
+  // describes the write; until is the time by this device's clock after which it must not be sent for the first time. It returns when
+  // the write is stored.
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid(), from = location.pathname + location.search }) {
     const at = Date.now();
     await this.ready;
@@ -266,7 +266,7 @@ export class Queue extends EventTarget {
       this.#stored = await this.#forgetSent(stored);
       this.trouble = "";
     } catch (err) {
-      this.#failed(err);
+      this.trouble = troubleOf(err, this.#database);
     }
     return this.#show();
   }
@@ -309,7 +309,7 @@ export class Queue extends EventTarget {
       if (!again && err?.name === "QuotaExceededError" && there && (await this.#makeRoom(there, id))) return this.#store(fresh, true);
       for (const e of fresh) this.#held.push(Object.assign(e, { n: this.#number++ }));
       if (there && !this.#emptied(id)) [this.#id, this.#stored] = [id, there];
-      this.#failed(err);
+      this.trouble = troubleOf(err, this.#database);
     }
     this.#show();
   }
@@ -321,10 +321,6 @@ export class Queue extends EventTarget {
     if (back) this.#stored = this.#stored.filter((e) => !sent(e));
     const freed = there.some(sent) && (await this.#forgetSent(there, true).then(() => true, () => false));
     return back || freed;
-  }
-
-  #failed(err) {
-    this.trouble = troubleOf(err, this.#database);
   }
 
   #show() {
@@ -392,7 +388,7 @@ export class Queue extends EventTarget {
     } catch (err) {
       now = mustStore ? undefined : to(entry);
       if (now !== undefined) this.#states.set(key, now);
-      this.#failed(err);
+      this.trouble = troubleOf(err, this.#database);
     }
     if (this.#emptied(id)) { // the entry is put back, with its new state if that may be in memory alone
       now = mustStore ? undefined : to(entry);
