@@ -109,8 +109,8 @@ func TestFormsSayWhatBecameOfAnEntry(t *testing.T) {
 	}
 	p.signIn("boss", "/seasons/s/admin")
 	p.away()
-	const days, games = "/seasons/s/sessions", "/sessions/day/games"
-	p.submit(days, map[string]string{"sessionDate": "2026-08-01", "sessionId": "day"})
+	const days, games = "/seasons/s/sessions", "/sessions/aug/games"
+	p.submit(days, map[string]string{"sessionDate": "2026-08-01", "sessionId": "aug"})
 	p.told(days, "queued", "Add match day: 2026-08-01. Not sent yet. It is sent as soon as the node can be reached.")
 	p.submit(days, map[string]string{"sessionDate": "2026-08-01"})
 	p.told(days, "again", "is waiting to be sent already.")
