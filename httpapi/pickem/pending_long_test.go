@@ -52,7 +52,7 @@ func TestUnsentPickLooksPicked(t *testing.T) {
 	}
 	b.Do(t, chromedp.EmulateViewport(390, 844), chromedp.Navigate(url+"/pickem/-/events/"+event))
 	b.WaitFor(t, `navigator.serviceWorker.controller !== null && document.readyState === "complete"`)
-	const picked = `[...document.querySelector(".pad").querySelectorAll('[aria-pressed="true"]')].map((k) => k.value + (k.dataset.waits ? " " + k.dataset.waits : "")).join()`
+	const picked = `[...document.querySelector(".pad").querySelectorAll('[aria-pressed="true"]')].map((k) => k.value + (k.dataset.unsent ? " " + k.dataset.unsent : "")).join()`
 	press := func(value string) {
 		chromium.Eval[bool](t, b, `document.querySelector('.pad [value="`+value+`"]').click() ?? true`)
 	}

@@ -89,7 +89,7 @@ func TestScoringOnAPhoneWithTheNodeStoppedAndStarted(t *testing.T) {
 	}
 	shows := func(conceded string) { // and nothing of it is unsent
 		t.Helper()
-		b.WaitFor(t, `document.querySelector('[data-waits], .waits:is([data-state="queued"], [data-state="sending"])') === null && `+fmt.Sprintf(`[...document.querySelectorAll(".head__figure")].map((f) => f.textContent).join(" ") === %q`, conceded))
+		b.WaitFor(t, `document.querySelector('[data-unsent], .waits:is([data-state="queued"], [data-state="sending"])') === null && `+fmt.Sprintf(`[...document.querySelectorAll(".head__figure")].map((f) => f.textContent).join(" ") === %q`, conceded))
 	}
 	waits := func(n int, state string) {
 		t.Helper()

@@ -199,11 +199,11 @@ func TestFiguresCountUnsentGoals(t *testing.T) {
 	}
 	goal()
 	goal()
-	p.WaitFor(t, `document.querySelector('[data-count="against-blue"]').dataset.waits === "2 not sent" && document.querySelector('[data-count="for-red"]').textContent === "2"`)
+	p.WaitFor(t, `document.querySelector('[data-count="against-blue"]').dataset.unsent === "2 not sent" && document.querySelector('[data-count="for-red"]').textContent === "2"`)
 	chromium.Shoot(t, p.Tab, "threefc-figures")
 	p.back()
 	p.waits("queued", 0)
-	p.WaitFor(t, `document.querySelector('[data-count="against-blue"]').dataset.waits === undefined && document.querySelector("[data-last]").textContent.includes("third 1, 00:")`)
+	p.WaitFor(t, `document.querySelector('[data-count="against-blue"]').dataset.unsent === undefined && document.querySelector("[data-last]").textContent.includes("third 1, 00:")`)
 	if got := chromium.Eval[string](t, p.Tab, `seen.join(" ")`); got != "0 1 2" {
 		t.Errorf("the figure was %s", got)
 	}

@@ -76,8 +76,8 @@ function draw() {
   set("opponentScore", b.opponentScore);
   for (const side of ["teamScore", "opponentScore"]) {
     const el = document.querySelector(`[data-s="${side}"]`);
-    if (b.unsent.has(side)) el.dataset.waits = "not sent";
-    else delete el.dataset.waits;
+    if (b.unsent.has(side)) el.dataset.unsent = "not sent";
+    else delete el.dataset.unsent;
   }
   const undo = document.querySelector("[data-undo]");
   undo.disabled = b.plays.length === 0;

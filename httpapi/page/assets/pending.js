@@ -62,8 +62,8 @@ function drawPad(form, mine) {
 }
 
 function mark(b, text) {
-  if (text) b.dataset.waits = text;
-  else delete b.dataset.waits;
+  if (text) b.dataset.unsent = text;
+  else delete b.dataset.unsent;
 }
 
 function override(b, { is, late, only, choice }) {

@@ -202,8 +202,8 @@ function drawCounts() {
     const { n, unsent } = more.get(el.dataset.count) ?? { n: 0, unsent: 0 };
     if (!figures.has(el)) figures.set(el, Number(el.textContent));
     set(el, String(figures.get(el) + n));
-    if (unsent) el.dataset.waits = el.matches(".head__figure") ? `${unsent} not sent` : "*";
-    else delete el.dataset.waits;
+    if (unsent) el.dataset.unsent = el.matches(".head__figure") ? `${unsent} not sent` : "*";
+    else delete el.dataset.unsent;
   }
 }
 let figures = new WeakMap(); // the node's, by element
@@ -249,8 +249,8 @@ function drawUndo() {
   const button = undo.querySelector("button");
   const sent = !last && unshown().find(({ e }) => e.path === undo.getAttribute("action")); // of the goal that the page shows
   button.disabled = Boolean(sent);
-  if (sent && isUnsent(sent)) button.dataset.waits = "not sent";
-  else delete button.dataset.waits;
+  if (sent && isUnsent(sent)) button.dataset.unsent = "not sent";
+  else delete button.dataset.unsent;
   if (!last) return;
   undo.hidden = false;
   set(undo.querySelector("[data-last]"), `${last.what}, not sent`);
