@@ -31,7 +31,7 @@ func newCORS(origins []string, credentials bool) (gin.HandlerFunc, error) {
 	allowed := cors.New(cors.Config{
 		AllowOrigins: origins,
 		AllowMethods: []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
-		AllowHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "Prefer", headerOccurred, "X-API-Key", "X-CSRF-Token"},
+		AllowHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-None-Match", "Last-Event-ID", "Prefer", headerOccurred, headerSure, "X-API-Key", "X-CSRF-Token"},
 		ExposeHeaders: []string{
 			"ETag", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "WWW-Authenticate", "X-Request-Id", headerSeq, headerNode, headerCloud, "Preference-Applied", "Link",
 		},

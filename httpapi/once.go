@@ -23,6 +23,10 @@ import (
 const (
 	headerKey      = "Idempotency-Key"
 	headerOccurred = "Touchline-Occurred-Ago"
+	headerSure     = "Touchline-Occurred-Confirmed"
+	headerFixed    = "Touchline-Occurred-At" // of an answer: the time of the write, as the node that took its key first fixed it
+
+	fixedLayout = "2006-01-02T15:04:05.000Z"
 
 	maxKey = 128 // characters
 
@@ -30,8 +34,9 @@ const (
 	// for a day, and sends it again, with its key, to a node of another life.
 	headerLife = "Touchline-Life"
 
-	occurredAtMost = 12 * time.Hour  // oldest event that a request may report
-	occurredEarly  = 2 * time.Minute // tolerates a client's clock that was set back
+	occurredAtMost = 12 * time.Hour      // oldest event that a request may report
+	occurredSure   = 30 * 24 * time.Hour // oldest that it may report if a person has confirmed it
+	occurredEarly  = 2 * time.Minute     // tolerates a client's clock that was set back
 )
 
 // IdempotencyKey returns the request's Idempotency-Key, with which it takes effect once; empty: there is none.
@@ -79,8 +84,9 @@ func (s *Server) life() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// OccurredAt returns when the event that a request reports happened: now minus the seconds in Touchline-Occurred-Ago, at most 12 hours.
-// The application must check that this time is plausible, but only after it knows that the request is not a repetition.
+// OccurredAt returns when the event that a request reports happened: now minus the seconds in Touchline-Occurred-Ago, at most 12 hours, or 30 days if
+// a person was shown the time and has confirmed it. Where time decides between people only the arrival counts, and this is not asked. The
+// application must check that this time is plausible, but only after it knows that the request is not a repetition.
 func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	text := c.GetHeader(headerOccurred)
 	if text == "" {
@@ -90,8 +96,15 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	if err != nil || math.IsNaN(ago) || math.IsInf(ago, 0) {
 		return now, bind.Invalid(headerOccurred, "must be a number of seconds")
 	}
-	if ago > occurredAtMost.Seconds() || ago < -occurredEarly.Seconds() {
-		return now, fault.New(fault.Conflict, "occurred_at", "A write that happened more than 12 hours ago, or in the future, is not accepted.")
+	sure := c.GetHeader(headerSure)
+	switch {
+	case sure != "" && sure != "1":
+		return now, bind.Invalid(headerSure, "must be 1")
+	case sure == "" && (ago > occurredAtMost.Seconds() || ago < -occurredEarly.Seconds()):
+		return now, fault.New(fault.Conflict, "occurred_at",
+			"A write that happened more than 12 hours ago, or in the future, is accepted only if whoever made it confirms its time.")
+	case ago > occurredSure.Seconds():
+		return now, fault.New(fault.Conflict, "occurred_at", "A write that happened more than 30 days ago is not accepted.")
 	}
 	return now.Add(-time.Duration(max(0, ago) * float64(time.Second))), nil
 }
@@ -116,6 +129,9 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	})
 	if err != nil {
 		return out, err
+	}
+	if !out.At.IsZero() {
+		c.Header(headerFixed, out.At.UTC().Format(fixedLayout))
 	}
 	if out.Repeated && out.Node == s.cfg.Store.Node() {
 		return out, s.written(c, out.Seq, true)

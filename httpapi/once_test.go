@@ -163,13 +163,16 @@ func TestOccurredAgo(t *testing.T) {
 	for i, tt := range []struct {
 		ago  string
 		want any // seconds before now, or an error code
+		sure string
 	}{
-		{"", 0}, {"0", 0}, {"90.4", 91}, {"43200", 43200}, {"-0.5", 0}, {"-120", 0},
-		{"43201", "occurred_at"}, {"-121", "occurred_at"}, {"1e300", "occurred_at"},
-		{"NaN", "validation"}, {"Inf", "validation"}, {"soon", "validation"}, {"12h", "validation"},
+		{ago: "", want: 0}, {ago: "0", want: 0}, {ago: "90.4", want: 91}, {ago: "43200", want: 43200}, {ago: "-0.5", want: 0}, {ago: "-120", want: 0},
+		{ago: "43201", want: "occurred_at"}, {ago: "-121", want: "occurred_at"}, {ago: "1e300", want: "occurred_at"},
+		{ago: "NaN", want: "validation"}, {ago: "Inf", want: "validation"}, {ago: "soon", want: "validation"}, {ago: "12h", want: "validation"},
+		{ago: "43201", want: 43201, sure: "1"}, {ago: "-3600", want: 0, sure: "1"}, {ago: "2592000", want: 2592000, sure: "1"},
+		{ago: "2592001", want: "occurred_at", sure: "1"}, {ago: "10", want: "validation", sure: "yes"},
 	} {
 		id := fmt.Sprint("c", i)
-		w := web.Ask(s.Handler(), "POST", "/counter/counts/"+id, `{"by":1}`, headerOccurred, tt.ago)
+		w := web.Ask(s.Handler(), "POST", "/counter/counts/"+id, `{"by":1}`, headerOccurred, tt.ago, headerSure, tt.sure)
 		if code, ok := tt.want.(string); ok {
 			if web.Code(w) != code {
 				t.Errorf("%q: %d %s, want %s", tt.ago, w.Code, w.Body, code)

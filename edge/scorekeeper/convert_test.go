@@ -356,7 +356,7 @@ func TestRowsOfAnotherShape(t *testing.T) {
 	for what, ask := range map[string]func(tx *store.Tx) error{
 		"game": func(tx *store.Tx) error { _, err := r.Game(tx, "bob", day); return err },
 		"guess": func(tx *store.Tx) error {
-			_, err := r.Guess(tx, Guess{User: "bob", Date: day, Word: "slate", At: r.now})
+			_, err := r.Guess(tx, Guess{User: "bob", Date: day, Word: "slate"})
 			return err
 		},
 		"puzzle": func(tx *store.Tx) error { _, err := r.Puzzle(tx, "2026-01-30"); return err },

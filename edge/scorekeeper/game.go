@@ -125,9 +125,7 @@ func (v *View) Share(date string) string {
 // Guess is a request of a player to guess a word.
 type Guess struct {
 	User, Date, Word string
-	Key              string    // Idempotency-Key; empty if there is none
-	At               time.Time // when the player tapped
-	Late             error     // set if At is too long ago; a repetition of a guess that was accepted is still answered
+	Key              string // Idempotency-Key; empty if there is none
 }
 
 func badRequest(text string) error { return fault.New(fault.Invalid, "bad_request", "%s", text) }
@@ -168,16 +166,15 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 		return game.view(answer, i+1), nil
 	}
 	switch {
-	case g.Late != nil:
-		return View{}, g.Late
 	case game.Over():
 		return View{}, badRequest("Game is already complete")
 	case slices.Contains(game.Guesses, g.Word):
 		return View{}, badRequest("You already guessed that word")
 	}
 	was := game
-	game.add(turn{g.Word, g.At.UTC().Format(stamp), g.Key})
-	game.Won, game.UpdatedAt = g.Word == answer, tx.Now().UTC().Format(stamp)
+	game.UpdatedAt = tx.Now().UTC().Format(stamp) // its arrival: time decides between players, whatever age their devices claim
+	game.add(turn{g.Word, game.UpdatedAt, g.Key})
+	game.Won = g.Word == answer
 	p.keep(&game, &was)
 	return game.view(answer, len(game.Guesses)), p.Err()
 }

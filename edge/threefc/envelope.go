@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"strings"
+	"time"
 
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -256,6 +257,7 @@ func (p *plan) begin(k attr.Item, of Stamps, at string) {
 // Change is the effect of a request: the ids of the records it creates, and its writes, for one transaction.
 type Change struct {
 	IDs    map[string]string
+	At     time.Time // when it happened; zero: it has no such time
 	Writes []store.WriteItem
 }
 

@@ -36,7 +36,7 @@ func TestFirstLoadOfTheKit(t *testing.T) {
 			t.Fatal(err)
 		}
 		total := len(body) + len(worker)
-		for _, name := range []string{"page.css", "kit.css", "extra.css", "page.js", "morph.js", "offline.js", "queue.js", "database.js", "link.js", "request.js", "send.js", "shown.js", "stream.js", "times.js", "refresh.js", "icon.svg"} {
+		for _, name := range []string{"page.css", "kit.css", "extra.css", "page.js", "morph.js", "age.js", "offline.js", "queue.js", "database.js", "link.js", "request.js", "send.js", "shown.js", "stream.js", "times.js", "turns.js", "refresh.js", "icon.svg"} {
 			a, ok := r.Asset(name)
 			if !ok || !strings.Contains(string(worker), "/"+name+`"`) {
 				t.Fatalf("there is no %s, or the worker does not keep it", name)

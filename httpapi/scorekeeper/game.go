@@ -27,7 +27,6 @@ func (a *api) postGuess(r *call) (work, error) {
 	key, err := httpapi.IdempotencyKey(r.Context)
 	g.Key, r.Needs = key, a.game(r.User, g.Date)
 	return func(tx *store.Tx) (any, error) {
-		g.At, g.Late = httpapi.OccurredAt(r.Context, tx.Now())
 		v, err := a.Service.Guess(tx, g)
 		return v, a.offline(r.Context, err)
 	}, cmp.Or(r.Body().Err(), a.guesses(r.Context), a.Service.CheckGuess(&g), err)

@@ -143,6 +143,8 @@ func third(do func(tx *store.Tx, game string, n int, at time.Time) (threefc.Chan
 		if err != nil {
 			return threefc.Change{}, err
 		}
-		return do(tx, r.of.ID, n, at)
+		c, err := do(tx, r.of.ID, n, at)
+		c.At = at
+		return c, err
 	})
 }

@@ -141,7 +141,9 @@ func (a *api) createGoal(tx *store.Tx, r *request, g threefc.Scored) (threefc.Ch
 	if err != nil {
 		return threefc.Change{}, err
 	}
-	return a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.User}, r.ids)
+	c, err := a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.User}, r.ids)
+	c.At = at
+	return c, err
 }
 
 // corrects handles a change to an existing goal.
@@ -151,6 +153,8 @@ func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(t
 		if err != nil {
 			return threefc.Change{}, err
 		}
-		return plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx), At: at}, in)
+		c, err := plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx), At: at}, in)
+		c.At = at
+		return c, err
 	}, doneToGoal)
 }

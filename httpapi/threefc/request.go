@@ -188,7 +188,7 @@ func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), p
 			ids := seed
 			r.ids = &ids
 			c, err := plan(tx, r, in)
-			return idempotency.Outcome{Status: r.Status, IDs: c.IDs}, c.Writes, err
+			return idempotency.Outcome{Status: r.Status, IDs: c.IDs, At: c.At}, c.Writes, err
 		}, func(tx *store.Tx, ids map[string]string) (any, error) {
 			r.made = ids
 			return show(tx, r)

@@ -23,6 +23,7 @@ const (
 	attrSeq    = "nodeSeq"
 	attrUser   = "userId"
 	attrMadeBy = "madeBy"
+	attrAt     = "occurredAt"
 )
 
 // Row is the row for a key's first use. The application chooses the item's key: a scope (who asks, and for what) and the Idempotency-Key,
@@ -52,6 +53,7 @@ type Former struct {
 type Outcome struct {
 	Status int
 	IDs    map[string]string // of what the request created, by the application's names
+	At     time.Time         // when what it asks for happened, as the first node fixed it; zero if it has no such time
 
 	Repeated bool   // the outcome is that of an earlier request
 	User     string // who sent the first request; empty: only this user can have sent it
@@ -92,8 +94,10 @@ func (r *Row) Read(tx *store.Tx) (out Outcome, ok bool, err error) {
 func outcomeOf(item attr.Item) Outcome {
 	status, _ := item[attrStatus].Int()
 	seq, _ := item[attrSeq].Int()
+	at, _ := time.Parse(time.RFC3339Nano, item[attrAt].Str()) // zero if there is none
 	return Outcome{
 		Status: int(status), Repeated: true, User: item[attrUser].Str(), Node: item[attrNode].Str(), Seq: uint64(max(0, seq)), IDs: IDs(item),
+		At: at,
 	}
 }
 
@@ -124,6 +128,9 @@ func (r *Row) put(tx *store.Tx, out Outcome) store.PutItem {
 	}
 	item[attrHash], item[attrStatus], item[attrIDs] = attr.S(r.Hash), attr.Int(int64(out.Status)), attr.M(ids)
 	item[attrNode], item[attrSeq] = attr.S(r.Node), attr.Int(int64(tx.Seq()+1))
+	if !out.At.IsZero() {
+		item[attrAt] = attr.S(out.At.UTC().Format(time.RFC3339Nano))
+	}
 	for name, who := range map[string]string{attrUser: r.User, attrMadeBy: r.MadeBy} {
 		if who != "" {
 			item[name] = attr.S(who)

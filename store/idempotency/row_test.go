@@ -46,7 +46,7 @@ func TestRow(t *testing.T) {
 			if out, seen, err = r.Read(tx); seen || err != nil {
 				return err
 			}
-			return r.Write(tx, idempotency.Outcome{Status: 201, IDs: map[string]string{"goal": id}}, fact(id))
+			return r.Write(tx, idempotency.Outcome{Status: 201, IDs: map[string]string{"goal": id}, At: now.Add(-time.Minute)}, fact(id))
 		})
 		return out, err
 	}
@@ -58,7 +58,7 @@ func TestRow(t *testing.T) {
 		t.Fatalf("%d records, %v", len(records), err)
 	}
 	out, err := write(row(t, s, "k", map[string]any{"b": 2, "a": 1}), "g2")
-	if err != nil || !out.Repeated || out.Status != 201 || out.IDs["goal"] != "g1" || out.Node != s.Node() || out.Seq != records[0].Seq {
+	if err != nil || !out.Repeated || out.Status != 201 || out.IDs["goal"] != "g1" || !out.At.Equal(now.Add(-time.Minute)) || out.Node != s.Node() || out.Seq != records[0].Seq {
 		t.Errorf("again: %+v %v", out, err)
 	}
 	if _, err := write(row(t, s, "k", map[string]any{"a": 1}), "g2"); !fault.Is(err, fault.Conflict) {

@@ -35,7 +35,7 @@ var steps = []struct {
 func (a *apart) day(s *step) string { return a.days[s.Day%len(a.days)] }
 
 func (a *apart) guess(n *half, s *step) error {
-	g := scorekeeper.Guess{User: players[s.Who%len(players)], Date: a.day(s), Word: guesses[s.Word%len(guesses)], At: time.Now().Add(-time.Duration(s.Ago) * time.Second)}
+	g := scorekeeper.Guess{User: players[s.Who%len(players)], Date: a.day(s), Word: guesses[s.Word%len(guesses)]}
 	if s.Whom%3 > 0 {
 		g.Key = fmt.Sprint("k", len(a.said))
 	}
@@ -281,7 +281,7 @@ func (a *apart) script(text string) {
 		case "pass":
 			a.Pass(time.Minute)
 		case "guess":
-			a.must(a.plays(n, scorekeeper.Guess{User: who, Date: a.days[len(f[4])], Word: f[3], At: time.Now()}))
+			a.must(a.plays(n, scorekeeper.Guess{User: who, Date: a.days[len(f[4])], Word: f[3]}))
 		case "convert":
 			a.must(a.converts(n, f[3], who))
 		case "look":
@@ -297,13 +297,13 @@ func TestManyGamesConverted(t *testing.T) {
 	const games = 60
 	if wrong := playApart(t, 1, games, func(a *apart) {
 		for _, day := range a.days {
-			a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: players[2], Date: day, Word: "crane", At: time.Now()}))
+			a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: players[2], Date: day, Word: "crane"}))
 		}
 		a.Pass(5 * time.Minute)
 		a.must(a.cut(a.nodes[0], &step{}))
-		a.must(a.plays(a.nodes[1], scorekeeper.Guess{User: players[2], Date: a.days[7], Word: "slate", At: time.Now()}))
+		a.must(a.plays(a.nodes[1], scorekeeper.Guess{User: players[2], Date: a.days[7], Word: "slate"}))
 		a.must(a.converts(a.nodes[0], "bob", players[2]))
-		a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: "bob", Date: a.days[7], Word: "moist", At: time.Now()}))
+		a.must(a.plays(a.nodes[0], scorekeeper.Guess{User: "bob", Date: a.days[7], Word: "moist"}))
 		a.Meet()
 		h, err := view(a.nodes[1], func(tx *store.Tx) (scorekeeper.History, error) { return a.nodes[1].History(tx, "bob") })
 		if a.must(err); h.Total != games {

@@ -13,11 +13,14 @@ const say = line.querySelector(".waiting__say");
 const note = line.querySelector(".waiting__note");
 const list = line.querySelector(".waiting__list");
 const held = line.querySelector(".waiting__held");
+const sure = line.querySelector(".waiting__sure");
 const row = document.getElementById("waiting-row").content;
 
-export const queue = new Queue(scope, reader, device);
 let link = { lost: false, words: "" };
-const nodeAhead = Number(root.dataset.now) - (Number(root.dataset.kept) || Date.now()); // ms by which the node's clock is ahead of this device's
+const kept = Number(root.dataset.kept); // when this copy was stored, in this device's time
+const nodeAhead = Number(root.dataset.now) - (kept || Date.now()); // ms by which the node's clock is ahead of this device's
+const most = kept ? nodeAhead + 10000 : Number(root.dataset.now) - performance.timeOrigin; // a page takes 10 s at most
+export const queue = new Queue(scope, reader, device, [nodeAhead, most]);
 let outdated = false; // the node has a newer version
 
 // nodeNow returns the node's time, as well as it is known here.
@@ -120,6 +123,7 @@ function look() {
   }).catch(() => { looking = null; }); // the node is away: when it is back
 }
 
+let asking = null; // the module with the question about old entries
 let problem = "";
 export function tell(text) {
   problem = text;
@@ -152,6 +156,7 @@ queue.ready.then(() => {
 });
 
 held.addEventListener("click", () => queue.sendHeld());
+sure.addEventListener("click", () => queue.confirm());
 
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
@@ -187,13 +192,17 @@ function draw() {
   root.dataset.waits = queue.entries.filter((e) => e.state !== "taken").length; // refresh.js tells the node
   line.hidden = said.length === 0;
   document.body.classList.toggle("has-waiting", !line.hidden);
-  line.classList.toggle("waiting--bad", Boolean(problem || lost || link.words || queue.signedOut || queue.entries.some((e) => e.state === "refused")));
+  line.classList.toggle("waiting--bad", Boolean(problem || lost || link.words || queue.signedOut || queue.asked.length || queue.entries.some((e) => e.state === "refused")));
   set(say, said.join(" "));
   const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is unreachable: keep it open.",
     mayBeEmptied && queue.entries.length > 0 && "This page is not installed: the browser may empty its storage after days without use. Send what waits soon, or install the page."];
   const waits = queue.trouble === "lost" ? queue.held.filter((e) => e.reader === reader && !e.outOfOrder).length : 0;
   if (waits) notes.push(`${plural(waits, "entry is", "entries are")} only on this page: send ${waits === 1 ? "it" : "them"} first. The node receives ${waits === 1 ? "it" : "them"} before what this browser has stored.`);
   held.hidden = waits === 0;
+  const ages = queue.asked.map(({ age }) => age);
+  if (ages.length && !asking) import("./asked.js").then((module) => { asking = module; draw(); }, () => {});
+  sure.hidden = !ages.length || !asking;
+  if (!sure.hidden) notes.unshift(asking.question(ages));
   set(note, notes.filter(Boolean).join(" "));
   note.hidden = note.textContent === "";
   const shown = queue.entries.filter((e) => e.reader === reader).slice(0, 50);

@@ -1,24 +1,26 @@
 // The queue of writes that the node has not confirmed. A write is stored in IndexedDB before it is sent, until it has arrived for good:
 // in the cloud, if the node has one. One write is in flight at a time, oldest first, across all tabs. See DESIGN.md in httpapi/page.
 
+import { ageOf, aheadOf, doubtful, made } from "./age.js";
 import { Database } from "./database.js";
 import { amended, answerOf, complete, counts, countsWith, encoded, known, loose, troubleOf, ulid } from "./entries.js";
 import { askFor, findNode, send } from "./send.js";
+import { alone } from "./turns.js";
 
 const most = 500; // writes in the queue
 const mostSent = 500; // writes that are kept after they have arrived
 const keepSent = 24 * 60 * 60 * 1000; // ms
 const steps = [1, 2, 4, 8, 16, 30]; // seconds between attempts
-const patience = 30000; // ms to wait for a tab that does nothing with its turn
 const soon = 2000; // ms between attempts while the node is heard of
 
-// Queue raises "change" when entries, trouble or signedOut change, and "answered" at the node's answer to an entry, in this or another tab: {key,
-// state, made}, state being done, taken or refused, and made what a creation answered. entries.js says what an entry is.
+// Queue raises "change" when entries, trouble, signedOut or asked change, and "answered" at the node's answer to an entry, in this or another
+// tab: {key, state, made}, state being done, taken or refused, and made what a creation answered. entries.js says what an entry is.
 export class Queue extends EventTarget {
   entries = []; // in order, including other readers', without those that are sent
   sent = []; // entries that have arrived: the second copy, if the node loses what it has
   trouble = ""; // why something cannot be stored: "denied", "full", "closed", or "lost" if it has been closed for a minute
   signedOut = false; // the reader must sign in before writes can be sent
+  ahead; // by how much the node's clock is ahead of this device's, in ms from and to; null: unknown
   #stored = []; // entries in the database, as last seen
   #states = new Map(); // by key: states of stored entries that could not be stored; null: the entry is to be deleted
   #held = []; // entries that could not be stored, in order
@@ -26,10 +28,12 @@ export class Queue extends EventTarget {
   #scope; #reader; #device; #channel; #timer = 0; #tries = 0; #turn = null; #again = false;
   #life = ""; #looked = false; // of the node as last heard; whether it was asked for since the page may have missed a change
   #answer = null; // the node's to the entry in flight
+  #doubts = false; // an entry that is next has an age to be asked about
   #away = false; #triedAt = 0; #heardAt = 0; // the last attempt had no answer; when it was; when another tab was last heard
 
-  constructor(scope, reader, device = "") {
+  constructor(scope, reader, device = "", ahead = null) {
     super();
+    this.ahead = ahead;
     this.#scope = "touchline " + scope;
     this.#reader = reader;
     this.#device = device;
@@ -44,9 +48,9 @@ export class Queue extends EventTarget {
   // describes the write; until is the time by this device's clock after which it must not be sent for the first time. It returns when
   // the write is stored.
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid(), from = location.pathname + location.search }) {
-    const at = Date.now();
+    const time = made(this.ahead);
     await this.ready;
-    const entry = { key, at, reader: this.#reader, method, path, ...encoded(body), what, until, from, state: "queued", words: "" };
+    const entry = { key, ...time, reader: this.#reader, method, path, ...encoded(body), what, until, from, state: "queued", words: "" };
     if (this.entries.length >= most) throw new Error(`${most} entries are waiting to be sent already: connect to the node before you add more.`);
     await this.#inTurn(() => this.#store([entry]));
     if (!this.trouble) navigator.storage?.persist?.();
@@ -79,6 +83,17 @@ export class Queue extends EventTarget {
     return now?.key === to.key;
   }
 
+  // asked lists the entries, with their ages, that are sent only after confirm: see ageOf. Those after them wait too, in their order.
+  get asked() {
+    return this.#doubts ? doubtful(this.entries.filter((e) => this.#sendable(e)), this.ahead) : [];
+  }
+
+  // confirm says that the entries asked about were made when they seem to have been.
+  async confirm() {
+    for (const { entry } of this.asked) await this.#change(entry, (e) => ({ ...e, sure: true }));
+    await this.pump();
+  }
+
   // held lists the entries that are only in this page's memory.
   get held() {
     return [...this.#held];
@@ -102,7 +117,7 @@ export class Queue extends EventTarget {
     while (this.#again) {
       this.#again = false;
       clearTimeout(this.#timer);
-      const later = await this.#alone((turn) => this.#drain(turn)).catch(() => steps.at(-1));
+      const later = await alone(this.#scope, () => this.#heardAt, (turn) => this.#drain(turn)).catch(() => steps.at(-1));
       if (later) this.#timer = setTimeout(() => this.pump(), later * 1000 * (0.8 + 0.4 * Math.random()));
     }
     this.#turn = null;
@@ -120,43 +135,23 @@ export class Queue extends EventTarget {
     if (this.#away && performance.now() - this.#triedAt > soon) this.hurry();
   }
 
-  // Runs work while no other tab does. Without a secure context or storage there are no locks: two tabs may then send the same write twice,
-  // and the node recognizes it by its key. A browser may freeze the tab whose turn it is: a visible one takes its turn when it has heard
-  // nothing of other tabs for 30 s.
-  async #alone(work) {
-    const turn = { begun: false, over: false };
-    const once = () => {
-      turn.begun = true;
-      return work(turn);
-    };
-    if (!navigator.locks) return once();
-    const asked = performance.now();
-    const stop = new AbortController();
-    const watch = setInterval(() => {
-      const quiet = performance.now() - Math.max(asked, this.#heardAt);
-      if (!turn.begun && quiet > patience && !globalThis.document?.hidden) stop.abort(new DOMException("Nobody uses the lock.", "TimeoutError"));
-    }, 1000);
-    try {
-      return await navigator.locks.request(this.#scope, { signal: stop.signal }, once);
-    } catch (err) {
-      if (turn.begun) { // another tab has stolen the lock
-        turn.over = true;
-        throw err;
-      }
-      return await (stop.signal.aborted ? navigator.locks.request(this.#scope, { steal: true }, once) : once());
-    } finally {
-      clearInterval(watch);
-    }
+  // Asks for the node, and measures its clock.
+  async #find() {
+    const asked = Date.now();
+    const node = await findNode();
+    this.ahead = aheadOf(node.date, asked) ?? this.ahead;
+    return node;
   }
 
   // Returns after how many seconds to continue; 0: nothing to do.
   async #drain(turn) {
     let node = null;
+    this.#doubts = false;
     for (;;) {
       await this.#load();
       if (turn.over) return steps.at(-1);
       if (!this.#looked && this.sent.some((e) => e.reader === this.#reader)) {
-        node = await findNode();
+        node = await this.#find();
         this.#looked = node.there;
         if (await this.#offer(node.life)) continue;
       }
@@ -167,12 +162,17 @@ export class Queue extends EventTarget {
         continue;
       }
       this.#triedAt = performance.now();
-      node ??= await findNode();
+      node ??= await this.#find();
       this.#away = !node.there;
       if (!node.there) return this.#later(0); // an entry that was not sent can still be discarded
+      if (ageOf(e, this.ahead).doubtful) {
+        this.#doubts = true;
+        this.#show();
+        break;
+      }
       const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true, device: e.device ?? (e.tried ? "none" : this.#device) }));
       if (!now || !this.#sendable(now)) continue; // it was discarded meanwhile, or sent by another tab, or the database was closed
-      const got = await send(now, countsWith(now, this.#stored, this.entries, this.storage));
+      const got = await send(now, ageOf(now, this.ahead).age, countsWith(now, this.#stored, this.entries, this.storage));
       this.signedOut = got.signIn || false;
       this.#away = got.away || false;
       this.#answered(this.#answer = answerOf(now, got));
@@ -185,7 +185,7 @@ export class Queue extends EventTarget {
     }
     const later = await this.#confirm();
     if (this.#closed()) return Math.min(2, later || 2); // the database is opened again
-    return later || (this.trouble === "full" ? steps.at(-1) : 0);
+    return later || (this.trouble === "full" || this.#doubts ? steps.at(-1) : 0);
   }
 
   // An entry that has arrived stays as a second copy if its node, of this life, recognizes it by its key. Without room it is removed.

@@ -26,7 +26,7 @@ var simulator embed.FS
 
 // scripts are the simulated ones.
 var scripts = []string{
-	"database.js", "entries.js", "link.js", "losing.js", "morph.js", "queue.js", "refresh.js", "request.js", "send.js", "shown.js", "stream.js", "times.js", "unshown.js",
+	"age.js", "asked.js", "database.js", "entries.js", "link.js", "losing.js", "morph.js", "queue.js", "refresh.js", "request.js", "send.js", "shown.js", "stream.js", "times.js", "turns.js", "unshown.js",
 }
 
 const (

@@ -10,6 +10,7 @@ export class Device {
   kept = new Map(); // the local storage
   origin = "http://node.localhost:7777";
   skew = 0; // ms by which its clock is ahead of the node's
+  slept = 0; // ms in which the time of its pages stood still
   #world; #network; #scripts;
   #opened = 0;
   #held = new Map(); // Web Locks: by name, the requests; the first one holds it
@@ -137,7 +138,7 @@ class Tab {
     this.#world = world;
     this.#device = device;
     this.#scripts = scripts;
-    this.#born = world.now;
+    this.#born = world.now - device.slept;
   }
 
   asked(address, options) {
@@ -200,7 +201,7 @@ class Tab {
       ...plain, setTimeout, clearTimeout: clear, clearInterval: clear,
       setInterval: (work, ms = 0, ...args) => setTimer(work, Math.max(1, ms), true, args),
       simulated: { now: () => world.now + this.#device.skew, random: () => world.random() },
-      performance: { now: () => world.now - this.#born },
+      performance: { now: () => world.now - this.#device.slept - this.#born },
       location: { pathname: "/app/-/", search: "", href: this.#device.origin + "/app/-/", origin: this.#device.origin },
       localStorage: { getItem: (name) => this.#device.kept.get(name) ?? null, setItem: (name, text) => this.#device.kept.set(name, text) },
       navigator: { locks: this.#device.locks ? this.#locks() : undefined },

@@ -1,10 +1,11 @@
 // The simulated node: it takes entries, each key once, and remembers the order in which they took effect.
 
+const tooOld = "A write that happened more than 12 hours ago, or in the future, is accepted only if whoever made it confirms its time.";
 const words = "The node refused it: nobody taps nine times at once.";
 
 export class Node {
   name = "n1";
-  took = []; // the entries in the order of their effect: {key, tap}
+  took = []; // the entries in the order of their effect: {key, tap, at, sure}
   refuses = new Set(); // taps that the rules do not allow
   trouble = 0; // the share of answers that say "later"
   cloud = "none"; // or "waiting": entries are confirmed later
@@ -37,7 +38,7 @@ export class Node {
     const { name } = this;
     if (this.dead) return { headers: { "Content-Type": "text/html" }, body: this.dead };
     if (request.path === "/app/-/heard") return { status: this.heard ? 200 : 204, headers: { "Content-Type": "application/json" }, body: this.heard ? JSON.stringify(this.heard) : "" };
-    if (request.path === "/livez") return { headers: { "Touchline-Node": name, ...this.#alive() }, body: "ok" };
+    if (request.path === "/livez") return { headers: { "Touchline-Node": name, Date: new Date(this.#world.now).toUTCString(), ...this.#alive() }, body: "ok" };
     if (request.path === "/app/-/worker.js") return { body: this.release };
     if (request.path.startsWith("/_/assets/")) return request.path.startsWith(this.assets) ? { body: "a script" } : { status: 404, body: "not here" };
     if (request.method === "GET" && !request.path.startsWith("/_/writes/")) return { headers: { "Touchline-Node": name, "Touchline-Version": this.version, "Content-Type": "text/html" }, body: this.page() };
@@ -92,7 +93,10 @@ export class Node {
     const { tap } = JSON.parse(request.body);
     this.#hear(request.headers.get("Touchline-Entries"));
     if (this.refuses.has(tap)) return { status: 409, headers: head, body: JSON.stringify({ message: words }) };
-    if (!this.#answers.has(key)) this.#write(key, tap);
+    const ago = Number(request.headers.get("Touchline-Occurred-Ago"));
+    const sure = request.headers.get("Touchline-Occurred-Confirmed") === "1";
+    if (!this.#answers.has(key) && !sure && (ago > 12 * 3600 || ago < -120)) return { status: 409, headers: head, body: JSON.stringify({ code: "occurred_at", message: tooOld }) };
+    if (!this.#answers.has(key)) this.#write(key, tap, { at: this.#world.now - Math.max(0, ago) * 1000, sure });
     const number = this.#answers.get(key);
     const state = this.cloud === "waiting" && !this.#confirmed.get(number) ? "waiting" : "none";
     const headers = { ...head, ...this.#alive(), "Touchline-Cloud": state, "Touchline-Seq": String(number) };
@@ -100,11 +104,11 @@ export class Node {
   }
 
   // #write writes an entry. One that only the cloud remembers takes no further effect.
-  #write(key, tap) {
+  #write(key, tap, time) {
     this.#answers.set(key, this.life * 2 ** 20 + this.#answers.size + 1);
     if (this.took.some((one) => one.key === key)) return;
     this.taking(tap);
-    this.took.push({ key, tap });
+    this.took.push({ key, tap, ...time });
     this.#world.say(`the node took ${tap}`);
     this.changed();
   }

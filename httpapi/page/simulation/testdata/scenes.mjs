@@ -624,4 +624,112 @@ async function alongside(world, promise) {
   return promise;
 }
 
+const hour = 3600 * s;
+
+// clocked lets a scorer tap while the node is away and something happens to the device, and returns what is asked then. tapped are the true times.
+async function clocked(scripts, { known, taps, meanwhile }) {
+  const staged = await stage(scripts);
+  const { world, network, judge, tab } = staged;
+  const tapped = [];
+  const tap = async (tab) => {
+    tapped.push(world.now);
+    await judge.tap(tab);
+  };
+  if (known) await tap(tab); // the node's clock is known from then on
+  await world.pass(5 * s);
+  network.away = true;
+  for (let i = 0; i < taps; i++) {
+    await tap(tab);
+    await world.pass(60 * s);
+  }
+  const now = (await meanwhile(staged)) ?? tab;
+  network.away = false;
+  now.global.queue.hurry();
+  await world.pass(35 * s);
+  return { ...staged, tapped, tap, tab: now, asked: Array.from(now.global.queue.asked) };
+}
+
+// right reports whether the node has recorded taps at their true times.
+const right = (node, tapped) => node.took.map((one) => Math.abs(one.at - tapped[one.tap - 1]) < 1500);
+
+Object.assign(scenes, {
+  // Each entry was refused, and so was each retry, for ever.
+  async "an evening out of coverage"(scripts, expect) {
+    for (const reopened of [false, true]) {
+      const { world, node, judge, tab, asked, tapped, tap } = await clocked(scripts, {
+        known: true, taps: 4,
+        async meanwhile({ world, device, tab }) {
+          await world.pass(10 * 60 * s);
+          device.slept += 13 * hour;
+          await world.pass(13 * hour);
+          if (!reopened) return tab;
+          device.kill(tab);
+          return device.open(page);
+        },
+      });
+      expect("what the scorer is asked about", asked.map(({ entry }) => entry.what), ["tap 2", "tap 3", "tap 4", "tap 5"]);
+      expect("their ages", asked.map(({ age }, i) => Math.abs(world.now - age - tapped[i + 1]) < 1500), [true, true, true, true]);
+      await tap(tab);
+      await world.pass(60 * s);
+      expect("what the node took before the answer", node.took.map((one) => one.tap), [1]);
+      expect("nothing is refused", tab.global.queue.entries.filter((e) => e.state === "refused").length, 0);
+      tab.global.queue.confirm();
+      await world.pass(60 * s);
+      expect("what the node took", node.took.map((one) => [one.tap, one.sure]), [[1, false], [2, true], [3, true], [4, true], [5, true], [6, false]]);
+      expect("at their times", right(node, tapped), [true, true, true, true, true, true]);
+      expect("the scorer is asked once", tab.global.queue.asked.length, 0);
+      await judge.verdict();
+      expect("the judge", world.problems, []);
+    }
+  },
+
+  async "the device's clock is set"(scripts, expect) {
+    const set = (ms) => ({ device }) => { device.skew += ms; };
+    const clocks = {
+      "back, the node's clock was known": { known: true, taps: 2, meanwhile: set(-hour) },
+      "back by 10 s, the page's time tells": { known: false, taps: 2, meanwhile: set(-70 * s) },
+      "forward": { known: true, taps: 2, meanwhile: set(hour) },
+      "back, the page was opened again": { known: true, taps: 2, async meanwhile({ device, tab }) {
+        device.skew -= hour;
+        device.kill(tab);
+        return device.open(page);
+      } },
+    };
+    for (const [how, clock] of Object.entries(clocks)) {
+      const { world, node, tab, asked, tapped } = await clocked(scripts, clock);
+      const before = clock.known ? [1] : [];
+      expect(`${how}: what the node took before the answer`, node.took.map((one) => one.tap), before);
+      expect(`${how}: what the scorer is asked about`, asked.length > 0, true);
+      tab.global.queue.confirm();
+      await world.pass(60 * s);
+      if (tab.global.queue.asked.length) tab.global.queue.confirm();
+      await world.pass(60 * s);
+      expect(`${how}: what the node took`, node.took.length, before.length + 2);
+      expect(`${how}: at their times`, right(node, tapped), node.took.map(() => true));
+    }
+  },
+
+  async "nothing is asked about a long afternoon"(scripts, expect) {
+    const { node, asked, tapped } = await clocked(scripts, {
+      known: true, taps: 3,
+      async meanwhile({ world, device }) {
+        device.slept += 11 * hour;
+        await world.pass(11 * hour);
+      },
+    });
+    expect("what the scorer is asked about", asked.length, 0);
+    expect("what the node took", node.took.map((one) => [one.tap, one.sure]), [[1, false], [2, false], [3, false], [4, false]]);
+    expect("at their times", right(node, tapped), [true, true, true, true]);
+  },
+
+  async "the words of the question"(scripts, expect) {
+    const { world, device } = await stage(scripts, { open: false });
+    const { global } = await device.open(`import { question } from "./asked.js"; globalThis.question = question;`);
+    const at = (ms) => new Date(world.now - ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    expect("a batch", global.question([15 * hour, 14 * hour, 13 * hour], world.now), `3 entries made 13 to 15 hours ago: record them as made at ${at(15 * hour)} to ${at(13 * hour)}?`);
+    expect("one", global.question([60 * s], world.now), `1 entry made 1 minute ago: record it as made at ${at(60 * s)}?`);
+    expect("in the future", global.question([-hour], world.now), `1 entry made 0 minutes ago: record it as made at ${at(0)}?`);
+  },
+});
+
 const listed = (tab) => Array.from(tab.global.queue.entries, (e) => JSON.parse(e.body).tap);

@@ -14,7 +14,7 @@ export const faults = [
   "the database closed", "the database closed without an event", "the database's server was lost",
   "a request hung", "a request was lost", "a request was late", "a request arrived twice", "an answer was lost", "an answer hung", "an answer was cut",
   "an answer was stuck", "a tab was frozen", "a lock was stolen", "the node was away", "the connection was half open", "the node was busy", "a tab died", "the node refused an entry",
-  "a clock was set", "a page was hidden", "a page was shown again", "a page was left with a lock", "the storage was refused",
+  "a clock was set", "an age was asked about", "a page was hidden", "a page was shown again", "a page was left with a lock", "the storage was refused",
   "a worker died in mid-upgrade", "the node has another version", "an answer had another version", "the node was restored",
 ];
 
@@ -59,6 +59,21 @@ async function some(play) {
   return play.world.pick(used());
 }
 
+// answer lets the scorer of a tab say that the times of entries are right, if that is asked.
+function answer({ world }, tab) {
+  if (!tab.global.queue.asked.length) return;
+  world.fire("an age was asked about");
+  tab.global.queue.confirm();
+}
+
+// minutes lets time pass, in which scorers answer.
+async function minutes(play, number) {
+  for (let i = 0; i < number; i++) {
+    await play.world.pass(60 * 1000);
+    for (const tab of play.device.tabs) if (!tab.frozen) answer(play, tab);
+  }
+}
+
 // rest ends all faults, and lets the pages finish. A frozen tab, perhaps the one with the lock, must not keep the others from that.
 async function rest(play) {
   const { world, node, network, device, judge } = play;
@@ -71,14 +86,14 @@ async function rest(play) {
   for (const { frozen, document } of device.tabs) if (document?.hidden && !frozen) document.hidden = false;
   world.say("everything works again");
   await open(play);
-  await world.pass(10 * 60 * 1000);
+  await minutes(play, 10);
   judge.halfway();
   for (const tab of device.tabs) {
     if (!tab.frozen) continue;
     device.thaw(tab);
     tab.show();
   }
-  await world.pass(10 * 60 * 1000);
+  await minutes(play, 10);
 }
 
 // freezeInTheMiddle freezes the tab with the lock, while it waits for an answer.
@@ -143,6 +158,7 @@ const deeds = [
     world.fire("a clock was set");
     device.skew = world.pick([0, world.between(-13 * 3600, 13 * 3600) * 1000, world.between(-5000, 5000)]);
   }],
+  [6, async (play) => answer(play, await some(play))],
   [4, async (play) => leave(play, await some(play))],
   [2, async ({ node, world, pages }) => {
     world.fire("the node has another version");
