@@ -150,6 +150,11 @@ func TestOneKeyInTwoMinutes(t *testing.T) {
 				theirs.adopt(there, nil)
 			}
 			theirs.must(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil })
+			for _, said := range view(theirs, func(tx *store.Tx) ([]Audit, error) { return read[Audit](theirs, tx, pkGame+"g", skAudit) }) {
+				if said.EventID != was.EventID || said.Before != nil && (said.Before.EventID != was.EventID || said.Before.Moment != was.Moment) {
+					t.Errorf("%s: the record of a change is about another goal: %+v", name, said)
+				}
+			}
 			goals := theirs.board("g").Goals
 			if len(goals) != tt.goals || tt.goals > 0 && (*goals[0].ScoringTeamID != "yellow" || goals[0].Moment != was.Moment || goals[0].EventID != was.EventID || was.EventID == event) {
 				t.Errorf("%s: %+v, was %+v", name, goals, was)
