@@ -61,6 +61,21 @@ func (p *ownPage) Why() string {
 	return fmt.Sprintf("Start third %d first.", next/2+1)
 }
 
+// shownTaps is how many goals a page lists by their taps: more than a device sends between two states of the page.
+const shownTaps = 100
+
+// Taps lists the latest goals by the part of their ids that is the time in their Idempotency-Key (threefc.IDs.Goal). A phone counts a goal of
+// its own that is listed no more, although it has no answer yet.
+func (p *ownPage) Taps() string {
+	var all []string
+	for i := max(0, len(p.Lines)-shownTaps); i < len(p.Lines); i++ {
+		if id := p.Lines[i].EventID; len(id) == 26 { // a ULID
+			all = append(all, id[10:19])
+		}
+	}
+	return strings.Join(all, " ")
+}
+
 // Scored reports whether a player has a goal or an assist in the game, and so cannot leave his team.
 func (p *ownPage) Scored(player string) bool {
 	return slices.ContainsFunc(p.Goals, func(g threefc.Goal) bool {

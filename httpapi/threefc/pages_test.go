@@ -196,6 +196,18 @@ func TestWhatCannotBeDoneNow(t *testing.T) {
 	r.page("boss", teams, 200, "!only an admin", "Remove Player b from Blue")
 }
 
+// A page lists a goal by the time in its key, by which the phone that entered it finds it there before it has an answer.
+func TestPageListsTaps(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	r.page("keeper", "/games/g/score", 200, `data-taps=""`)
+	r.goal(redGoal, "Idempotency-Key", "01M1RXWZPGVMCDXNGZBGCA50KR")
+	const tap = `data-taps="06G73QKYT"` // 01M1RXWZPG is 1,788,616,802,000 ms, an eighth of it in nine digits of base 32
+	r.page("keeper", "/games/g/score", 200, tap)
+	r.page("keeper", "/games/g/results", 200, tap)
+}
+
 // refusing is a cloud that refused writes of games, by conflict id. It records the decisions.
 type refusing struct {
 	operator.Sync

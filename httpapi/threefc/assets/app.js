@@ -108,7 +108,20 @@ function words() {
 
 // unshown are this device's entries of the game that the page does not show yet: those that are unsent, and those just taken by the node.
 const unshownOf = main && new Unshown(queue, document.documentElement.dataset.reader);
-const unshown = () => unshownOf.entries.filter(({ e }) => e.path.startsWith(main.dataset.base + "/"));
+const unshown = () => {
+  const there = new Set(document.querySelector("[data-taps]")?.dataset.taps.split(" "));
+  const isThere = (e) => e.path === main.dataset.base + "/goals" && there.has(tapOf(e.key));
+  return unshownOf.entries.filter(({ e }) => e.path.startsWith(main.dataset.base + "/") && !isThere(e));
+};
+
+// tapOf returns the part of a goal's id that is the time in its key: 45 of its 48 bits. The page may have a goal before its answer is here.
+function tapOf(key) {
+  const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  const ms = [...key.slice(0, 10)].reduce((sum, c) => sum * 32 + digits.indexOf(c), 0);
+  let text = "";
+  for (let i = 0, rest = Math.floor(ms / 8); i < 9; i++, rest = Math.floor(rest / 32)) text = digits[rest % 32] + text;
+  return text;
+}
 const isUnsent = ({ state }) => state === "queued" || state === "sending";
 const unsent = () => unshown().filter(isUnsent).map(({ e }) => e);
 const goals = () => unsent().filter((e) => e.path === main.dataset.base + "/goals");
