@@ -29,6 +29,7 @@ type rig struct {
 	config  Config
 	sync    operator.Sync // nil: no cloud
 	log     strings.Builder
+	logger  *slog.Logger // of all servers, which write to log one after another
 	server  *httpapi.Server
 	service *threefc.Service
 	now     time.Time // zero: the machine's time
@@ -47,6 +48,7 @@ func newRig(t *testing.T, change ...func(c *Config)) *rig {
 func newRigOver(t *testing.T, o store.Options, change ...func(c *Config)) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 7, 4, 10, 0, 0, 0, time.UTC), cookies: map[string]string{}, seen: map[string]bool{}}
+	r.logger = slog.New(slog.NewTextHandler(&r.log, nil))
 	o.Now = func() time.Time {
 		if r.now.IsZero() {
 			return time.Now()
@@ -76,7 +78,7 @@ func (r *rig) serve() *httpapi.Server {
 		r.t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
-	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Clock: clock.Real(), Sync: r.sync, Logger: slog.New(slog.NewTextHandler(&r.log, nil))})
+	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Clock: clock.Real(), Sync: r.sync, Logger: r.logger})
 	if err != nil {
 		r.t.Fatal(err)
 	}

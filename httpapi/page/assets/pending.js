@@ -227,9 +227,9 @@ queue.addEventListener("answered", ({ key, state }) => {
   }
 });
 
-// New IDs, also on a page that is a copy: the copy's ID may have been used.
+// New IDs, also on a page that is a copy: the copy's ID may have been used. What somebody has entered stays.
 function renewIDs(of) {
-  for (const el of of.querySelectorAll("[data-new]")) el.value = ulid();
+  for (const el of of.querySelectorAll("[data-new]")) if (el.value === el.defaultValue) el.value = ulid();
 }
 document.addEventListener("reset", (e) => queueMicrotask(() => renewIDs(e.target)));
 
