@@ -44,6 +44,7 @@ func (p *phone) open(path string) {
 	p.t.Helper()
 	p.Do(p.t, chromedp.Navigate(p.base+path))
 	p.WaitFor(p.t, `navigator.serviceWorker.controller !== null && document.readyState === "complete"`)
+	p.WaitFor(p.t, `caches.keys().then(async (all) => (await (await caches.open(all[0])).match(location.href)) !== undefined)`)
 }
 
 // signIn opens a page as a user.

@@ -247,6 +247,7 @@ queue.ready.then(look);
 setInterval(() => {
   draw();
   renew();
+  loadPending(); // again, if it could not be loaded
 }, 1000);
 
 document.addEventListener("touchline:link", (e) => {
