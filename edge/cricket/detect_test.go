@@ -433,12 +433,12 @@ func TestCloseChases(t *testing.T) {
 	cases := 0
 	for line := range strings.Lines(table) {
 		var need, left, wickets int
-		var close string
-		if n, _ := fmt.Sscanf(line, "| %d | %d | %d | %s |", &need, &left, &wickets, &close); n < 4 {
+		var answer string
+		if n, _ := fmt.Sscanf(line, "| %d | %d | %d | %s |", &need, &left, &wickets, &answer); n < 4 {
 			break
 		}
 		cases++
-		if got := isClose(need, left, wickets, 6); got != (close == "yes") {
+		if got := isClose(need, left, wickets, 6); got != (answer == "yes") {
 			t.Errorf("%d off %d with %d wickets in hand: close is %t", need, left, wickets, got)
 		}
 	}

@@ -86,23 +86,7 @@ func (s *Snapshot) splitFact(f *fact) (family string, numbers []int64) {
 // keys that their counts now are, and the events whose rows moved with them. known gets the keys that need no row.
 func (s *Snapshot) recognise(all []Candidate, facts []fact, known keySet) (kept []fact, moved []Event, changed bool) {
 	changed = s.modern(all, facts, known)
-	groups := map[series]*matching{}
-	for i := range facts {
-		of, counted := seriesOf(facts[i].key)
-		if !counted {
-			continue
-		}
-		m := groups[of]
-		if m == nil {
-			m = &matching{of: of, known: known, pairs: map[*fact]*Candidate{}}
-			groups[of] = m
-		}
-		if f := &facts[i]; f.standing == factWithdrawn {
-			m.gone = append(m.gone, f)
-		} else {
-			m.facts = append(m.facts, f)
-		}
-	}
+	groups := matchingsOf(facts, known)
 	if len(groups) == 0 {
 		return facts, nil, changed
 	}
@@ -130,6 +114,28 @@ func (s *Snapshot) recognise(all []Candidate, facts []fact, known keySet) (kept 
 	}
 	slices.SortFunc(moved, func(a, b Event) int { return strings.Compare(a.Key, b.Key) })
 	return facts, moved, changed
+}
+
+// matchingsOf groups the facts whose keys hold a count by what they count.
+func matchingsOf(facts []fact, known keySet) map[series]*matching {
+	groups := map[series]*matching{}
+	for i := range facts {
+		of, counted := seriesOf(facts[i].key)
+		if !counted {
+			continue
+		}
+		m := groups[of]
+		if m == nil {
+			m = &matching{of: of, known: known, pairs: map[*fact]*Candidate{}}
+			groups[of] = m
+		}
+		if f := &facts[i]; f.standing == factWithdrawn {
+			m.gone = append(m.gone, f)
+		} else {
+			m.facts = append(m.facts, f)
+		}
+	}
+	return groups
 }
 
 // modern turns facts of earlier versions, which name a ball by its id, into such that name its place, and gives the events of

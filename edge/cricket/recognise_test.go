@@ -149,7 +149,7 @@ func TestRowsUnderOldKeys(t *testing.T) {
 	s.play("4 6 6 6 1 1 1 W W W 1 1")
 	old := map[string]string{}
 	for key, e := range s.rows {
-		was := ""
+		var was string
 		switch e.Type {
 		case EventFour, EventSix:
 			was = keyOf(oldBall, e.BallID)

@@ -57,9 +57,9 @@ func TestKeyedGoalsLieInOrder(t *testing.T) {
 	if !slices.Equal(lie, tapped) || !slices.Equal(shown, tapped) {
 		t.Fatalf("tapped %v\nin the table %v\nshown %v", tapped, lie, shown)
 	}
-	for i := len(tapped) - 1; i >= 0; i-- {
+	for i, id := range slices.Backward(tapped) {
 		if _, err := r.try(func(tx *store.Tx) (Change, error) {
-			return r.UndoLast(tx, "g", tapped[i], Corrector{Actor: boss}, &IDs{})
+			return r.UndoLast(tx, "g", id, Corrector{Actor: boss}, &IDs{})
 		}); err != nil {
 			t.Fatalf("undo of %d: %v", i, err)
 		}

@@ -20,8 +20,9 @@ const (
 	HereFor = 30 * time.Second
 	// KeptFor is how long a device is remembered after its last request, and a game after its last device.
 	KeptFor = 24 * time.Hour
-	// MaxGames and MaxDevices bound the memory; the games and devices that have been silent for longest go first.
-	MaxGames   = 500
+	// MaxGames bounds the games that are remembered; those that have been silent for longest go first.
+	MaxGames = 500
+	// MaxDevices bounds the devices of a game; those that have been silent for longest go first.
 	MaxDevices = 40
 )
 

@@ -25,7 +25,7 @@ func TestDevicesComeAndGo(t *testing.T) {
 		b := presence.NewBoard(clock.Real())
 		begun := time.Now()
 		b.Hear(game, who("ben"), waiting(4), true)
-		time.Sleep(10 * time.Second)
+		pass(t, 10*time.Second)
 		b.Hear(game, who("ben"), presence.Report{}, false) // says nothing: what it said stays
 		others := func(reader string) []presence.Scorer { return b.Of(game, who(reader), false).Others }
 		ben := others("ann")
@@ -35,15 +35,15 @@ func TestDevicesComeAndGo(t *testing.T) {
 		if own := others("ben"); len(own) != 0 {
 			t.Errorf("a device is among the others of its own page: %+v", own)
 		}
-		time.Sleep(presence.HereFor)
+		pass(t, presence.HereFor)
 		if ben := others("ann"); len(ben) != 1 || ben[0].Here || ben[0].Waiting != 4 {
 			t.Errorf("silent for %v: %+v", presence.HereFor, ben)
 		}
-		time.Sleep(presence.KeptFor - presence.HereFor - time.Nanosecond)
+		pass(t, presence.KeptFor-presence.HereFor-time.Nanosecond)
 		if len(others("ann")) != 1 {
 			t.Error("forgotten within the day")
 		}
-		time.Sleep(time.Nanosecond)
+		pass(t, time.Nanosecond)
 		if left := others("ann"); len(left) != 0 {
 			t.Errorf("remembered after %v: %+v", presence.KeptFor, left)
 		}
@@ -56,7 +56,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		b := presence.NewBoard(clock.Real())
 		b.Hear(game, who("scorer"), waiting(1), true)
 		for i := range 3 * presence.MaxDevices {
-			time.Sleep(time.Second)
+			pass(t, time.Second)
 			b.Hear(game, who(fmt.Sprint(i)), waiting(0), false)
 		}
 		others := b.Of(game, who("reader"), false).Others
@@ -68,7 +68,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			t.Errorf("%d devices: %v", len(others), kept)
 		}
 		for i := range 2 * presence.MaxGames {
-			time.Sleep(time.Millisecond)
+			pass(t, time.Millisecond)
 			b.Hear(fmt.Sprint("game ", i), who("ann"), waiting(0), true)
 		}
 		known := 0
@@ -119,4 +119,12 @@ func TestHandOverAndBack(t *testing.T) {
 			see(step.name, step.annAway, step.benAway, step.giver)
 		}
 	})
+}
+
+// pass lets virtual time pass.
+func pass(t *testing.T, d time.Duration) {
+	t.Helper()
+	if err := clock.Sleep(t.Context(), clock.Real(), d); err != nil {
+		t.Fatal(err)
+	}
 }
