@@ -222,15 +222,15 @@ func (f *fleet) judgeRecord(m fleetMatch, events map[string]fleetEvent, alone *c
 // judgePhone checks what a phone received.
 func (f *fleet) judgePhone(p *fleetPhone, events map[string]fleetEvent) {
 	f.t.Helper()
-	heard := map[string]int{}
-	for _, r := range f.box.Records(0) {
-		if r.Phone == p.Name && r.Alert != nil && r.Event != "start" && r.Status == 200 {
-			heard[r.Alert.Body]++
-		}
-	}
 	said := map[string]int{} // how many events have a text
 	for _, e := range events {
 		said[e.text]++
+	}
+	heard := map[string]int{}
+	for _, r := range f.box.Records(0) {
+		if r.Phone == p.Name && r.Alert != nil && r.Event != "start" && r.Status == 200 {
+			heard[textOf(r.Alert.Body, said)]++
+		}
 	}
 	told := 0
 	for body, n := range heard {
@@ -257,6 +257,16 @@ func (f *fleet) judgePhone(p *fleetPhone, events map[string]fleetEvent) {
 		f.t.Errorf("%s heard of what is no event: %v", p.Name, heard)
 	}
 	f.say("%s heard %d alerts", p.Name, told)
+}
+
+// textOf returns the text of the event that an alert tells: the body of a result has the scores after it.
+func textOf(body string, said map[string]int) string {
+	for text := range said {
+		if strings.HasPrefix(body, text+" · ") {
+			return text
+		}
+	}
+	return body
 }
 
 // hadTrouble reports whether the node that claimed an alert was killed, paused or cut off at that time: nobody else sends what it had
