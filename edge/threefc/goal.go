@@ -35,11 +35,11 @@ func tooLate() error {
 	return conflict("occurred_at", "No third was running when this was tapped.")
 }
 
-// momentOf returns the reading of the game clock at an instant: in the running third or, for a tap that arrives late, in the third
+// momentOf returns the reading of the game clock at an instant: in the running third or, for a tap from before now, in the third
 // that was running then.
 func (g *Game) momentOf(at, now time.Time) (Moment, error) {
-	late, none := now.Sub(at) >= time.Second, conflict("no_active_third", "A goal can only be created while a third is running.")
-	if late {
+	earlier, none := at.Before(now), conflict("no_active_third", "A goal can only be created while a third is running.")
+	if earlier {
 		none = tooLate()
 	}
 	for _, t := range slices.Backward(g.Thirds) {
@@ -47,14 +47,14 @@ func (g *Game) momentOf(at, now time.Time) (Moment, error) {
 			continue
 		}
 		start := parseTime(*t.StartedAt)
-		ended := t.FinishedAt != nil && (!late || at.After(parseTime(*t.FinishedAt)))
+		ended := t.FinishedAt != nil && (!earlier || at.After(parseTime(*t.FinishedAt)))
 		switch {
 		case at.Before(start.Add(-lateStart)):
 			continue
 		case ended:
 			return Moment{}, none
 		}
-		if prior := g.third(t.Third - 1); late && at.Before(start) && prior != nil && prior.FinishedAt != nil && !at.After(parseTime(*prior.FinishedAt)) {
+		if prior := g.third(t.Third - 1); earlier && at.Before(start) && prior != nil && prior.FinishedAt != nil && !at.After(parseTime(*prior.FinishedAt)) {
 			continue // in the previous third
 		}
 		return MomentAt(g.ThirdLengthMinutes, t.Third, int(at.Sub(start)/time.Second)), nil
@@ -117,6 +117,11 @@ func (p *plan) unplaced(game, player, code, why string) error {
 	return cmp.Or(p.Err(), error(fault.New(fault.Invalid, code, "%s", why).ForLack()))
 }
 
+// isFinishedAt reports whether the game was finished at an instant.
+func (g *Game) isFinishedAt(at time.Time) bool {
+	return g.FinishedAt != nil && !at.Before(parseTime(*g.FinishedAt))
+}
+
 // NewGoal is a goal to create.
 type NewGoal struct {
 	Scored
@@ -130,7 +135,7 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	p := s.plan(tx)
 	g, now := must(p, s.game, game), s.Now(tx)
 	late := g.FinishedAt != nil
-	p.Refuse(late && !n.At.Before(parseTime(*cmp.Or(g.FinishedAt, new(string)))), gameFinished())
+	p.Refuse(g.isFinishedAt(n.At), gameFinished())
 	at, err := g.momentOf(n.At, now)
 	p.Fail(err)
 	if p.Fail(s.eligible(tx, game, &n.Scored)); p.Err() != nil {
@@ -205,7 +210,7 @@ type Corrector struct {
 
 // mayCorrect reports whether somebody may correct goals of a game.
 func (w *Corrector) mayCorrect(g *Game) bool {
-	return g.FinishedAt == nil || w.Admin || !w.At.IsZero() && w.At.Before(parseTime(*g.FinishedAt))
+	return g.FinishedAt == nil || w.Admin || !w.At.IsZero() && !g.isFinishedAt(w.At)
 }
 
 // correct corrects a goal by calling do, which plans the writes and returns the corrected goal, or nil if it removes the goal. If the

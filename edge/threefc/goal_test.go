@@ -153,6 +153,16 @@ func TestTapsMoment(t *testing.T) {
 		}
 		return "", nil
 	}
+	check := func(after time.Duration, want string) {
+		t.Helper()
+		got, err := tap(after)
+		if err != nil {
+			got = codeOf(err)
+		}
+		if got != want {
+			t.Errorf("%v after the start: %s, want %s (%v)", after, got, want, err)
+		}
+	}
 	r.start("g", 1)
 	r.now = start.Add(21 * time.Minute)
 	r.end("g", 1)
@@ -170,14 +180,14 @@ func TestTapsMoment(t *testing.T) {
 		{5*time.Minute + 7*time.Second, "1 05:07"}, {20*time.Minute + 30*time.Second, "1 20+01"}, {-time.Minute, "1 00:00"}, {24 * time.Minute, "2 00:00"},
 		{30 * time.Minute, "2 05:00"}, {40*time.Minute + 30*time.Second, "2 15:30"}, {41*time.Minute + 30*time.Second, "3 00:00"}, {43 * time.Minute, "3 01:00"}, {-5 * time.Minute, "occurred_at"}, {22 * time.Minute, "occurred_at"},
 	} {
-		got, err := tap(tt.after)
-		if err != nil {
-			got = codeOf(err)
-		}
-		if got != tt.want {
-			t.Errorf("%v after the start: %s, want %s (%v)", tt.after, got, tt.want, err)
-		}
+		check(tt.after, tt.want)
 	}
+	r.now = start.Add(44 * time.Minute)
+	r.end("g", 3)
+	r.now = r.now.Add(200 * time.Millisecond)
+	check(43*time.Minute+59*time.Second+900*time.Millisecond, "3 01:59") // 300 ms old, from before the finish
+	check(44*time.Minute+100*time.Millisecond, "occurred_at")
+	check(44*time.Minute+200*time.Millisecond, "no_active_third")
 }
 
 // If the clock goes back a little between start and finish, the finish is accepted, and the third has length zero.
