@@ -144,6 +144,16 @@ vuln: need-go ## report known vulnerabilities in what the node and its tools are
 	@$(TOOL) govulncheck -tags '$(TAGS)' ./...
 	@cd tools && $(GO) tool govulncheck tool
 
+.PHONY: stats
+stats: need-go ## count how the code is named and shaped (ARGS=-list: the names that say too little)
+	@$(GO) run ./internal/tools/codestats $(ARGS)
+
+.PHONY: release
+release: need-go ## prepare a version: head the unreleased part of docs/CHANGELOG.md (VERSION=v1.2.3)
+	@[ -n '$(VERSION)' ] || { echo 'which version? make release VERSION=v1.2.3' >&2; exit 2; }
+	@[ -z "$$(git status --porcelain)" ] || { echo 'there are uncommitted changes: commit them first' >&2; exit 1; }
+	@$(GO) run ./internal/tools/release '$(VERSION)'
+
 .PHONY: lint
 lint: need-go ## check the format and the rules of .golangci.yml
 	@$(TOOL) golangci-lint run ./...

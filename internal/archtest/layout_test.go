@@ -13,7 +13,7 @@ import (
 var topLevel = []string{
 	"cmd", "edge", "httpapi", "internal", "migrations", "store", "sync", "docs", "tools",
 	"go.mod", "go.sum", "Makefile", "README.md", "LICENSE", "NOTICE",
-	".ci", ".editorconfig", ".gitattributes", ".gitignore", ".golangci.yml",
+	".ci", ".devcontainer", ".editorconfig", ".gitattributes", ".github", ".gitignore", ".golangci.yml",
 }
 
 // leftBehind matches files that .gitignore names: profiles and test binaries.
