@@ -45,6 +45,7 @@ type detection struct {
 	known    keySet // recorded, if rows may have shown events before their balls; nil otherwise
 	spells   *spells
 	hauls    map[int64]int // wickets of each bowler in earlier innings
+	putOff   int           // how often the match was given another time
 	out      []Candidate
 }
 
@@ -52,7 +53,7 @@ type detection struct {
 // what was announced: keys tell events apart. So after a missed poll or a restart, and in a second poller, the same
 // events are found. prev supplies what the snapshot cannot show: an interruption that is over, balls it leaves out.
 func detect(prev *State, s *Snapshot, recorded keySet) *detection {
-	d := &detection{s: s, recorded: recorded, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}}
+	d := &detection{s: s, recorded: recorded, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}, putOff: prev.PutOff}
 	d.m = prev.Memory.next(prev, s, recorded)
 	d.known = d.m.known(recorded)
 	d.beforePlay()

@@ -236,16 +236,73 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// A match that is postponed or cancelled is announced so and ends.
+// A match that is postponed or cancelled is announced so, and waits for another time.
 func TestNotPlayed(t *testing.T) {
 	for status, key := range map[Status]string{"Postp.": "st:postp!", "Cancl": "st:cancl!", "Cancl.": "st:cancl!"} {
 		s := newScript(t, 20)
 		s.snap.Status = status
 		s.polls(int(offHold/(2500*time.Millisecond)) + 1)
 		want(t, s.keys(EventPostponed, EventCancelled), key)
-		if s.state.Status != ActiveEnded || s.state.MatchPhase != PhaseAbandoned {
+		if phase, _ := status.Phase(); s.state.Status != ActivePostponed || s.state.MatchPhase != phase {
 			t.Errorf("%s: %s, %s", status, s.state.Status, s.state.MatchPhase)
 		}
+	}
+}
+
+// A postponed match with a new start is played as any other. If it is put off again, that is news once more; a status that wavers is none.
+func TestPlayedAtAnotherTime(t *testing.T) {
+	for _, off := range []Status{"Postp.", "Cancl."} {
+		s := newScript(t, 20)
+		hold := int(offHold/(2500*time.Millisecond)) + 1
+		key := statusKey(off.word())
+		putOff := func() {
+			s.snap.Status = off
+			s.polls(hold)
+		}
+		putOff()
+		s.snap.Status = "NS"
+		s.polls(2)
+		putOff()
+		want(t, s.keys(EventPostponed, EventCancelled), key+"!")
+		s.snap.Status, s.snap.StartsAt = "NS", s.snap.StartsAt.Add(24*time.Hour)
+		s.polls(2)
+		if s.state.Status != ActiveIdle || s.state.MatchPhase != PhasePrematch || s.state.TTL != 0 {
+			t.Errorf("%s: with a new start it is %s, %s, kept until %d", off, s.state.Status, s.state.MatchPhase, s.state.TTL)
+		}
+		putOff()
+		want(t, s.keys(EventPostponed, EventCancelled), key+"!", key+":2!")
+		s.snap.Status, s.snap.StartsAt = "NS", s.snap.StartsAt.Add(24*time.Hour)
+		s.polls(2)
+		s.innings(teamA)
+		s.play("1 W 4")
+		want(t, s.keys(EventMatchStart, EventWicket, EventCorrection), "start!", "w:1:1!")
+		if s.state.Status != ActiveLive {
+			t.Errorf("%s: in play it is %s", off, s.state.Status)
+		}
+	}
+}
+
+// A match goes on with its score on a reserve day, whether the feed called it postponed or abandoned meanwhile: nothing is told twice.
+func TestReserveDay(t *testing.T) {
+	for _, off := range []Status{"Postp.", "Aban."} {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play("1 W 4")
+		s.snap.Status = off
+		for s.state.Status == ActiveLive {
+			s.poll()
+		}
+		s.now, s.snap.Status = s.now.Add(20*time.Hour), "1st Innings"
+		s.play("1 1 W")
+		s.polls(20)
+		if s.state.Status != ActiveLive || s.state.Result != "" || s.state.TTL != 0 {
+			t.Errorf("%s: on the reserve day it is %s, result %q", off, s.state.Status, s.state.Result)
+		}
+		told := []string{"start!", "w:1:1!", "st:postp!", "w:1:2!"}
+		if off == "Aban." {
+			told = []string{"start!", "w:1:1!", "result!", "corr:result!", "w:1:2!"}
+		}
+		want(t, s.keys(EventMatchStart, EventWicket, EventPostponed, EventAbandoned, EventCorrection), told...)
 	}
 }
 
@@ -253,7 +310,7 @@ func TestPhases(t *testing.T) {
 	for status, want := range map[Status]Phase{
 		"NS": PhasePrematch, "Delayed": PhasePrematch, "2nd innings": PhaseLive, "Innings Break": PhaseInningsBreak,
 		"Lunch": PhaseBreak, "TEA BREAK": PhaseBreak, "Dinner.": PhaseBreak, "Stump Day 4": PhaseStumps, "Stump Day 12": PhaseStumps,
-		"Int": PhaseInterrupted, "int.": PhaseInterrupted, "Aban": PhaseAbandoned, "Postp.": PhaseAbandoned,
+		"Int": PhaseInterrupted, "int.": PhaseInterrupted, "Aban": PhaseAbandoned, "Postp.": PhasePostponed,
 		"Cancl.": PhaseAbandoned, "Finished": PhaseCompleted, "Super Over": PhaseLive, "Stump Day": "", "": "",
 	} {
 		got, known := status.Phase()

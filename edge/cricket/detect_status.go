@@ -65,7 +65,11 @@ func (d *detection) notStarted() {
 	default:
 		return
 	}
-	d.add(d.matchEvent(kind, statusKey(word), text, d.m.StatusAt))
+	key := statusKey(word)
+	if s.Status.NotPlayed() {
+		key = putOffKey(word, d.putOff)
+	}
+	d.add(d.matchEvent(kind, key, text, d.m.StatusAt))
 }
 
 // begun reports whether a ball has been bowled.

@@ -142,6 +142,15 @@ func stumpsKey(day string) string { return "stumps:" + day }
 
 func statusKey(word string) string { return "st:" + word }
 
+// putOffKey returns the key of a match that is postponed or cancelled, after before other times that were not kept either.
+func putOffKey(word string, before int) string {
+	key := statusKey(word)
+	if before > 0 {
+		key += ":" + strconv.Itoa(before+1)
+	}
+	return key
+}
+
 func breakKey(day int, word string) string { return breakPrefix + strconv.Itoa(day) + ":" + word }
 
 func interruptedKey(overs string) string { return "int:" + overs }

@@ -4,9 +4,10 @@ import "time"
 
 // The states of a row in active-matches.
 const (
-	ActiveIdle  = "idle"  // about to start
-	ActiveLive  = "live"  // polled, its events announced to phones
-	ActiveEnded = "ended" // archived
+	ActiveIdle      = "idle"      // about to start
+	ActiveLive      = "live"      // polled, its events announced to phones
+	ActivePostponed = "postponed" // told as postponed or cancelled; not polled until the feed gives it another time
+	ActiveEnded     = "ended"     // archived
 )
 
 // lastBalls is how many balls the state keeps.
@@ -32,8 +33,10 @@ type State struct {
 	LastAlert       string           `dynamodbav:"lastAlert,omitempty"`  // key of the latest event with an alert
 	FinishedAt      time.Time        `dynamodbav:"finishedAt,omitempty"` // when the result was confirmed
 	Result          string           `dynamodbav:"result,omitempty"`
-	Stale           int              `dynamodbav:"stale,omitempty"` // alerts dropped as old news since the last one, at most maxStale
-	Inconsistent    int              `dynamodbav:"torn,omitempty"`  // consecutive snapshots whose score and balls disagree
+	PutOff          int              `dynamodbav:"putOff,omitempty"`   // how often it was given another time after it was postponed or cancelled
+	PutOffAt        time.Time        `dynamodbav:"putOffAt,omitempty"` // the start that was put off last
+	Stale           int              `dynamodbav:"stale,omitempty"`    // alerts dropped as old news since the last one, at most maxStale
+	Inconsistent    int              `dynamodbav:"torn,omitempty"`     // consecutive snapshots whose score and balls disagree
 	Memory          Memory           `dynamodbav:"memory"`
 	Seen            SeenKeys         `dynamodbav:"emitted,omitempty"`   // keys of recorded events
 	Announced       Announced        `dynamodbav:"told,omitempty"`      // what was recorded and must stay true

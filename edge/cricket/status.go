@@ -20,8 +20,19 @@ const (
 	PhaseInterrupted  Phase = "interrupted"
 	PhaseStumps       Phase = "stumps"
 	PhaseCompleted    Phase = "completed"
-	PhaseAbandoned    Phase = "abandoned" // given up after the start, or not played: postponed, cancelled
+	PhasePostponed    Phase = "postponed" // to be played at another time
+	PhaseAbandoned    Phase = "abandoned" // given up after the start, or cancelled
 )
+
+// InPlay reports whether a match in this phase has begun and goes on, now or after a pause.
+func (p Phase) InPlay() bool {
+	switch p {
+	case PhaseLive, PhaseInningsBreak, PhaseBreak, PhaseInterrupted, PhaseStumps:
+		return true
+	default:
+		return false
+	}
+}
 
 // word returns the status as it is compared: lower case, without a final dot. The feed writes both "Cancl" and "Cancl.".
 func (s Status) word() string {
@@ -41,7 +52,9 @@ func (s Status) Phase() (phase Phase, known bool) {
 		return PhaseInterrupted, true
 	case "finished":
 		return PhaseCompleted, true
-	case "aban", "postp", "cancl":
+	case "postp":
+		return PhasePostponed, true
+	case "aban", "cancl":
 		return PhaseAbandoned, true
 	default:
 		if s.stops() != "" {
@@ -57,7 +70,7 @@ func (s Status) Phase() (phase Phase, known bool) {
 	}
 }
 
-// NotPlayed reports whether a match was postponed or cancelled: it has no result, and will not be played.
+// NotPlayed reports whether a match was postponed or cancelled: it has no result, and is not played now.
 func (s Status) NotPlayed() bool {
 	w := s.word()
 	return w == "postp" || w == "cancl"

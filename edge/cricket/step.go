@@ -12,7 +12,7 @@ import (
 const (
 	holdFor           = 5 * time.Second  // an event is confirmed once it was the same for so long, in two snapshots
 	statusHold        = 30 * time.Second // for events that only the feed's status shows: it flaps
-	offHold           = 5 * time.Minute  // for postponed and cancelled, which end the match for us
+	offHold           = 5 * time.Minute  // for postponed and cancelled: followers then wait for another time
 	targetHold        = 15 * time.Second // the score alone says that the match is over
 	resultWait        = 3 * time.Minute  // then a match is over even without a believable winner
 	tieWait           = 10 * time.Minute // for a super over after the scores were level
@@ -72,7 +72,7 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 	}
 	next.Memory = d.m
 	next.remember(shown, now)
-	next.register(s, now)
+	next.register(&prev, s, now)
 	next.follow(all, s, known, now)
 	next.finish(out.Events, now)
 	out.State, out.Shown = next, shown
@@ -291,7 +291,7 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 		return "" // late is better than never
 	case p.Baseline && !tellsState(c.Type):
 		return "baseline"
-	case phase == PhaseAbandoned && suspended(c.Type):
+	case (phase == PhaseAbandoned || phase == PhasePostponed) && suspended(c.Type):
 		return "abandoned"
 	case c.BallID != 0 && !c.Untimed && r.age(c, p) > staleAfter, s.overtaken(c.Key):
 		return StaleRule
@@ -340,26 +340,4 @@ func (s *Snapshot) olderOvers(c *Candidate) bool {
 		return c.Innings < in.No && newest > 0
 	}
 	return c.Innings != in.No || ballsOf(c.Over, s.BallsPerOver()) < newest
-}
-
-// register sets the match's status: idle before play, live once it has begun, ended if it will not be played.
-func (st *State) register(s *Snapshot, now time.Time) {
-	switch {
-	case st.Status == ActiveEnded:
-	case s.Status.NotPlayed():
-		if st.Seen.Has(statusKey(s.Status.word())) {
-			st.end(now)
-		}
-	case st.MatchPhase != PhasePrematch && st.MatchPhase != "":
-		st.Status = ActiveLive
-	case len(s.Innings) == 0 && !s.StartsAt.IsZero() && now.Sub(s.StartsAt) > idleLife:
-		st.end(now)
-	default:
-		st.Status = ActiveIdle
-	}
-}
-
-func (st *State) end(now time.Time) {
-	st.Status = ActiveEnded
-	st.TTL = now.Add(KeepEnded).Unix()
 }

@@ -35,10 +35,10 @@ func (f *fact) outlived(now time.Time) bool {
 	return err != nil || now.Sub(time.Unix(told, 0)) >= transientWait
 }
 
-// still reports whether the snapshot does not deny the standstill: it shows the same, an abandoned match or an unknown status.
+// still reports whether the snapshot does not deny the standstill: it shows the same, a match that is put off or an unknown status.
 func (s *Snapshot) still(key string) bool {
 	switch phase := s.phase(); {
-	case phase == PhaseAbandoned || phase == "":
+	case phase == PhaseAbandoned || phase == PhasePostponed || phase == "":
 		return true
 	case strings.HasPrefix(key, stumpsKey("")):
 		return phase == PhaseStumps

@@ -112,10 +112,8 @@ func (a *api) displayIfOn(ctx context.Context, match string) (*cricket.Display, 
 	case err != nil:
 		return nil, err
 	}
-	switch d.Phase {
-	case cricket.PhasePrematch, cricket.PhaseCompleted, cricket.PhaseAbandoned:
+	if !d.Phase.InPlay() {
 		return nil, nil //nolint:nilnil // not live
-	default:
-		return &d, nil
 	}
+	return &d, nil
 }

@@ -102,7 +102,7 @@ func (a *api) state(ctx context.Context, now time.Time) (cricketState, error) {
 		}
 		return err
 	})
-	order := []string{cricket.ActiveLive, cricket.ActiveIdle, cricket.ActiveEnded}
+	order := []string{cricket.ActiveLive, cricket.ActiveIdle, cricket.ActivePostponed, cricket.ActiveEnded}
 	slices.SortFunc(out.Matches, func(a, b matchState) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Status), slices.Index(order, b.Status)), cmp.Compare(a.MatchID, b.MatchID))
 	})

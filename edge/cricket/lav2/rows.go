@@ -147,7 +147,7 @@ func matchExpiry(tx *store.Tx, matchID string) (time.Time, error) {
 	if err == nil {
 		err = attr.Unmarshal(item, &fx)
 	}
-	return phone.SessionExpiry(&fx), err
+	return fx.FollowedUntil(tx.Now()), err
 }
 
 // activeMatch returns a row of active-matches, without owner and last tick. So the match is taken over at once, and its

@@ -1,7 +1,6 @@
 package matches
 
 import (
-	"maps"
 	"strconv"
 	"time"
 
@@ -70,7 +69,7 @@ func fixtureOf(s *cricket.Snapshot, st *cricket.State, now time.Time) Fixture {
 	}
 	if st.Status == cricket.ActiveEnded {
 		f.ArchivedAt = now
-	} else if len(s.Innings) > 0 {
+	} else if len(s.Innings) > 0 && st.Status != cricket.ActivePostponed {
 		f.LiveUpdatedAt = now
 	}
 	return f
@@ -166,7 +165,8 @@ func (Fixtures) Archive(tx *store.Tx, id string) error {
 }
 
 // Sync updates a fixture from the feed's list of fixtures. If the match is registered, score, status and result are left to
-// its ticks. A postponed match that has a new time is no longer archived. It reports whether anything was written.
+// its ticks. A match that waits for another time (postponed, cancelled, ended without a decision) and gets one is no longer archived, and
+// its followers are kept for that time. It reports whether anything was written.
 func (Fixtures) Sync(tx *store.Tx, s *cricket.Snapshot) (changed bool, err error) {
 	now := tx.Now()
 	st := cricket.State{}
@@ -191,24 +191,57 @@ func (Fixtures) Sync(tx *store.Tx, s *cricket.Snapshot) (changed bool, err error
 		_, err = tx.Put(store.PutItem{Table: tables.Fixtures, Item: next, Condition: "attribute_not_exists(matchId)"})
 		return err == nil, err
 	}
-	_, registered, err := readState(tx, s.MatchID)
-	if err != nil && !registered {
+	if err := leaveToTicks(tx, s, old, next); err != nil {
 		return false, err
 	}
-	if !registered && st.Status != cricket.ActiveEnded && !old["archivedAt"].IsZero() {
-		if err := reopen(tx, s.MatchID); err != nil {
-			return false, err
+	if err := keepFollowers(tx, old, &f); err != nil {
+		return false, err
+	}
+	return tables.SetAttributes(tx, tables.Fixtures, tables.MatchKey(s.MatchID), old, next)
+}
+
+// leaveToTicks removes from next, the attributes of a fixture by the list, what a known match has from its ticks, and what the list only
+// lacks. A match that is on again is no longer archived.
+func leaveToTicks(tx *store.Tx, s *cricket.Snapshot, old, next attr.Item) error {
+	st, registered, err := readState(tx, s.MatchID)
+	if err != nil && !registered {
+		return err
+	}
+	if registered && waitsFor(&st, old, s) {
+		registered = false
+		if len(st.PreviousScore) > 0 {
+			delete(next, "teams") // the list has no scores
 		}
 	}
-	if registered {
-		maps.DeleteFunc(next, func(name string, _ attr.Value) bool { return !metadata(name) })
+	if over := !next["archivedAt"].IsZero(); !registered && !over && !old["archivedAt"].IsZero() {
+		if err := reopen(tx, s.MatchID); err != nil {
+			return err
+		}
 	}
 	for name, value := range next { // a list has less than a snapshot: what it lacks is not removed
-		if value.Str() == "" && value.Kind() == attr.KindS || name == "archivedAt" && !old[name].IsZero() {
+		switch {
+		case registered && !metadata(name),
+			value.Str() == "" && value.Kind() == attr.KindS,
+			name == "archivedAt" && !old[name].IsZero():
 			delete(next, name)
 		}
 	}
-	return tables.SetAttributes(tx, tables.Fixtures, tables.MatchKey(s.MatchID), old, next)
+	return nil
+}
+
+// waitsFor reports whether a match waits for another time, and the feed's list says how it goes on: postponed or cancelled still, or to be
+// played, after an end without a decision only if it has a later start.
+func waitsFor(st *cricket.State, old attr.Item, s *cricket.Snapshot) bool {
+	phase, _ := s.Status.Phase()
+	switch {
+	case st.Status == cricket.ActivePostponed:
+		return phase == cricket.PhasePrematch || s.Status.NotPlayed()
+	case st.Undecided():
+		start, err := time.Parse(time.RFC3339, old["startTime"].Str())
+		return err == nil && phase == cricket.PhasePrematch && s.StartsAt.After(start)
+	default:
+		return false
+	}
 }
 
 // reopen clears the marks of a finished match.

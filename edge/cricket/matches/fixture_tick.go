@@ -24,6 +24,9 @@ func writeFixture(tx *store.Tx, f Fixture, by Owner) error {
 	if err != nil || !fixtureNews(old, next) {
 		return err
 	}
+	if err := keepFollowers(tx, old, &f); err != nil {
+		return err
+	}
 	u := store.UpdateItem{
 		Table: tables.Fixtures, Key: tables.MatchKey(f.MatchID), Condition: ownFence, Params: by.fenceParams(),
 	}
@@ -58,7 +61,7 @@ func fixtureAttributes(old, next attr.Item) []string {
 			names = append(names, name)
 		}
 	}
-	for _, name := range []string{"toss", "note", "result", "liveUpdatedAt"} {
+	for _, name := range []string{"toss", "note", "result", "winnerTeamId", "liveUpdatedAt", "archivedAt"} {
 		if _, has := next[name]; !has && !old[name].IsZero() {
 			names = append(names, name)
 		}

@@ -2,62 +2,76 @@ package matches
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/tables"
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Register creates the row of a match that is about to start, in state idle. It reports whether it did; an
-// existing row is left unchanged whatever its state.
-func (s *Service) Register(ctx context.Context, matchID string, by Owner) (registered bool, err error) {
+// Register makes a match one that is about to start, in state idle. It creates its row, or takes up one that is idle or waits for
+// another time: postponed, cancelled, or ended without a decision. Any other row is left unchanged, and registered is false.
+func (s *Service) Register(ctx context.Context, matchID string, by Owner) (st cricket.State, registered bool, err error) {
 	err = s.store.Update(ctx, func(tx *store.Tx) error {
-		now := tx.Now()
-		item, err := attr.Marshal(&cricket.State{
-			MatchID: matchID, Status: cricket.ActiveIdle, InstanceID: by.Node, LastTickAt: now, MatchPhase: cricket.PhasePrematch,
-		})
+		var row attr.Item
+		if st, row, err = stateRow(tx, matchID); err != nil {
+			return err
+		}
+		if registered = mayRegister(tx, &st, row); !registered {
+			return nil
+		}
+		st.MatchID, st.InstanceID = matchID, by.Node
+		if row != nil && st.Status != cricket.ActiveIdle {
+			fx, err := Fixtures{}.Get(tx, matchID)
+			if err != nil {
+				return err
+			}
+			st.TakeUp(fx.StartTime, tx.Now())
+		}
+		item, err := attr.Marshal(&st)
 		if err != nil {
 			return err
 		}
-		item[fenceName] = attr.Int(by.Fence)
-		_, err = tx.Put(store.PutItem{
-			Table: tables.ActiveMatches, Item: item, Condition: "attribute_not_exists(matchId)",
-		})
-		return err
+		keepUnknown(row, item)
+		return putState(tx, item, by)
 	})
-	if fault.Is(err, fault.Conflict) {
-		return false, nil
+	return st, registered && err == nil, err
+}
+
+// mayRegister reports whether a match may be registered. Without a row it sets st to that of a new match.
+func mayRegister(tx *store.Tx, st *cricket.State, row attr.Item) bool {
+	if row == nil {
+		st.Status, st.LastTickAt, st.MatchPhase = cricket.ActiveIdle, tx.Now(), cricket.PhasePrematch
+		return true
 	}
-	return err == nil, err
+	return st.Status == cricket.ActiveIdle || st.Status == cricket.ActivePostponed || st.Undecided()
 }
 
 // followsAtOnce is how many follows are deleted per transaction: ten DynamoDB batches.
 const followsAtOnce = 10 * tables.BatchWriteMax
 
 // CleanUp ends what a match leaves behind when it is over for good: its row in active-matches is ended if no tick has done
-// so, its fixture is archived, and its follows are deleted. A match that ends without a result from the feed counts as
+// so, its fixture is archived, and its follows are deleted, unless it has ended without a decision: then it may be played after all, and
+// its follows expire by themselves. A match that ends without a result from the feed counts as
 // abandoned. Live Activities are ended by the push coordinator. Repeating it changes nothing, so after a crash in the
 // middle the next start completes it. If a later holder has written, the error is a *FencedOffError.
 func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
 	if err := s.store.Update(ctx, func(tx *store.Tx) error { return endMatch(tx, matchID, by) }); err != nil {
 		return err
 	}
-	for more := true; more; {
-		err := s.store.Update(ctx, func(tx *store.Tx) (err error) {
+	st, _, err := s.State(ctx, matchID)
+	for more := !st.Undecided(); more && err == nil; {
+		err = s.store.Update(ctx, func(tx *store.Tx) (err error) {
 			more, err = deleteFollows(tx, matchID)
 			return err
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return err
 }
 
 func endMatch(tx *store.Tx, matchID string, by Owner) error {
@@ -163,16 +177,25 @@ func Registered(tx *store.Tx) (ids []string, err error) {
 	return matchIDs(tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}))
 }
 
+// Decided lists the matches that are over, will not be played again, and still have a row in active-matches.
+func Decided(tx *store.Tx) (ids []string, err error) {
+	scan := activeRows("#s = :ended AND NOT matchPhase IN (:p0, :p1, :p2)", "matchId")
+	for i, phase := range cricket.UndecidedPhases() {
+		scan.Params.Values[fmt.Sprintf(":p%d", i)] = attr.S(string(phase))
+	}
+	return matchIDs(tx.ScanAll(scan))
+}
+
 // EndedMatches lists the matches that are over and still have a row in active-matches.
 func EndedMatches(tx *store.Tx) (ids []string, err error) {
 	return matchIDs(tx.ScanAll(activeRows("#s = :ended", "matchId")))
 }
 
-// Polled returns the ids that are registered and have not ended.
+// Polled returns the ids that are registered, have not ended and are not postponed.
 func Polled(tx *store.Tx, ids ...string) (polled []string, err error) {
 	items, err := tables.GetAll(tx, tables.ActiveMatches, tables.MatchKeys(ids))
 	for _, item := range items {
-		if item["status"].Str() != cricket.ActiveEnded {
+		if status := item["status"].Str(); status != cricket.ActiveEnded && status != cricket.ActivePostponed {
 			polled = append(polled, item["matchId"].Str())
 		}
 	}

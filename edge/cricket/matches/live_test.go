@@ -32,7 +32,7 @@ func TestLive(t *testing.T) {
 	}
 	by := matches.Owner{Node: "n", Fence: 1}
 	for _, id := range []string{"1", "2", "3", "4", "5", "7", "8"} { // 6 was never registered, 8 has no fixture
-		if _, err := service.Register(ctx, id, by); err != nil {
+		if _, _, err := service.Register(ctx, id, by); err != nil {
 			t.Fatal(err)
 		}
 	}

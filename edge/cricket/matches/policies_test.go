@@ -151,7 +151,7 @@ func (s *stage) row(table string, key attr.Item) (item attr.Item) {
 func TestWritesSuitTheirPolicies(t *testing.T) {
 	s := newStage(t, cricket.Options{Shared: true})
 	ctx := t.Context()
-	if done, err := s.service.Register(ctx, "7", s.by); err != nil || !done {
+	if _, done, err := s.service.Register(ctx, "7", s.by); err != nil || !done {
 		t.Fatal(done, err)
 	}
 	s.tick()

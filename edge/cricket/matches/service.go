@@ -102,16 +102,18 @@ func statusFilter(status string, p *expr.Params) (string, error) {
 		return "", nil
 	case "upcoming":
 		phase(":prematch", cricket.PhasePrematch)
-		return "phase = :prematch", nil
+		phase(":postponed", cricket.PhasePostponed)
+		return "phase IN (:prematch, :postponed)", nil
 	case "completed":
 		phase(":completed", cricket.PhaseCompleted)
 		phase(":abandoned", cricket.PhaseAbandoned)
 		return "phase IN (:completed, :abandoned)", nil
 	case "live":
 		phase(":prematch", cricket.PhasePrematch)
+		phase(":postponed", cricket.PhasePostponed)
 		phase(":completed", cricket.PhaseCompleted)
 		phase(":abandoned", cricket.PhaseAbandoned)
-		return "NOT phase IN (:prematch, :completed, :abandoned)", nil
+		return "NOT phase IN (:prematch, :postponed, :completed, :abandoned)", nil
 	default:
 		return "", fault.New(fault.Invalid, "bad_status", "status must be upcoming, live or completed")
 	}
@@ -184,7 +186,7 @@ func (s *Service) Live(ctx context.Context) ([]Fixture, error) {
 		}
 		found, err := Fixtures{}.Batch(tx, ids...)
 		out = slices.DeleteFunc(found, func(f Fixture) bool {
-			return f.Phase == cricket.PhasePrematch || f.Phase == cricket.PhaseCompleted || f.Phase == cricket.PhaseAbandoned || f.Phase == ""
+			return !f.Phase.InPlay()
 		})
 		return err
 	})

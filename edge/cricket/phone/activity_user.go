@@ -83,7 +83,7 @@ func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c ses
 	}
 	expires := old.TTL
 	if expires == 0 || old.Status == SessionEnded {
-		expires = followExpiry(fx).Unix()
+		expires = fx.FollowedUntil(tx.Now()).Unix()
 	}
 	c.update = "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
 		"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +

@@ -3,7 +3,6 @@ package phone
 import (
 	"time"
 
-	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/internal/fault"
@@ -11,9 +10,6 @@ import (
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
 )
-
-// followLife is how long a follow outlives its match's scheduled start or, for a multi-day match, end.
-const followLife = 48 * time.Hour
 
 // Follow is a user's request to be notified about a match.
 type Follow struct {
@@ -53,7 +49,7 @@ func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow
 		Table: tables.Follows, Key: followKey(matchID, userID),
 		Update: "SET expiresAt = :expires, createdAt = if_not_exists(createdAt, :now)",
 		Params: expr.Params{Values: attr.Item{
-			":expires": attr.Int(followExpiry(&fx).Unix()), ":now": attr.Time(tx.Now()),
+			":expires": attr.Int(fx.FollowedUntil(tx.Now()).Unix()), ":now": attr.Time(tx.Now()),
 		}},
 	}
 	if teamID != 0 {
@@ -83,12 +79,6 @@ func (f *Follow) await(tx *store.Tx) error {
 		}
 	}
 	return err
-}
-
-// followExpiry counts from the start of a match, or from the scheduled end of a multi-day match: otherwise
-// follows would expire before its third day.
-func followExpiry(fx *matches.Fixture) time.Time {
-	return fx.StartTime.AddDate(0, 0, cricket.ScheduledDays(fx.Type)).Add(followLife)
 }
 
 // Remove ends a follow, and with it the user's Live Activities of the match. NotFound if there is none.
@@ -133,6 +123,3 @@ func (Follows) Of(tx *store.Tx, matchID string) ([]Follow, error) {
 func matchOver(matchID string) error {
 	return fault.New(fault.Conflict, "match_over", "match %q is over", matchID)
 }
-
-// SessionExpiry is how long a session of a match is kept by default: as long as a follow.
-func SessionExpiry(fx *matches.Fixture) time.Time { return followExpiry(fx) }

@@ -95,7 +95,7 @@ func TestFollowExpiry(t *testing.T) {
 		"T20I": 2, "ODI": 2, "100-Ball": 2, "Test": 7, "Test/5day": 7, "4day": 6, "Woman Test": 7, "": 2,
 	} {
 		f := matches.Fixture{StartTime: matchDay, Type: kind}
-		if got := int(followExpiry(&f).Sub(matchDay) / (24 * time.Hour)); got != want {
+		if got := int(f.FollowedUntil(matchDay).Sub(matchDay) / (24 * time.Hour)); got != want {
 			t.Errorf("%q: %d days after the start, want %d", kind, got, want)
 		}
 	}

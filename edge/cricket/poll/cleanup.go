@@ -96,8 +96,8 @@ func (p *Poller) end(ctx context.Context, w *watch) error {
 	if done, err := p.cleanOne(ctx, w.id); err != nil || !done {
 		return err
 	}
-	p.ended[w.id] = true
 	w.state.Status, w.cleaned = cricket.ActiveEnded, true
+	p.ended[w.id] = !w.state.Undecided()
 	if w.gone.IsZero() && (hasLeft(w) || w.listed) {
 		return nil
 	}
@@ -134,13 +134,12 @@ func (p *Poller) sweep(ctx context.Context) error {
 		if _, err := p.cleanOne(ctx, id); err != nil {
 			return err
 		}
-		p.ended[id] = true
 		if w := p.watched[id]; w == nil || w.lease == nil {
 			errs = append(errs, p.giveBack(ctx, id))
 		}
 	}
 	p.swept = true
-	return errors.Join(errs...)
+	return errors.Join(append(errs, p.noteEnded(ctx))...)
 }
 
 // giveBack releases the lease of a match that is not watched.

@@ -42,12 +42,12 @@ func (m *atMachine) Touch(ctx context.Context, id string, by matches.Owner) erro
 	return m.write(func() error { return m.ticks.Touch(ctx, id, by) })
 }
 
-func (m *atMachine) Register(ctx context.Context, id string, by matches.Owner) (done bool, err error) {
+func (m *atMachine) Register(ctx context.Context, id string, by matches.Owner) (st cricket.State, done bool, err error) {
 	err = m.write(func() (err error) {
-		done, err = m.ticks.Register(ctx, id, by)
+		st, done, err = m.ticks.Register(ctx, id, by)
 		return err
 	})
-	return done, err
+	return st, done, err
 }
 
 // feedAt is the rig's feed as a node reads it: answers have the time of that node's loops.

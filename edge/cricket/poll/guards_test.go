@@ -126,7 +126,7 @@ func TestMatchWithHeldEventsStays(t *testing.T) {
 // What the list of fixtures says of a match is cached ahead only until the match is polled.
 func TestPolledMatchIsNotCachedAhead(t *testing.T) {
 	p := guarded(t)
-	registered, err := p.Match.Register(t.Context(), "1", matches.Owner{Node: "a", Fence: 1})
+	_, registered, err := p.Match.Register(t.Context(), "1", matches.Owner{Node: "a", Fence: 1})
 	if err != nil || !registered {
 		t.Fatal(registered, err)
 	}

@@ -284,42 +284,147 @@ func TestFinalReadsThatFail(t *testing.T) {
 	}
 }
 
-// A postponed match with a new time is registered for that time, even by the same poller.
-func TestPostponed(t *testing.T) {
+// A match that is put off and gets another start keeps its followers, is listed with its new start, and is played as any other, whether the
+// node was restarted meanwhile or not.
+func TestPlayedAtAnotherTime(t *testing.T) {
+	for name, tt := range map[string]struct {
+		off   cricket.Status
+		phase cricket.Phase
+		again time.Duration // its other start
+		known time.Duration // when the node knows it: more than a day ahead the list is read every hour
+	}{
+		"a day later":      {"Postp.", cricket.PhasePostponed, 30 * time.Hour, 5 * time.Hour},
+		"an hour later":    {"Postp.", cricket.PhasePostponed, 4 * time.Hour, 3*time.Hour + 2*time.Minute},
+		"five days later":  {"Postp.", cricket.PhasePostponed, 5 * 24 * time.Hour, 5 * time.Hour},
+		"cancelled before": {"Cancl.", cricket.PhaseAbandoned, 30 * time.Hour, 5 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			at := func(now time.Time) cricket.Snapshot {
+				s := scheduled(7, 3, time.Hour)
+				switch since := now.Sub(midday()); {
+				case since >= tt.again:
+					s = match(7, 3, "1st Innings", 1+int((since-tt.again)/time.Minute))
+					s.StartsAt = midday().Add(tt.again)
+				case since > 3*time.Hour:
+					s.StartsAt = midday().Add(tt.again)
+				case since > 30*time.Minute:
+					s.Status = tt.off
+				}
+				return s
+			}
+			r.feed.fixtures = func(now time.Time) []cricket.Snapshot {
+				r.housekeep()
+				return []cricket.Snapshot{at(now)}
+			}
+			r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) { return at(now), nil }
+			r.feed.list = func(now time.Time) []cricket.Snapshot {
+				if s := at(now); s.Status == "1st Innings" {
+					return []cricket.Snapshot{s}
+				}
+				return nil
+			}
+			r.run(20 * time.Minute)
+			r.follow(1)
+			r.run(2 * time.Hour)
+			if st, _ := r.state("7"); st.Status != cricket.ActivePostponed {
+				t.Errorf("put off it is %q", st.Status)
+			}
+			r.listed("7", tt.phase, midday().Add(time.Hour), midday().Add(cricket.KeepPostponed))
+			r.run(tt.known)
+			r.listed("7", cricket.PhasePrematch, midday().Add(tt.again), midday().Add(tt.again+2*24*time.Hour))
+			r.run(tt.again + 5*time.Minute) // another poller: the node was restarted
+			if st, _ := r.state("7"); st.Status != cricket.ActiveLive {
+				t.Errorf("in play it is %q", st.Status)
+			}
+			r.listed("7", cricket.PhaseLive, midday().Add(tt.again), midday().Add(tt.again+2*24*time.Hour))
+			word := map[cricket.Status]cricket.EventType{"Postp.": cricket.EventPostponed, "Cancl.": cricket.EventCancelled}
+			if diff := cmp.Diff([]cricket.EventType{word[tt.off], cricket.EventMatchStart}, r.alerts("7")); diff != "" {
+				t.Errorf("alerts (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A match that was abandoned goes on with its score on a reserve day, with its followers, whether the node was restarted meanwhile or not.
+func TestReserveDay(t *testing.T) {
 	r := newRig(t)
-	again := 30 * time.Hour
+	const again = 20 * time.Hour
 	at := func(now time.Time) cricket.Snapshot {
-		s := scheduled(7, 3, time.Hour)
+		since := now.Sub(midday())
+		s := match(7, 3, "1st Innings", 20)
 		switch {
-		case now.After(midday().Add(3 * time.Hour)):
-			s.StartsAt = midday().Add(again)
-		case now.After(midday().Add(30 * time.Minute)):
-			s.Status = "Postp."
+		case since >= again:
+			s.Innings[0].Runs, s.Innings[0].Overs, s.Innings[0].UpdatedAt = 21+int((since-again)/time.Minute), "5.1", now
+		case since >= 5*time.Minute:
+			s.Status = "Aban."
 		}
 		return s
 	}
-	r.feed.fixtures = func(now time.Time) []cricket.Snapshot {
-		for more := true; more; { // as the node does while it polls
-			var err error
-			if more, err = r.store.Housekeep(t.Context()); err != nil {
-				t.Error(err)
-			}
+	r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) { return at(now), nil }
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		if since := now.Sub(midday()); since >= 10*time.Minute && since < again {
+			return nil
 		}
 		return []cricket.Snapshot{at(now)}
 	}
-	r.feed.fixture = func(_ string, now time.Time) (cricket.Snapshot, error) { return at(now), nil }
-	r.run(again - 40*time.Minute)
-	if st, found := r.state("7"); !found || st.Status != cricket.ActiveIdle {
-		t.Errorf("before its new time it is %q", st.Status)
+	r.follow(1)
+	r.run(2 * time.Hour)
+	if st, _ := r.state("7"); st.Status != cricket.ActiveEnded || st.Result == "" {
+		t.Errorf("abandoned it is %q, %q", st.Status, st.Result)
 	}
-	r.do(func(tx *store.Tx) error {
-		f, err := matches.Fixtures{}.Get(tx, "7")
-		if !f.ArchivedAt.IsZero() || f.Phase != cricket.PhasePrematch {
-			t.Errorf("the fixture: %+v", f)
+	r.housekeep()
+	r.run(again + 5*time.Minute)
+	if st, _ := r.state("7"); st.Status != cricket.ActiveLive || st.Result != "" {
+		t.Errorf("on the reserve day it is %q, %q", st.Status, st.Result)
+	}
+	r.listed("7", cricket.PhaseLive, midday(), midday().Add(48*time.Hour))
+	if diff := cmp.Diff([]cricket.EventType{cricket.EventCorrection}, r.alerts("7")); diff != "" {
+		t.Errorf("alerts (-want +got):\n%s", diff)
+	}
+}
+
+// housekeep deletes expired rows, as a node does while it polls.
+func (r *rig) housekeep() {
+	for more := true; more; {
+		var err error
+		if more, err = r.store.Housekeep(r.t.Context()); err != nil {
+			r.t.Error(err)
+			return
 		}
-		_, _, following := phone.Follows{}.Add(tx, "7", "asha", 0)
+	}
+}
+
+// listed checks how a match is listed, and that its only follow is kept until about a time, for hours more.
+func (r *rig) listed(id string, phase cricket.Phase, start, until time.Time) {
+	r.t.Helper()
+	r.do(func(tx *store.Tx) error {
+		f, err := matches.Fixtures{}.Get(tx, id)
+		if f.ArchivedAt.IsZero() == (phase == cricket.PhaseAbandoned) || f.Phase != phase || !f.StartTime.Equal(start) {
+			r.t.Errorf("the fixture is %q, archived at %s, and starts at %s, want %q and %s", f.Phase, f.ArchivedAt, f.StartTime, phase, start)
+		}
+		follows, following := phone.Follows{}.Of(tx, id)
+		if len(follows) != 1 || time.Unix(follows[0].ExpiresAt, 0).Sub(until).Abs() > 4*time.Hour {
+			r.t.Errorf("follows: %+v, want one until %s", follows, until)
+		}
 		return errors.Join(err, following)
 	})
+}
+
+// alerts lists the types of a match's alerts in order of their time.
+func (r *rig) alerts(id string) (types []cricket.EventType) {
+	r.t.Helper()
+	events, err := r.service.Events(r.t.Context(), id)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	slices.SortStableFunc(events, func(a, b cricket.Event) int { return a.At.Compare(b.At) })
+	for i := range events {
+		if events[i].Alert {
+			types = append(types, events[i].Type)
+		}
+	}
+	return types
 }
 
 // A match ends even if the feed does not answer after its result, or no longer knows it.

@@ -117,7 +117,8 @@ func pause(w *watch, play time.Duration) time.Duration {
 	switch st.MatchPhase {
 	case cricket.PhaseStumps:
 		return stumpsEvery
-	case cricket.PhaseInningsBreak, cricket.PhaseBreak, cricket.PhaseInterrupted, cricket.PhaseCompleted, cricket.PhaseAbandoned:
+	case cricket.PhaseInningsBreak, cricket.PhaseBreak, cricket.PhaseInterrupted, cricket.PhaseCompleted, cricket.PhaseAbandoned,
+		cricket.PhasePostponed:
 		return max(play, breakEvery)
 	default:
 		return play

@@ -74,7 +74,7 @@ func (p *Poller) adopt(ctx context.Context) error {
 	defer p.divide()
 	var errs []error
 	for _, w := range p.sorted() {
-		if !known[w.id] && w.state.Status != "" && w.state.Status != cricket.ActiveEnded {
+		if !known[w.id] && w.state.Status != "" && w.state.Status != cricket.ActiveEnded && !w.putOff() {
 			errs = append(errs, p.drop(ctx, w))
 		}
 	}
@@ -95,10 +95,11 @@ func (p *Poller) seeTicks(ctx context.Context) {
 	}
 }
 
-// noteEnded notes which matches other nodes have ended: they may stay in the list for a while.
+// noteEnded notes which matches other nodes have ended: they may stay in the list for a while. One that ended without a decision may
+// be played after all.
 func (p *Poller) noteEnded(ctx context.Context) error {
 	return p.Data.View(ctx, func(tx *store.Tx) error {
-		ids, err := matches.EndedMatches(tx)
+		ids, err := matches.Decided(tx)
 		for _, id := range ids {
 			p.ended[id] = true
 		}
@@ -159,15 +160,13 @@ func (p *Poller) registerOne(ctx context.Context, f *matches.Fixture, now time.T
 	}
 	held, cancel := lease.Context(ctx)
 	defer cancel()
-	done, err := p.Match.Register(held, f.MatchID, matches.Owner{Node: p.Node, Fence: lease.Fence()})
+	st, done, err := p.Match.Register(held, f.MatchID, matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	if err != nil || !done {
 		return errors.Join(err, lease.Release(ctx)) // an ended row, or one that the next run will adopt
 	}
-	delete(p.ended, f.MatchID) // it was postponed
+	delete(p.ended, f.MatchID)
 	w := p.watchOf(f.MatchID)
 	w.lease, w.league, w.starts, w.touched = lease, f.LeagueID, f.StartTime, now
-	w.state = cricket.State{
-		MatchID: f.MatchID, Status: cricket.ActiveIdle, InstanceID: p.Node, LastTickAt: p.Clock.Wall(), MatchPhase: cricket.PhasePrematch,
-	}
+	w.state = st
 	return nil
 }

@@ -89,8 +89,8 @@ type Matches interface {
 	Touch(ctx context.Context, id string, by matches.Owner) error
 	// Active lists the matches that are registered and have not ended.
 	Active(ctx context.Context) ([]cricket.State, error)
-	// Register creates the row of a match that is about to start, if it has none.
-	Register(ctx context.Context, id string, by matches.Owner) (registered bool, err error)
+	// Register makes a match one that is about to start, if it has no row or one that is idle or waits for another time.
+	Register(ctx context.Context, id string, by matches.Owner) (st cricket.State, registered bool, err error)
 	// CleanUp ends a match for good, with everything that belongs to it.
 	CleanUp(ctx context.Context, id string, by matches.Owner) error
 }

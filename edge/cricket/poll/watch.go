@@ -167,10 +167,22 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	news := anew || !bytes.Equal(w.raw, s.Raw)
 	w.gave, w.seenHere = time.Time{}, nil
 	w.state, w.touched, w.took, w.seen, w.raw, w.fence = st, now, r.src, r.At, s.Raw, lease.Fence()
+	w.cleaned = w.cleaned && st.Status == cricket.ActiveEnded // otherwise it is played after all
 	if news {
 		p.keep(s, matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	}
-	return nil
+	return p.putAside(ctx, w)
+}
+
+// putOff reports whether a match waits for another time. It is watched only while it is in the list: the list of fixtures says when.
+func (w *watch) putOff() bool { return w.state.Status == cricket.ActivePostponed }
+
+// putAside stops watching a match that waits for another time, unless the list has it.
+func (p *Poller) putAside(ctx context.Context, w *watch) error {
+	if !w.putOff() || w.listed {
+		return nil
+	}
+	return p.drop(ctx, w)
 }
 
 // touch records from time to time that a match is being polled although nothing changes.

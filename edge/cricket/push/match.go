@@ -209,25 +209,29 @@ func (m *match) playing() bool {
 		return false
 	}
 	switch m.phase {
-	case cricket.PhaseStumps, cricket.PhaseCompleted, cricket.PhaseAbandoned:
+	case cricket.PhaseStumps, cricket.PhaseCompleted, cricket.PhaseAbandoned, cricket.PhasePostponed:
 		return false
 	default:
 		return true
 	}
 }
 
+// putOff reports whether a match waits for another time. Its activities end as at stumps, and are started again when it is played.
+func (m *match) putOff() bool { return m.status == cricket.ActivePostponed }
+
 // finished reports whether nothing is left to do for a match. A match without a row in active-matches has not
-// begun: its phones wait, and it is loaded again when the row appears.
+// begun, one that is postponed waits: their phones wait, and it is loaded again when the row appears or changes.
 func (m *match) finished() bool {
 	if m.channel != nil || m.maintaining || m.asking || len(m.waiting) > 0 {
 		return false
 	}
-	if m.status != "" && m.status != cricket.ActiveEnded {
+	if m.status != "" && m.status != cricket.ActiveEnded && !m.putOff() {
 		return false
 	}
 	for _, s := range m.sessions {
 		owed := s.row.Status == phone.SessionEnded && s.row.UpdateToken != ""
-		if s.flying || owed || m.status != "" && s.row.Status != phone.SessionEnded {
+		shown := s.row.Status == phone.SessionActive && m.putOff()
+		if s.flying || owed || shown || m.status == cricket.ActiveEnded && s.row.Status != phone.SessionEnded {
 			return false
 		}
 	}

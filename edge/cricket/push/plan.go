@@ -207,7 +207,7 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 		return tell, now
 	case !m.held:
 		return nothing, time.Time{}
-	case m.phase == cricket.PhaseStumps:
+	case m.phase == cricket.PhaseStumps || m.putOff():
 		restAt := m.phaseSince.Add(restAfter)
 		if s.hash != m.hash && now.Before(restAt) {
 			return update, now

@@ -57,7 +57,7 @@ func (c *Coordinator) mayStill(j *job) bool {
 
 // leftOver reports whether a match is no longer polled but still owes its phones pushes.
 func (m *match) leftOver() bool {
-	return (m.status == "" || m.status == cricket.ActiveEnded) && !m.finished()
+	return (m.status == "" || m.status == cricket.ActiveEnded || m.putOff()) && !m.finished()
 }
 
 // askFor asks for the lease of a match, in the background, every rightEvery.

@@ -233,3 +233,31 @@ func TestOneBuzzForAStart(t *testing.T) {
 		t.Errorf("%d alerts of the wicket", len(all))
 	}
 }
+
+// TestPutOff ends the activity of a match that waits for another time, after the news of it, and starts one when it is played.
+func TestPutOff(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.score("7", 1, "Match postponed")
+	r.active("7", cricket.ActivePostponed, cricket.PhasePostponed, time.Time{})
+	r.settle()
+	if p := r.one(); p.Alert != "Match postponed" {
+		t.Errorf("alert %+v", p)
+	}
+	r.pass(restAfter)
+	if p := r.one(); p.Event != "end" {
+		t.Errorf("end for now %+v", p)
+	}
+	if s := r.session("7", "ada"); s.Status != phone.SessionPending {
+		t.Errorf("while it waits %+v", s)
+	}
+	r.active("7", cricket.ActiveIdle, cricket.PhasePrematch, time.Time{})
+	r.pass(16 * time.Hour)
+	r.none("before it is played")
+	r.live("7")
+	r.settle()
+	if p := r.one(); p.Event != "start" || p.Token != token("pts ada") {
+		t.Errorf("at its other time %+v", p)
+	}
+}

@@ -388,7 +388,13 @@ func TestStandings(t *testing.T) {
 	fx := func(season string, phase cricket.Phase, winner int64, a, b int64) matches.Fixture {
 		return matches.Fixture{SeasonID: season, LeagueID: 3, Phase: phase, WinnerID: winner, Teams: []matches.FixtureTeam{{ID: a}, {ID: b}}}
 	}
+	off := func(status string, phase cricket.Phase) matches.Fixture {
+		f := fx("1", phase, 0, 10, 20)
+		f.Status = status
+		return f
+	}
 	got := reference.Standings([]matches.Fixture{
+		off("Postp.", cricket.PhasePostponed), off("Postp.", cricket.PhaseAbandoned), off("Cancl.", cricket.PhaseAbandoned), // none is played
 		fx("1", cricket.PhaseCompleted, 10, 10, 20), fx("1", cricket.PhaseCompleted, 20, 10, 20), fx("1", cricket.PhaseCompleted, 0, 10, 30),
 		fx("1", cricket.PhaseAbandoned, 0, 20, 30), fx("1", cricket.PhaseLive, 0, 10, 20), fx("2", cricket.PhaseCompleted, 10, 10, 20),
 		fx("1", cricket.PhasePrematch, 0, 40, 0),

@@ -49,7 +49,8 @@ func (TeamSeasons) Of(tx *store.Tx, seasonID string) ([]TeamSeasonRecord, error)
 // standing holds the results of a season's teams in the matches known here.
 type standing map[string]*TeamSeasonRecord
 
-// Standings counts the results of a season's matches by team id. A finished match without a winner is undecided.
+// Standings counts the results of a season's matches by team id. A finished match without a winner is undecided;
+// one that was postponed or cancelled is not played.
 func Standings(fixtures []matches.Fixture, seasonID string) map[string]*TeamSeasonRecord {
 	table := standing{}
 	for i := range fixtures {
@@ -63,7 +64,7 @@ func Standings(fixtures []matches.Fixture, seasonID string) map[string]*TeamSeas
 			}
 			r := table.of(seasonID, strconv.FormatInt(t.ID, 10))
 			r.LeagueID, r.Name, r.Code = strconv.FormatInt(f.LeagueID, 10), t.Name, t.Code
-			if f.Phase != cricket.PhaseCompleted && f.Phase != cricket.PhaseAbandoned {
+			if !f.Over() || cricket.Status(f.Status).NotPlayed() {
 				continue
 			}
 			r.Played++

@@ -84,6 +84,7 @@ func Scenes() ([]Scene, error) {
 		match("lunch", "Lunch", "test", phase(cricket.PhaseBreak, "Lunch", "")),
 		match("stumps", "Stumps", "test", phase(cricket.PhaseStumps, "Stump Day 4", "")),
 		match("abandoned", "Abandoned", "t20", phase(cricket.PhaseAbandoned, "Aban.", "Rain")),
+		match("postponed", "Postponed", "t20", phase(cricket.PhasePostponed, "Postp.", "Rain")),
 		match("stale", "The feed is silent", "chase", silent),
 		match("observer", "An observer, offline", "chase", offline),
 		match("noballs", "Balls not known, unknown teams", "chase", noBalls),

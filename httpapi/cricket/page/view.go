@@ -100,7 +100,8 @@ func NewMatch(in Input) Match {
 // begun, but has no innings. Scorecards are not sent to the cloud.
 func (b *builder) elsewhere() bool {
 	cloud := b.in.Node.Cloud.State
-	begun := b.in.Display.Phase != "" && b.in.Display.Phase != cricket.PhasePrematch && b.in.Display.Phase != cricket.PhaseAbandoned
+	begun := b.in.Display.Phase != "" && b.in.Display.Phase != cricket.PhasePrematch &&
+		b.in.Display.Phase != cricket.PhaseAbandoned && b.in.Display.Phase != cricket.PhasePostponed
 	return begun && len(b.in.Card.Innings) == 0 && cloud != "" && cloud != "none"
 }
 

@@ -21,7 +21,12 @@ func (b *builder) headline() (line, context string) {
 			return "Play has ended", "Waiting for the result to be confirmed"
 		}
 		return d.Result, noteBeside(d.Note, d.Result)
+	case cricket.PhasePostponed:
+		return "Postponed", cmp.Or(b.otherTime(), d.Note)
 	case cricket.PhaseAbandoned:
+		if cricket.Status(d.Status).NotPlayed() {
+			return "Cancelled", cmp.Or(b.otherTime(), d.Note)
+		}
 		return cmp.Or(d.Result, "Match abandoned"), noteBeside(d.Note, d.Result)
 	case cricket.PhaseStumps:
 		return cmp.Or(equation, "Stumps"), cmp.Or(d.Note, d.Status)
@@ -115,14 +120,20 @@ func ordinal(n int) string {
 	return fmt.Sprint(n) + cmp.Or(suffix, "th")
 }
 
+// otherTime says when a match that was put off is played. It is "" until the feed has the match as one to come.
+func (b *builder) otherTime() string {
+	if start := b.in.Fixture.StartTime; b.in.Fixture.Phase == cricket.PhasePrematch && start.After(b.in.Node.Clock.Now) {
+		return "To be played " + start.UTC().Format("Mon 2 January, 15:04") + " UTC"
+	}
+	return ""
+}
+
 // beforeStart returns the headline of a match that has not begun.
 func (b *builder) beforeStart() (line, context string) {
 	f, now := &b.in.Fixture, b.in.Node.Clock.Now
 	switch strings.TrimSuffix(strings.ToLower(b.in.Display.Status), ".") {
 	case "delayed":
 		return "Start delayed", cmp.Or(b.in.Display.Note, tossText(f))
-	case "postp":
-		return "Postponed", b.in.Display.Note
 	}
 	start := f.StartTime
 	if start.IsZero() {

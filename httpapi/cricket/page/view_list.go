@@ -59,7 +59,7 @@ func NewList(in ListInput) List {
 	for i := range fixtures {
 		f := &fixtures[i]
 		switch item := listItem(f); f.Phase {
-		case cricket.PhasePrematch, "":
+		case cricket.PhasePrematch, cricket.PhasePostponed, "":
 			soon.Items = append(soon.Items, item)
 		case cricket.PhaseCompleted, cricket.PhaseAbandoned:
 			done.Items = append([]ListItem{item}, done.Items...)

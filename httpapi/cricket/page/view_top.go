@@ -68,7 +68,12 @@ func pillOf(phase cricket.Phase, status string, day int) Pill {
 		return Pill{"over", "stumps", "Stumps"}
 	case cricket.PhaseCompleted:
 		return Pill{"over", "trophy", "Result"}
+	case cricket.PhasePostponed:
+		return Pill{"pause", "clock", "Postponed"}
 	case cricket.PhaseAbandoned:
+		if cricket.Status(status).NotPlayed() {
+			return Pill{"over", "rain", "Cancelled"}
+		}
 		return Pill{"over", "rain", "Abandoned"}
 	default:
 		return Pill{"soon", "clock", "Upcoming"}
