@@ -29,6 +29,7 @@ type Display struct {
 	Note         string        `json:"note,omitempty"`      // toss, target, rain, the feed's own words
 	Equation     string        `json:"equation,omitempty"`  // "need 15 from 6", "trail by 40"
 	Result       string        `json:"result,omitempty"`    // once confirmed
+	NoNews       bool          `json:"noNews,omitempty"`    // the feed has the match no more: nothing here is known to be true still
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
 

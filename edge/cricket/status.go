@@ -22,6 +22,7 @@ const (
 	PhaseCompleted    Phase = "completed"
 	PhasePostponed    Phase = "postponed" // to be played at another time
 	PhaseAbandoned    Phase = "abandoned" // given up after the start, or cancelled
+	PhaseNoNews       Phase = "no_news"   // the feed has it no more, and never said how it ended
 )
 
 // InPlay reports whether a match in this phase has begun and goes on, now or after a pause.

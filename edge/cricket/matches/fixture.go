@@ -265,7 +265,7 @@ func metadata(name string) bool {
 
 // Over reports whether a match has a result or never will.
 func (fx *Fixture) Over() bool {
-	return fx.Phase == cricket.PhaseCompleted || fx.Phase == cricket.PhaseAbandoned
+	return fx.Phase == cricket.PhaseCompleted || fx.Phase == cricket.PhaseAbandoned || fx.Phase == cricket.PhaseNoNews
 }
 
 // IsLive reports whether a match is live: polled, and announced to phones.

@@ -1,10 +1,13 @@
 package matches
 
 import (
+	"fmt"
+	"maps"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/expr"
@@ -66,4 +69,65 @@ func setExpiry(tx *store.Tx, table, sortKey string, u store.UpdateItem, matchID 
 		}
 	}
 	return nil
+}
+
+// Successor returns the match that the feed now has for one that it has no more: another with the same sides and start that is not over.
+// It is "" if there is none.
+func Successor(tx *store.Tx, matchID string) (id string, err error) {
+	old, err := Fixtures{}.Get(tx, matchID)
+	if fault.Is(err, fault.NotFound) || err == nil && (old.LeagueCode == "" || old.StartTime.IsZero()) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	all, err := Fixtures{}.Between(tx, old.LeagueCode, old.StartTime, old.StartTime)
+	for i := range all {
+		if fx := &all[i]; fx.MatchID != matchID && !fx.Over() && fx.ArchivedAt.IsZero() && fx.sides() == old.sides() && fx.sides() != "" {
+			return fx.MatchID, err
+		}
+	}
+	return "", err
+}
+
+// sides returns the ids of both sides in order of size, "" while they are not known.
+func (fx *Fixture) sides() string {
+	if len(fx.Teams) != 2 || fx.Teams[0].ID == 0 || fx.Teams[1].ID == 0 {
+		return ""
+	}
+	a, b := fx.Teams[0].ID, fx.Teams[1].ID
+	return fmt.Sprintf("%d %d", min(a, b), max(a, b))
+}
+
+// MoveFollowers moves some follows of a match to its successor, where a follow that is there already stays; more reports that some are
+// left. Sessions stay: the old match's activities end with it, and the new one has its own.
+func MoveFollowers(tx *store.Tx, from, to string) (more bool, err error) {
+	fx, err := Fixtures{}.Get(tx, to)
+	if err != nil {
+		return false, err
+	}
+	q := tables.OfMatch(tables.Follows, from)
+	q.Limit = followsAtOnce
+	page, err := tx.Query(q)
+	if err != nil {
+		return false, err
+	}
+	until := attr.Int(fx.FollowedUntil(tx.Now()).Unix())
+	for _, row := range page.Items {
+		if err := moveFollow(tx, row, to, until); err != nil {
+			return false, err
+		}
+	}
+	return page.LastKey != nil, nil
+}
+
+func moveFollow(tx *store.Tx, row attr.Item, to string, until attr.Value) error {
+	next := maps.Clone(row)
+	next["matchId"], next["expiresAt"] = attr.S(to), until
+	_, err := tx.Put(store.PutItem{Table: tables.Follows, Item: next, Condition: "attribute_not_exists(matchId)"})
+	if tables.Unless(err) != nil {
+		return err
+	}
+	_, err = tx.Delete(store.DeleteItem{Table: tables.Follows, Key: attr.Item{"matchId": row["matchId"], "userId": row["userId"]}})
+	return err
 }

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/tables"
@@ -57,8 +58,8 @@ const followsAtOnce = 10 * tables.BatchWriteMax
 
 // CleanUp ends what a match leaves behind when it is over for good: its row in active-matches is ended if no tick has done
 // so, its fixture is archived, and its follows are deleted, unless it has ended without a decision: then it may be played after all, and
-// its follows expire by themselves. A match that ends without a result from the feed counts as
-// abandoned. Live Activities are ended by the push coordinator. Repeating it changes nothing, so after a crash in the
+// its follows expire by themselves. A match that ends without a word from the feed ends
+// as one of which there is no more news. Live Activities are ended by the push coordinator. Repeating it changes nothing, so after a crash in the
 // middle the next start completes it. If a later holder has written, the error is a *FencedOffError.
 func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
 	if err := s.store.Update(ctx, func(tx *store.Tx) error { return endMatch(tx, matchID, by) }); err != nil {
@@ -110,27 +111,59 @@ func endMatch(tx *store.Tx, matchID string, by Owner) error {
 	return Fixtures{}.Archive(tx, matchID)
 }
 
-// statusAbandoned is the feed's status for a match that was given up.
-const statusAbandoned = "Aban."
+// statusNoNews is our status of a match that ends without a word from the feed.
+const statusNoNews = "No more news"
 
-// giveUp marks a match that is not over as abandoned, in its fixture and its display.
+// giveUp marks a match that is not over as one of which there is no more news, in its fixture and its display. What happened to it
+// nobody has said.
 func giveUp(tx *store.Tx, matchID string, fixture attr.Item) error {
-	if phase := cricket.Phase(fixture["phase"].Str()); fixture != nil && phase != cricket.PhaseCompleted && phase != cricket.PhaseAbandoned {
+	if fx := (Fixture{Phase: cricket.Phase(fixture["phase"].Str())}); fixture != nil && !fx.Over() {
 		err := Fixtures{}.Patch(tx, matchID, attr.Item{
-			"phase": attr.S(string(cricket.PhaseAbandoned)), "status": attr.S(statusAbandoned),
+			"phase": attr.S(string(cricket.PhaseNoNews)), "status": attr.S(statusNoNews),
 		})
 		if err != nil {
 			return err
 		}
 	}
+	return patchDisplay(tx, matchID, func(d *cricket.Display) {
+		d.Phase, d.Status, d.NoNews = cricket.PhaseNoNews, statusNoNews, true
+	})
+}
+
+// patchDisplay changes the display of a match that is not over, of which there is no news. What has to be done to win is not known then.
+func patchDisplay(tx *store.Tx, matchID string, change func(d *cricket.Display)) error {
 	var d cricket.Display
 	found, err := readCached(tx, tables.DisplayKey(matchID), &d)
-	if err != nil || !found || d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned {
+	if fx := (Fixture{Phase: d.Phase}); err != nil || !found || fx.Over() {
 		return err
 	}
-	d.Phase, d.Status, d.UpdatedAt = cricket.PhaseAbandoned, statusAbandoned, tx.Now()
+	change(&d)
+	d.UpdatedAt = tx.Now()
 	d.Equation, d.Required, d.RequiredRate = "", 0, ""
 	return writeCached(tx, tables.DisplayKey(matchID), &d, tx.Now().Add(outlives).Unix())
+}
+
+// ShowNoNews says in a match's display since when the feed does not have the match. The next tick says otherwise. If a later holder has
+// written, the error is a *FencedOffError.
+func ShowNoNews(tx *store.Tx, matchID string, since time.Time, by Owner) error {
+	row, err := tx.Get(tables.ActiveMatches, tables.MatchKey(matchID))
+	if err != nil || row == nil {
+		return err
+	}
+	if fence, _ := row[fenceName].Int(); fence > by.Fence {
+		return &FencedOffError{matchID, fence}
+	}
+	err = patchDisplay(tx, matchID, func(d *cricket.Display) {
+		d.NoNews, d.Note = true, "No news since "+since.UTC().Format("15:04")+" UTC"
+	})
+	if err != nil || row[shownName].IsZero() {
+		return err
+	}
+	row = maps.Clone(row)
+	if err := attachShown(tx, matchID, row); err != nil {
+		return err
+	}
+	return putState(tx, row, by)
 }
 
 // deleteFollows deletes some of a match's follows, in batches; more reports that some are left.

@@ -107,13 +107,15 @@ func statusFilter(status string, p *expr.Params) (string, error) {
 	case "completed":
 		phase(":completed", cricket.PhaseCompleted)
 		phase(":abandoned", cricket.PhaseAbandoned)
-		return "phase IN (:completed, :abandoned)", nil
+		phase(":unknown", cricket.PhaseNoNews)
+		return "phase IN (:completed, :abandoned, :unknown)", nil
 	case "live":
 		phase(":prematch", cricket.PhasePrematch)
 		phase(":postponed", cricket.PhasePostponed)
 		phase(":completed", cricket.PhaseCompleted)
 		phase(":abandoned", cricket.PhaseAbandoned)
-		return "NOT phase IN (:prematch, :postponed, :completed, :abandoned)", nil
+		phase(":unknown", cricket.PhaseNoNews)
+		return "NOT phase IN (:prematch, :postponed, :completed, :abandoned, :unknown)", nil
 	default:
 		return "", fault.New(fault.Invalid, "bad_status", "status must be upcoming, live or completed")
 	}

@@ -91,13 +91,12 @@ func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	r, err := p.Feed.Fixture(asking, w.id, balls)
 	cancel()
 	if fault.Is(err, fault.NotFound) {
-		p.missed(w, now)
-		return nil
+		return p.missed(ctx, w, now)
 	}
 	if err != nil {
 		return err
 	}
-	w.gone = time.Time{}
+	w.gone, w.silent = time.Time{}, false
 	if !isPrematch(w) {
 		p.count(func(s *Status) { s.ReadAt = now })
 	}

@@ -54,14 +54,6 @@ func (p *Poller) endUnknown(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// missed notes that the feed does not have a match. It may be missing only for a moment.
-func (p *Poller) missed(w *watch, now time.Time) {
-	if w.gone.IsZero() && !w.listed {
-		w.gone = now
-		p.Log.Warn("the feed no longer has a match", "match", w.id, "ends", clock.WallAt(p.Clock, now.Add(goneEnd)))
-	}
-}
-
 // cleanupDue returns when the first match is over; once after startup, now.
 func (p *Poller) cleanupDue(time.Time) (time.Time, bool) {
 	if !p.swept && p.slot.leads() {

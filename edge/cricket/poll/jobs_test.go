@@ -384,6 +384,81 @@ func TestReserveDay(t *testing.T) {
 	}
 }
 
+// A match that the feed has no more says so, and ends without a word on how. Another one with the same sides and start takes its followers
+// along at once.
+func TestAnotherID(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		r := newRig(t)
+		const gone = 10 * time.Minute
+		at := func(id int, now time.Time) cricket.Snapshot {
+			s := match(id, 3, "1st Innings", 20+int(now.Sub(midday())/time.Minute))
+			s.Teams[0], s.Teams[1] = s.Teams[id%2], s.Teams[(id+1)%2] // the other one names them in another order
+			return s
+		}
+		r.feed.list = func(now time.Time) []cricket.Snapshot {
+			switch {
+			case now.Before(midday().Add(gone)):
+				return []cricket.Snapshot{at(7, now)}
+			case again:
+				return []cricket.Snapshot{at(8, now)}
+			}
+			return nil
+		}
+		r.follow(3)
+		r.run(gone + 3*time.Minute)
+		d, err := r.service.Display(t.Context(), "7")
+		if err != nil || !d.NoNews || d.Equation != "" || !again && d.Note != "No news since 12:10 UTC" {
+			t.Errorf("again %t: without news %t, %q, %q, %v", again, d.NoNews, d.Equation, d.Note, err)
+		}
+		if st, _ := r.state("7"); (st.Status == cricket.ActiveEnded) != again {
+			t.Errorf("again %t: without news it is %q", again, st.Status)
+		}
+		r.run(gone + 3*time.Minute + goneFor)
+		d, err = r.service.Display(t.Context(), "7")
+		if st, _ := r.state("7"); st.Status != cricket.ActiveEnded || d.Phase != cricket.PhaseNoNews || d.Status != "No more news" {
+			t.Errorf("again %t: in the end it is %q, %q, %q, %v", again, st.Status, d.Phase, d.Status, err)
+		}
+		r.do(func(tx *store.Tx) error {
+			old, err := phone.Follows{}.Of(tx, "7")
+			next, following := phone.Follows{}.Of(tx, "8")
+			if len(old) != 0 || (len(next) == 3) != again {
+				t.Errorf("again %t: %d follow the old match, %d the other", again, len(old), len(next))
+			}
+			return errors.Join(err, following)
+		})
+	}
+}
+
+// goneFor is longer than a match that the feed does not have stays on.
+const goneFor = 33 * time.Minute
+
+// A match that comes back shows news again.
+func TestGoneForAMoment(t *testing.T) {
+	r := newRig(t)
+	at := func(now time.Time) cricket.Snapshot { return match(7, 3, "1st Innings", 20) }
+	away := func(now time.Time) bool {
+		return now.After(midday().Add(5*time.Minute)) && now.Before(midday().Add(10*time.Minute))
+	}
+	r.feed.list = func(now time.Time) []cricket.Snapshot {
+		if away(now) {
+			return nil
+		}
+		return []cricket.Snapshot{at(now)}
+	}
+	r.meanwhile = func() {
+		for _, tt := range []struct {
+			at     time.Duration
+			noNews bool
+		}{{5 * time.Minute, false}, {9 * time.Minute, true}, {11 * time.Minute, false}} {
+			_ = r.clock.Wait(t.Context(), midday().Add(tt.at), nil)
+			if d, err := r.service.Display(t.Context(), "7"); err != nil || d.NoNews != tt.noNews {
+				t.Errorf("after %s without news: %t, %q, %v", tt.at, d.NoNews, d.Note, err)
+			}
+		}
+	}
+	r.run(12 * time.Minute)
+}
+
 // housekeep deletes expired rows, as a node does while it polls.
 func (r *rig) housekeep() {
 	for more := true; more; {

@@ -85,7 +85,7 @@ func (p *Poller) readList(ctx context.Context, now time.Time, balls bool) error 
 			w = p.watchOf(s.MatchID)
 		}
 		w.absent, w.listed, w.league = 0, true, s.League.ID
-		w.left, w.final, w.gone = time.Time{}, 0, time.Time{}
+		w.left, w.final, w.gone, w.silent = time.Time{}, 0, time.Time{}, false
 	}
 	p.divide()
 	for _, w := range p.watched {

@@ -57,13 +57,13 @@ func (r *rig) expectGone() {
 	}
 	r.do(func(tx *store.Tx) error {
 		f, err := matches.Fixtures{}.Get(tx, "7")
-		if f.Phase != cricket.PhaseAbandoned || f.ArchivedAt.IsZero() || !f.LiveUpdatedAt.IsZero() {
+		if f.Phase != cricket.PhaseNoNews || f.ArchivedAt.IsZero() || !f.LiveUpdatedAt.IsZero() {
 			r.t.Errorf("the fixture: %+v", f)
 		}
 		return err
 	})
 	d, err := r.service.Display(r.t.Context(), "7")
-	if err != nil || d.Phase != cricket.PhaseAbandoned || d.Status != "Aban." || d.Equation != "" {
+	if err != nil || d.Phase != cricket.PhaseNoNews || d.Status != "No more news" || d.Equation != "" {
 		r.t.Errorf("the display: %+v, %v", d, err)
 	}
 	if asked := r.feed.asked("fixture 7"); len(asked) > 0 {
@@ -97,7 +97,7 @@ func TestTakenAwayMeanwhile(t *testing.T) {
 	r.run(time.Second)
 	r.do(func(tx *store.Tx) error {
 		f, err := matches.Fixtures{}.Get(tx, "7")
-		if f.Phase != cricket.PhaseAbandoned || f.ArchivedAt.IsZero() {
+		if f.Phase != cricket.PhaseNoNews || f.ArchivedAt.IsZero() {
 			t.Errorf("the fixture: %+v", f)
 		}
 		return err

@@ -42,6 +42,8 @@ type watch struct {
 	final int       // number of final reads since then
 	gone  time.Time // since when the feed does not have it; zero: it does
 
+	silent bool // its display says so
+
 	cleaned bool // cleaned up after
 
 	since    time.Time      // when this node first knew of it

@@ -83,6 +83,9 @@ func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
 	p := payload.ActivityPush{At: time.Unix(stamp, 0), Event: payload.ActivityUpdate, StaleAt: now.Add(staleAfter)}
 	if m.display != nil {
 		p.State = &m.state
+		if m.display.NoNews {
+			p.StaleAt = now // phones show it as stale at once
+		}
 	}
 	switch j.kind {
 	case start:

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -259,5 +260,30 @@ func TestPutOff(t *testing.T) {
 	r.settle()
 	if p := r.one(); p.Event != "start" || p.Token != token("pts ada") {
 		t.Errorf("at its other time %+v", p)
+	}
+}
+
+// TestNoNews shows a match that the feed has no more as stale at once.
+func TestNoNews(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.out.take()
+	r.do(func(tx *store.Tx) error {
+		raw, err := json.Marshal(cricket.Display{
+			MatchID: "7", Phase: cricket.PhaseLive, Status: "1st Innings", NoNews: true, Note: "No news since 12:10 UTC",
+			Batters: []cricket.Batter{}, LastBalls: []cricket.BallMark{}, UpdatedAt: tx.Now(),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Put(store.PutItem{Table: tables.Display, Item: attr.Item{
+			"cacheKey": attr.S(tables.DisplayKey("7")), "state": attr.S(string(raw)),
+		}})
+		return err
+	})
+	r.pass(time.Second)
+	p := r.one()
+	if at, _ := p.body["stale-date"].(float64); p.Event != "update" || int64(at) > r.clk.Now().Unix() {
+		t.Errorf("stale at %v, now it is %d: %+v", p.body["stale-date"], r.clk.Now().Unix(), p)
 	}
 }

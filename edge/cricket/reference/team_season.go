@@ -64,7 +64,7 @@ func Standings(fixtures []matches.Fixture, seasonID string) map[string]*TeamSeas
 			}
 			r := table.of(seasonID, strconv.FormatInt(t.ID, 10))
 			r.LeagueID, r.Name, r.Code = strconv.FormatInt(f.LeagueID, 10), t.Name, t.Code
-			if !f.Over() || cricket.Status(f.Status).NotPlayed() {
+			if !f.Over() || f.Phase == cricket.PhaseNoNews || cricket.Status(f.Status).NotPlayed() {
 				continue
 			}
 			r.Played++

@@ -85,6 +85,7 @@ func Scenes() ([]Scene, error) {
 		match("stumps", "Stumps", "test", phase(cricket.PhaseStumps, "Stump Day 4", "")),
 		match("abandoned", "Abandoned", "t20", phase(cricket.PhaseAbandoned, "Aban.", "Rain")),
 		match("postponed", "Postponed", "t20", phase(cricket.PhasePostponed, "Postp.", "Rain")),
+		match("nonews", "No more news", "chase", phase(cricket.PhaseNoNews, "No more news", "")),
 		match("stale", "The feed is silent", "chase", silent),
 		match("observer", "An observer, offline", "chase", offline),
 		match("noballs", "Balls not known, unknown teams", "chase", noBalls),

@@ -26,6 +26,7 @@ func newKitBox() kitBox {
 		{cricket.PhasePrematch, "NS", 0}, {cricket.PhaseLive, "", 0}, {cricket.PhaseInningsBreak, "", 0},
 		{cricket.PhaseBreak, "Lunch", 0}, {cricket.PhaseInterrupted, "", 0}, {cricket.PhaseStumps, "", 2},
 		{cricket.PhaseCompleted, "", 0}, {cricket.PhaseAbandoned, "", 0}, {cricket.PhasePostponed, "", 0},
+		{cricket.PhaseNoNews, "", 0},
 	} {
 		k.Pills = append(k.Pills, pillOf(p.phase, p.status, p.day))
 	}

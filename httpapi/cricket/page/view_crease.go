@@ -50,7 +50,7 @@ func (b *builder) crease() Crease {
 	if d.Partnership != nil {
 		c.Stand = fmt.Sprintf("%d (%d)", d.Partnership.Runs, d.Partnership.Balls)
 	}
-	over := d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned
+	over := d.Phase == cricket.PhaseCompleted || d.Phase == cricket.PhaseAbandoned || d.Phase == cricket.PhaseNoNews
 	if over || len(batters) == 0 {
 		if tops, best := b.best(over); len(tops) > 0 {
 			c.Title, c.Stand, batters, bowler = "Best of the innings", "", tops, best

@@ -28,6 +28,8 @@ func (b *builder) headline() (line, context string) {
 			return "Cancelled", cmp.Or(b.otherTime(), d.Note)
 		}
 		return cmp.Or(d.Result, "Match abandoned"), noteBeside(d.Note, d.Result)
+	case cricket.PhaseNoNews:
+		return "No more news", "The feed has this match no more, and never said how it ended"
 	case cricket.PhaseStumps:
 		return cmp.Or(equation, "Stumps"), cmp.Or(d.Note, d.Status)
 	case cricket.PhaseInningsBreak:

@@ -61,7 +61,7 @@ func NewList(in ListInput) List {
 		switch item := listItem(f); f.Phase {
 		case cricket.PhasePrematch, cricket.PhasePostponed, "":
 			soon.Items = append(soon.Items, item)
-		case cricket.PhaseCompleted, cricket.PhaseAbandoned:
+		case cricket.PhaseCompleted, cricket.PhaseAbandoned, cricket.PhaseNoNews:
 			done.Items = append([]ListItem{item}, done.Items...)
 		default:
 			live.Items = append(live.Items, item)

@@ -75,6 +75,8 @@ func pillOf(phase cricket.Phase, status string, day int) Pill {
 			return Pill{"over", "rain", "Cancelled"}
 		}
 		return Pill{"over", "rain", "Abandoned"}
+	case cricket.PhaseNoNews:
+		return Pill{"over", "clock", "No more news"}
 	default:
 		return Pill{"soon", "clock", "Upcoming"}
 	}
