@@ -43,11 +43,11 @@ type Host struct {
 type Sync interface {
 	// Ensure fetches items, or whole partitions, that another node may have written. An unreachable cloud is not an error.
 	Ensure(ctx context.Context, table string, keys ...attr.Item) error
-	// Proved reports what became of the write of a journal record.
-	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
-	// Confirmed returns an item as the cloud has it, as far as this node knows: without writes that are still waiting to be sent. nil:
+	// ProofOf reports what became of the write of a journal record.
+	ProofOf(ctx context.Context, seq uint64) (replica.Proof, error)
+	// ConfirmedItem returns an item as the cloud has it, as far as this node knows: without writes that are still waiting to be sent. nil:
 	// the cloud does not have it.
-	Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
+	ConfirmedItem(tx *store.Tx, table string, key attr.Item) (attr.Item, error)
 	WholeReads
 	// Skew is how far the cloud's clock was ahead of this machine's in its latest answers.
 	Skew() time.Duration

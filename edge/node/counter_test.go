@@ -178,10 +178,10 @@ func (c *counter) sumOf(ctx context.Context) (n int64) {
 func (c *counter) tick(ctx context.Context) error {
 	leases := c.host.Leases.User()
 	for clock.Sleep(ctx, c.host.Clock, 10*time.Millisecond) == nil {
-		if l, err := leases.Hold(ctx, "counter:tick"); err == nil && l != nil {
+		if l, err := leases.AcquireShare(ctx, "counter:tick"); err == nil && l != nil {
 			c.ticks.Add(1)
 		}
 	}
-	_ = leases.Give(context.WithoutCancel(ctx), "counter:tick")
+	_ = leases.ReleaseShare(context.WithoutCancel(ctx), "counter:tick")
 	return nil
 }

@@ -79,7 +79,7 @@ func (n *Node) openManager(ctx context.Context, l *locks, boot string) (err erro
 // held returns the leases that this node holds.
 func (n *Node) held() (all []lease.Status) {
 	for _, l := range n.locks {
-		all = append(all, l.manager.Held()...)
+		all = append(all, l.manager.HeldLeases()...)
 	}
 	return all
 }
@@ -87,7 +87,7 @@ func (n *Node) held() (all []lease.Status) {
 // fallenLocks returns the locks tables that went back to an earlier state.
 func (n *Node) fallenLocks() (all []operator.FallenLocks) {
 	for _, l := range n.locks {
-		if fallen := l.manager.Fallen(); len(fallen) > 0 {
+		if fallen := l.manager.FallenLocks(); len(fallen) > 0 {
 			all = append(all, operator.FallenLocks{Table: l.table, Locks: fallen})
 		}
 	}

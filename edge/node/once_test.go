@@ -59,7 +59,7 @@ func playOnce(t *testing.T) {
 	wait.Until(t, "the cloud has it of a", func() bool { n, _ := cloud.Item(counts, gate("west"))["n"].Int(); return n == 1 })
 	linkB.Heal()
 	wait.Until(t, "b is through", func() bool {
-		proof, err := b.host.Sync.Proved(t.Context(), seq)
+		proof, err := b.host.Sync.ProofOf(t.Context(), seq)
 		return err == nil && proof == replica.ProofApplied
 	})
 	wait.Until(t, "both show both", func() bool { return a.sumOf(t.Context()) == 2 && b.sumOf(t.Context()) == 2 })

@@ -121,7 +121,7 @@ func (n *Node) drain(ctx context.Context) {
 		if err != nil || !st.Up || st.Waiting == 0 {
 			return
 		}
-		if drained, err := n.sync.Drained(ctx); err != nil || drained {
+		if drained, err := n.sync.IsDrained(ctx); err != nil || drained {
 			return // quarantined writes wait for a person
 		}
 		if clock.Sleep(ctx, n.wall, drainLook) != nil {

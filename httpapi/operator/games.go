@@ -144,7 +144,7 @@ func (s *SyncStatus) Line(tx *store.Tx, table string, partition attr.Item) (page
 	if !s.Configured {
 		return page.CloudLine{}, nil
 	}
-	u, err := backlog.Of(tx, table, partition)
+	u, err := backlog.UnsentOf(tx, table, partition)
 	l := page.CloudLine{Cloud: true, Writes: u.Writes, Oldest: u.Oldest, More: u.More}
 	l.Why, l.Since = s.whyWaits(&u)
 	for _, r := range u.Refused {

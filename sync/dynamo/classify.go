@@ -44,10 +44,10 @@ func (c *Client) classify(op string, tables []string, x *exchange, took time.Dur
 		out.Class = intent.Unknown
 	case !x.asked:
 		f.Err = unsecret(err)
-		out.Class = c.unasked(f, err)
-	case x.sent():
+		out.Class = c.classifyUnsent(f, err)
+	case x.mayBeSent():
 		f.Err = unsecret(err)
-		f.away = f.Status == 0 && lost(err)
+		f.away = f.Status == 0 && isNetworkError(err)
 		out.Class = intent.Unknown
 	default:
 		f.Err, f.away = unsecret(err), true
@@ -59,15 +59,15 @@ func (c *Client) classify(op string, tables []string, x *exchange, took time.Dur
 	return out
 }
 
-// unasked classifies errors that occurred before there was a request to send.
-func (c *Client) unasked(f *CallError, err error) intent.Class {
+// classifyUnsent classifies errors that occurred before there was a request to send.
+func (c *Client) classifyUnsent(f *CallError, err error) intent.Class {
 	if _, ok := errors.AsType[*smithy.InvalidParamsError](err); ok {
 		return intent.Validation
 	}
 	if _, ok := errors.AsType[*smithy.SerializationError](err); ok {
 		return intent.Validation
 	}
-	if lost(err) {
+	if isNetworkError(err) {
 		// Credentials may have to be fetched too, and their service cannot be reached.
 		f.away = true
 		return intent.Offline
@@ -78,8 +78,8 @@ func (c *Client) unasked(f *CallError, err error) intent.Class {
 	return intent.Credentials
 }
 
-// lost reports whether an error comes from the network or from waiting for it.
-func lost(err error) bool {
+// isNetworkError reports whether an error comes from the network or from waiting for it.
+func isNetworkError(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return true
 	}

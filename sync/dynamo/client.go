@@ -66,12 +66,12 @@ func New(ctx context.Context, cfg Config) (*Client, error) {
 	if err := c.connect(ctx, cfg); err != nil {
 		return nil, err
 	}
-	cfg.Log.Info("the cloud", "endpoint", c.endpoint, "region", cfg.Region, "prefix", cfg.Prefix, "from", c.from(cfg))
+	cfg.Log.Info("the cloud", "endpoint", c.endpoint, "region", cfg.Region, "prefix", cfg.Prefix, "from", c.endpointSource(cfg))
 	return c, nil
 }
 
-// from returns the source of the endpoint for the log: a forgotten environment variable would send everything elsewhere.
-func (c *Client) from(cfg Config) string {
+// endpointSource returns the source of the endpoint for the log: a forgotten environment variable would send everything elsewhere.
+func (c *Client) endpointSource(cfg Config) string {
 	switch {
 	case cfg.Endpoint != "":
 		return "configuration"
@@ -87,8 +87,8 @@ func (c *Client) Endpoint() string { return c.endpoint }
 // Skew returns the server's clock minus ours, estimated from its latest answers; 0 before the first.
 func (c *Client) Skew() time.Duration { return c.http.skew.now() }
 
-// Synced reports whether an answer has shown the server's clock since the client was created.
-func (c *Client) Synced() bool { return c.http.skew.known() }
+// KnowsServerTime reports whether an answer has shown the server's clock since the client was created.
+func (c *Client) KnowsServerTime() bool { return c.http.skew.isKnown() }
 
 // Reset closes idle connections, so that the next request opens a new one. A node calls it when it comes back online; the client
 // does so itself after a network error and when the machine's addresses change.

@@ -23,7 +23,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func counted(dial Dial) Dial {
+func countDials(dial Dial) Dial {
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		ctx, cancel := context.WithTimeout(ctx, dialLimit)
 		defer cancel()
@@ -41,7 +41,7 @@ type use struct {
 	before int64 // number of writes when the request got it
 }
 
-func (u use) written() bool { return u.c == nil || u.c.writes.Load() != u.before }
+func (u use) hasWritten() bool { return u.c == nil || u.c.writes.Load() != u.before }
 
 // useOf starts watching a connection. A connection of another type counts as written to.
 func useOf(c net.Conn) use {

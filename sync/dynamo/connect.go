@@ -73,13 +73,13 @@ func (c *Client) resolve(ctx context.Context) error {
 	if err != nil || to.URI.Host == "" || to.URI.Scheme != "http" && to.URI.Scheme != "https" {
 		return fault.Wrap(err, fault.Invalid, "bad_endpoint", "the cloud's endpoint must be a URL, such as http://127.0.0.1:8000")
 	}
-	c.endpoint = shown(to.URI)
+	c.endpoint = redactURL(to.URI)
 	c.http.official = o.BaseEndpoint == nil
 	return nil
 }
 
-// shown returns a URL without the parts that may be secret.
-func shown(u url.URL) string {
+// redactURL returns a URL without the parts that may be secret.
+func redactURL(u url.URL) string {
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()
 }
@@ -134,7 +134,7 @@ func newHTTP(cfg Config, tlsConfig *tls.Config) *http.Client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment,
-			DialContext:           counted(cfg.Dial),
+			DialContext:           countDials(cfg.Dial),
 			TLSClientConfig:       tlsConfig,
 			TLSHandshakeTimeout:   dialLimit,
 			ResponseHeaderTimeout: cfg.Deadline / 2,

@@ -29,7 +29,7 @@ func (l *locks) Get(ctx context.Context, key string) (lease.Record, bool, error)
 	if err != nil {
 		return lease.Record{}, false, unavailable(err)
 	}
-	return lease.Found(it)
+	return lease.RecordOf(it)
 }
 
 // Update implements lease.Table.

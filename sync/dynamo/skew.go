@@ -56,7 +56,7 @@ func (s *skew) observe(date string, sent, received lease.Instant) {
 	}
 }
 
-func (s *skew) known() bool {
+func (s *skew) isKnown() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.samples) > 0

@@ -47,7 +47,7 @@ func TestSkew(t *testing.T) {
 	}
 	t.Run("before the first answer", func(t *testing.T) {
 		s, _, _ := start()
-		if s.now() != 0 || s.known() {
+		if s.now() != 0 || s.isKnown() {
 			t.Error("the offset is known")
 		}
 	})
@@ -55,7 +55,7 @@ func TestSkew(t *testing.T) {
 		s, c, server := start()
 		answers(s, c, server, 1)
 		near(t, s, -time.Hour)
-		if !s.known() {
+		if !s.isKnown() {
 			t.Error("the offset is not known")
 		}
 	})
@@ -94,7 +94,7 @@ func TestSkew(t *testing.T) {
 		sent := c.Now()
 		c.pass(6 * time.Second)
 		s.observe(noon().Format(http.TimeFormat), sent, c.Now())
-		if s.known() {
+		if s.isKnown() {
 			t.Error("implausible samples are believed")
 		}
 	})
@@ -210,8 +210,8 @@ func TestEndpoint(t *testing.T) {
 	}
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", "http://127.0.0.1:8000")
 	c = client(t, "")
-	if c.Endpoint() != "http://127.0.0.1:8000" || c.http.official || c.from(Config{}) != "AWS environment or profile" {
-		t.Errorf("%s, official %v, from %s", c.Endpoint(), c.http.official, c.from(Config{}))
+	if c.Endpoint() != "http://127.0.0.1:8000" || c.http.official || c.endpointSource(Config{}) != "AWS environment or profile" {
+		t.Errorf("%s, official %v, from %s", c.Endpoint(), c.http.official, c.endpointSource(Config{}))
 	}
 	t.Setenv("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS", "true")
 	if c = client(t, ""); c.Endpoint() != "https://dynamodb.eu-west-1.amazonaws.com" {

@@ -36,7 +36,7 @@ func (c *Client) Describe(ctx context.Context, table string) (t Table, ok bool, 
 	if err != nil {
 		return Table{}, false, fail(err)
 	}
-	return described(table, out.Table), true, nil
+	return describedTable(table, out.Table), true, nil
 }
 
 func (c *Client) describe(ctx context.Context, table string) (*dynamodb.DescribeTableOutput, error) {
@@ -44,7 +44,7 @@ func (c *Client) describe(ctx context.Context, table string) (*dynamodb.Describe
 		&dynamodb.DescribeTableInput{TableName: c.table(table)})
 }
 
-func described(name string, d *types.TableDescription) Table {
+func describedTable(name string, d *types.TableDescription) Table {
 	kinds := map[string]store.KeyType{}
 	for _, a := range d.AttributeDefinitions {
 		if a.AttributeType != "" {
@@ -145,6 +145,6 @@ func (c *Client) Table(ctx context.Context, name string) (remote.TableState, err
 	if err != nil {
 		return remote.TableState{}, err
 	}
-	t := described(name, out.Table)
+	t := describedTable(name, out.Table)
 	return remote.TableState{ID: t.ID, CreatedAt: t.CreatedAt, RestoredAt: t.RestoredAt, Key: t.Key}, nil
 }

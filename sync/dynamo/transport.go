@@ -60,17 +60,17 @@ func exchangeOf(ctx context.Context) *exchange {
 	return new(exchange)
 }
 
-func (x *exchange) got(c net.Conn) {
+func (x *exchange) useConn(c net.Conn) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.uses = append(x.uses, useOf(c))
 }
 
-// sent reports whether any byte of the request may have left.
-func (x *exchange) sent() bool {
+// mayBeSent reports whether any byte of the request may have left.
+func (x *exchange) mayBeSent() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return slices.ContainsFunc(x.uses, use.written)
+	return slices.ContainsFunc(x.uses, use.hasWritten)
 }
 
 // Do implements the SDK's HTTPClient.
@@ -78,7 +78,7 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	t.notice()
 	x := exchangeOf(req.Context())
 	x.asked = true
-	trace := &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { x.got(i.Conn) }}
+	trace := &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { x.useConn(i.Conn) }}
 	sent := t.times.Now()
 	//nolint:gosec // the URL is the configured endpoint
 	resp, err := t.client.Do(req.WithContext(httptrace.WithClientTrace(req.Context(), trace)))

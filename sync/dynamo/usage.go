@@ -12,8 +12,8 @@ import (
 // usage is a growing remote.Usage. It counts tenths: capacity comes in half units, so integers are exact.
 type usage struct{ asked, writes, reads atomic.Int64 }
 
-func (u *usage) wrote(c *types.ConsumedCapacity) { u.writes.Add(tenths(c)) }
-func (u *usage) read(c *types.ConsumedCapacity)  { u.reads.Add(tenths(c)) }
+func (u *usage) countWrite(c *types.ConsumedCapacity) { u.writes.Add(tenths(c)) }
+func (u *usage) read(c *types.ConsumedCapacity)       { u.reads.Add(tenths(c)) }
 
 func tenths(c *types.ConsumedCapacity) int64 {
 	if c == nil || c.CapacityUnits == nil {

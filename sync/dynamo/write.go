@@ -64,7 +64,7 @@ func (c *Client) put(ctx context.Context, w intent.Call) (attr.Item, error) {
 	if err != nil {
 		return nil, c.old(ctx, w, err)
 	}
-	c.usage.wrote(out.ConsumedCapacity)
+	c.usage.countWrite(out.ConsumedCapacity)
 	return w.Item, nil
 }
 
@@ -78,7 +78,7 @@ func (c *Client) update(ctx context.Context, w intent.Call) (attr.Item, error) {
 	if err != nil {
 		return nil, c.old(ctx, w, err)
 	}
-	c.usage.wrote(out.ConsumedCapacity)
+	c.usage.countWrite(out.ConsumedCapacity)
 	it, err := fromItem(out.Attributes)
 	return it, unreadable("UpdateItem", err)
 }
@@ -92,7 +92,7 @@ func (c *Client) delete(ctx context.Context, w intent.Call) error {
 	if err != nil {
 		return c.old(ctx, w, err)
 	}
-	c.usage.wrote(out.ConsumedCapacity)
+	c.usage.countWrite(out.ConsumedCapacity)
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (c *Client) Transact(ctx context.Context, calls []intent.Call, token string
 		return err
 	}
 	for i := range out.ConsumedCapacity {
-		c.usage.wrote(&out.ConsumedCapacity[i])
+		c.usage.countWrite(&out.ConsumedCapacity[i])
 	}
 	return nil
 }

@@ -33,9 +33,9 @@ const (
 	releasing = "SET expiresAt = :zero, rvn = :rvn"
 )
 
-// take builds the change that acquires a lock for this node, given its record as it was read (zero: none), under the given condition and
+// acquisition builds the change that acquires a lock for this node, given its record as it was read (zero: none), under the given condition and
 // its values.
-func (m *Manager) take(key string, was *Record, seen seenFences, condition string, values attr.Item, now Instant) Change {
+func (m *Manager) acquisition(key string, was *Record, seen seenFences, condition string, values attr.Item, now Instant) Change {
 	all := attr.Item{
 		":me":      attr.S(m.me),
 		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),
@@ -64,8 +64,8 @@ func (m *Manager) firstFence(now Instant) int64 {
 	return m.serverMillis(now)*1000 + int64(h.Sum32()%1000)
 }
 
-// held builds a change to a lock that this node holds.
-func (m *Manager) held(key string, fence int64, update string, values attr.Item) Change {
+// changeHeld builds a change to a lock that this node holds.
+func (m *Manager) changeHeld(key string, fence int64, update string, values attr.Item) Change {
 	all := attr.Item{":me": attr.S(m.me), ":f": attr.Int(fence), ":rvn": attr.S(m.rvn())}
 	maps.Copy(all, values)
 	return Change{Key: key, Update: update, Condition: ifHeld, Values: all}
@@ -73,7 +73,7 @@ func (m *Manager) held(key string, fence int64, update string, values attr.Item)
 
 // renewal builds the n-th renewal under the given fence.
 func (m *Manager) renewal(key string, fence, n int64, now Instant) Change {
-	c := m.held(key, fence, renewing, attr.Item{
+	c := m.changeHeld(key, fence, renewing, attr.Item{
 		":expires": attr.Int(m.serverMillis(now) + m.ttl.Milliseconds()),
 		":ttl":     attr.Int(m.ttl.Milliseconds()),
 		":n":       attr.Int(n),
@@ -83,9 +83,9 @@ func (m *Manager) renewal(key string, fence, n int64, now Instant) Change {
 }
 
 func (m *Manager) raise(key string, fence, to int64) Change {
-	return m.held(key, fence, raising, attr.Item{":to": attr.Int(to)})
+	return m.changeHeld(key, fence, raising, attr.Item{":to": attr.Int(to)})
 }
 
 func (m *Manager) release(key string, fence int64) Change {
-	return m.held(key, fence, releasing, attr.Item{":zero": attr.Int(0)})
+	return m.changeHeld(key, fence, releasing, attr.Item{":zero": attr.Int(0)})
 }

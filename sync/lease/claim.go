@@ -20,10 +20,10 @@ type sighting struct {
 // claim decides how a lock may be acquired now. It returns *HeldError if it may not.
 func (m *Manager) claim(key string, r Record, exists bool, seen seenFences, now Instant) (Change, error) {
 	take := func(condition string, values attr.Item) (Change, error) {
-		return m.take(key, &r, seen, condition, values, now), nil
+		return m.acquisition(key, &r, seen, condition, values, now), nil
 	}
 	switch {
-	case !exists || r.Released():
+	case !exists || r.IsReleased():
 		return take(ifFree, attr.Item{":zero": attr.Int(0)})
 	case r.Holder == m.me, m.local && heldBy(r.Holder, m.node):
 		// An answer was lost, or a lease ended without its release. Without a cloud this may also be the lock of an earlier run,
@@ -47,7 +47,7 @@ func (m *Manager) claim(key string, r Record, exists bool, seen seenFences, now 
 // was released, or has stood still for its TTL. For a holder of another application it returns the holder's whole text.
 func (m *Manager) Holder(ctx context.Context, key string) (node string, err error) {
 	r, exists, err := m.get(ctx, key)
-	if err != nil || !exists || r.Released() {
+	if err != nil || !exists || r.IsReleased() {
 		return "", err
 	}
 	if r.Holder != m.me && m.stillFor(key, &r, m.times.Now()) >= r.stands() {
@@ -114,7 +114,7 @@ func (m *Manager) acquire(ctx context.Context, key string) (*Lease, error) {
 		}
 		got, err := m.update(ctx, change)
 		if err == nil {
-			return m.hold(ctx, key, got, sent)
+			return m.startLease(ctx, key, got, sent)
 		}
 		failed, ok := errors.AsType[*ConditionFailedError](err)
 		if !ok {
@@ -123,11 +123,11 @@ func (m *Manager) acquire(ctx context.Context, key string) (*Lease, error) {
 		// A copy of our own request got here first: acquire again, to know from when the term counts. Or another node took the lock and
 		// released it since it was read.
 		moved := failed.OK && failed.Old.Fence > r.Fence
-		if moved && (failed.Old.Holder == m.me || failed.Old.Released()) {
+		if moved && (failed.Old.Holder == m.me || failed.Old.IsReleased()) {
 			r, exists = failed.Old, true
 			continue
 		}
-		if failed.OK && !failed.Old.Released() {
+		if failed.OK && !failed.Old.IsReleased() {
 			m.stillFor(key, &failed.Old, m.times.Now())
 		}
 		return nil, &HeldError{Key: key, Holder: failed.Old.Holder, Retry: m.ttl / 3}
@@ -147,14 +147,14 @@ func (m *Manager) Recover(ctx context.Context) (freed int, err error) {
 	}
 	for i := range records {
 		r := &records[i]
-		if r.Released() || r.Holder == m.me || !heldBy(r.Holder, m.node) {
+		if r.IsReleased() || r.Holder == m.me || !heldBy(r.Holder, m.node) {
 			continue
 		}
 		seen, err := m.fences.recall(ctx, r.Key)
 		if err != nil {
 			return freed, err
 		}
-		c := m.take(r.Key, r, seen, ifOurs, attr.Item{":h": attr.S(r.Holder), ":expires": attr.Int(0)}, m.times.Now())
+		c := m.acquisition(r.Key, r, seen, ifOurs, attr.Item{":h": attr.S(r.Holder), ":expires": attr.Int(0)}, m.times.Now())
 		if _, err := m.update(ctx, c); err != nil {
 			return freed, err
 		}

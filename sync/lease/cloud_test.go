@@ -210,8 +210,8 @@ func TestLocksTableRestoredInTheCloud(t *testing.T) {
 			t.Error("today's holder has raised the lock of another")
 		}
 		y.judge()
-		if len(next.Fallen()) != 1 || len(todays.Fallen()) > 0 || len(first.Fallen()) > 0 {
-			t.Errorf("reported by those who saw it: %+v, %+v, %+v", next.Fallen(), todays.Fallen(), first.Fallen())
+		if len(next.FallenLocks()) != 1 || len(todays.FallenLocks()) > 0 || len(first.FallenLocks()) > 0 {
+			t.Errorf("reported by those who saw it: %+v, %+v, %+v", next.FallenLocks(), todays.FallenLocks(), first.FallenLocks())
 		}
 	})
 }

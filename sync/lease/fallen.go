@@ -49,8 +49,8 @@ func (m *Manager) recordFall(r *Record, seen int64) {
 	}
 }
 
-// Fallen lists the locks whose records went back within the last day, sorted by key.
-func (m *Manager) Fallen() (out []Fallen) {
+// FallenLocks lists the locks whose records went back within the last day, sorted by key.
+func (m *Manager) FallenLocks() (out []Fallen) {
 	now := m.times.Now().Boot
 	m.mu.Lock()
 	defer m.mu.Unlock()

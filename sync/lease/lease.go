@@ -120,7 +120,7 @@ func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	if err != nil {
 		return err
 	}
-	if err := l.judge(r, exists); err != nil {
+	if err := l.checkRecord(r, exists); err != nil {
 		return err
 	}
 	if l.Fence() > above {
@@ -128,14 +128,14 @@ func (l *Lease) RaiseFence(ctx context.Context, above int64) error {
 	}
 	r, err = l.m.update(ctx, l.m.raise(l.key, l.Fence(), above+1))
 	if failed, ok := errors.AsType[*ConditionFailedError](err); ok {
-		if lost := l.judge(failed.Old, failed.OK); lost != nil {
+		if lost := l.checkRecord(failed.Old, failed.OK); lost != nil {
 			return lost
 		}
 	}
 	if err != nil {
 		return err
 	}
-	if err := l.judge(r, true); err != nil {
+	if err := l.checkRecord(r, true); err != nil {
 		return err
 	}
 	return l.Check()
@@ -156,14 +156,14 @@ func (l *Lease) renew(ctx context.Context) error {
 		failed, refused := errors.AsType[*ConditionFailedError](err)
 		switch {
 		case err == nil:
-			if err := l.judge(r, true); err != nil {
+			if err := l.checkRecord(r, true); err != nil {
 				return err
 			}
 			return l.extend(sent)
 		case !refused:
 			return err
 		}
-		if lost := l.judge(failed.Old, failed.OK); lost != nil {
+		if lost := l.checkRecord(failed.Old, failed.OK); lost != nil {
 			return lost
 		}
 		if again {
@@ -172,14 +172,14 @@ func (l *Lease) renew(ctx context.Context) error {
 	}
 }
 
-// judge checks whether a record is still this lease's, and adopts a higher fence, which only this node can have set.
-func (l *Lease) judge(r Record, exists bool) error {
+// checkRecord checks whether a record is still this lease's, and adopts a higher fence, which only this node can have set.
+func (l *Lease) checkRecord(r Record, exists bool) error {
 	switch {
 	case !exists:
 		return l.lose("its record was deleted")
 	case r.Holder != l.m.me:
 		return l.lose("another node has taken it")
-	case r.Released():
+	case r.IsReleased():
 		return l.lose("it was released")
 	}
 	l.mu.Lock()
@@ -240,7 +240,7 @@ func (l *Lease) checkClocks() {
 
 // nextCheck returns the time until the next check. It is called with mu held, or before the lease is shared.
 func (l *Lease) nextCheck() time.Duration {
-	return max(min(l.term.left(l.m.times.Now()), l.m.ttl/20), time.Millisecond)
+	return max(min(l.term.timeLeft(l.m.times.Now()), l.m.ttl/20), time.Millisecond)
 }
 
 // HeldError reports that another holder has the lock.

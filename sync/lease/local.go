@@ -27,7 +27,7 @@ func (l *local) Get(ctx context.Context, key string) (r Record, ok bool, err err
 	if err != nil {
 		return Record{}, false, err
 	}
-	return Found(it)
+	return RecordOf(it)
 }
 
 // Update implements Table.

@@ -207,8 +207,8 @@ func (m *Manager) end(key string) {
 	delete(m.busy, key)
 }
 
-// hold creates the lease of a lock that was just acquired by a request sent at the instant sent.
-func (m *Manager) hold(ctx context.Context, key string, r Record, sent Instant) (*Lease, error) {
+// startLease creates the lease of a lock that was just acquired by a request sent at the instant sent.
+func (m *Manager) startLease(ctx context.Context, key string, r Record, sent Instant) (*Lease, error) {
 	l := newLease(m, key, r.Fence, Term{Sent: sent, TTL: m.ttl})
 	if err := l.Check(); err != nil {
 		return nil, err
@@ -248,7 +248,7 @@ func (m *Manager) Run(ctx context.Context) error {
 	var keepers sync.WaitGroup
 	for ctx.Err() == nil {
 		for _, l := range m.notKept() {
-			keepers.Go(func() { m.keep(ctx, l) })
+			keepers.Go(func() { m.renewLoop(ctx, l) })
 		}
 		select {
 		case <-ctx.Done():
@@ -285,8 +285,8 @@ func (m *Manager) notKept() []*Lease {
 	return out
 }
 
-// keep renews one lease every TTL/3, and sooner after a failure, until it is over.
-func (m *Manager) keep(ctx context.Context, l *Lease) {
+// renewLoop renews one lease every TTL/3, and sooner after a failure, until it is over.
+func (m *Manager) renewLoop(ctx context.Context, l *Lease) {
 	wait := max(m.ttl/3-l.age(), 0)
 	for {
 		t := time.NewTimer(wait)
@@ -329,8 +329,8 @@ type Status struct {
 	Deadline time.Time `json:"deadline,omitzero"` // real time
 }
 
-// Held lists the current leases of this node, sorted by key.
-func (m *Manager) Held() []Status {
+// HeldLeases lists the current leases of this node, sorted by key.
+func (m *Manager) HeldLeases() []Status {
 	m.mu.Lock()
 	leases := slices.Collect(maps.Values(m.leases))
 	m.mu.Unlock()

@@ -41,9 +41,9 @@ type Share struct {
 	gone bool // guarded by the pool's mu
 }
 
-// Hold returns this user's share of a lock's lease: its existing share, a new share of a lease that another user holds, or a share
+// AcquireShare returns this user's share of a lock's lease: its existing share, a new share of a lease that another user holds, or a share
 // of a lease acquired now. It returns nil while another node holds the lock.
-func (u *User) Hold(ctx context.Context, key string) (*Share, error) {
+func (u *User) AcquireShare(ctx context.Context, key string) (*Share, error) {
 	if s := u.Has(key); s != nil {
 		return s, nil
 	}
@@ -113,8 +113,8 @@ func (s *Share) Release(ctx context.Context) error {
 	return s.Lease.Release(ctx)
 }
 
-// Give releases this user's share of a lock's lease, if it has one.
-func (u *User) Give(ctx context.Context, key string) error {
+// ReleaseShare releases this user's share of a lock's lease, if it has one.
+func (u *User) ReleaseShare(ctx context.Context, key string) error {
 	u.pool.mu.Lock()
 	s := u.shares[key]
 	u.pool.mu.Unlock()

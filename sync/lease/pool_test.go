@@ -17,17 +17,17 @@ func TestPool(t *testing.T) {
 	if two.Has(match) != nil {
 		t.Fatal("a share of a lock that nobody has taken")
 	}
-	first, err := one.Hold(t.Context(), match)
+	first, err := one.AcquireShare(t.Context(), match)
 	if err != nil || first == nil {
 		t.Fatal(first, err)
 	}
-	again, _ := one.Hold(t.Context(), match)
+	again, _ := one.AcquireShare(t.Context(), match)
 	second := two.Has(match)
 	if again != first || second == nil || second.Fence() != first.Fence() {
 		t.Fatalf("shares %v, %v, %v", first, again, second)
 	}
 	other := NewPool(w.node("b").Manager)
-	if s, err := other.User().Hold(t.Context(), match); s != nil || err != nil {
+	if s, err := other.User().AcquireShare(t.Context(), match); s != nil || err != nil {
 		t.Fatalf("another node has it: %v, %v", s, err)
 	}
 	if node, err := other.Holder(t.Context(), match); node != "a" || err != nil {
@@ -41,16 +41,16 @@ func TestPool(t *testing.T) {
 			t.Fatalf("%v, %v", err, second.Check())
 		}
 	}
-	if err := one.Give(t.Context(), match); err != nil || !p.Has(match) {
+	if err := one.ReleaseShare(t.Context(), match); err != nil || !p.Has(match) {
 		t.Fatalf("%v: it returned a share that it did not have", err)
 	}
-	if err := two.Give(t.Context(), match); err != nil || second.Check() == nil || p.Has(match) {
+	if err := two.ReleaseShare(t.Context(), match); err != nil || second.Check() == nil || p.Has(match) {
 		t.Fatalf("%v: the lease has not ended", err)
 	}
 	if node, err := other.Holder(t.Context(), match); node != "" || err != nil {
 		t.Errorf("held by %q, %v", node, err)
 	}
-	if s, err := other.User().Hold(t.Context(), match); s == nil || err != nil {
+	if s, err := other.User().AcquireShare(t.Context(), match); s == nil || err != nil {
 		t.Errorf("the lock is not free: %v", err)
 	}
 }
@@ -60,7 +60,7 @@ func TestPoolOfLostLease(t *testing.T) {
 	w := newWorld(t)
 	p := NewPool(w.node("a").Manager)
 	one, two := p.User(), p.User()
-	old, err := one.Hold(t.Context(), match)
+	old, err := one.AcquireShare(t.Context(), match)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestPoolOfLostLease(t *testing.T) {
 	if s := one.Has(match); s != nil {
 		t.Fatal("the share outlives its lease")
 	}
-	next, err := two.Hold(t.Context(), match)
+	next, err := two.AcquireShare(t.Context(), match)
 	if err != nil || next == nil || next.Fence() <= old.Fence() {
 		t.Fatal(next, err)
 	}

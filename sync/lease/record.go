@@ -29,8 +29,8 @@ type Record struct {
 	TTL       time.Duration
 }
 
-// Released reports whether nobody holds the lock.
-func (r *Record) Released() bool { return r.ExpiresAt == 0 }
+// IsReleased reports whether nobody holds the lock.
+func (r *Record) IsReleased() bool { return r.ExpiresAt == 0 }
 
 // Node returns the node that holds the lock. For a holder of another application it is the holder's whole text.
 func (r *Record) Node() string {
@@ -63,8 +63,8 @@ func heldBy(holder, node string) bool {
 // KeyOf returns the key of a lock's item.
 func KeyOf(key string) attr.Item { return attr.Item{attrKey: attr.S(key)} }
 
-// Found reads the item that a table has for a lock; nil: it has none.
-func Found(it attr.Item) (r Record, ok bool, err error) {
+// RecordOf reads the item that a table has for a lock; nil: it has none.
+func RecordOf(it attr.Item) (r Record, ok bool, err error) {
 	if it == nil {
 		return Record{}, false, nil
 	}

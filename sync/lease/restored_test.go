@@ -146,12 +146,12 @@ func TestFallenFencesAreReported(t *testing.T) {
 	a.acquire()
 	b.refused()
 	w.drop()
-	if _, err := b.Holder(t.Context(), match); err != nil || len(b.Fallen()) > 0 {
-		t.Errorf("a deleted record: %v, %v", b.Fallen(), err)
+	if _, err := b.Holder(t.Context(), match); err != nil || len(b.FallenLocks()) > 0 {
+		t.Errorf("a deleted record: %v, %v", b.FallenLocks(), err)
 	}
 	w.put(attr.Item{attrHolder: attr.S("orig"), attrExpiresAt: attr.Int(1)})
-	if _, err := b.Holder(t.Context(), match); err != nil || len(b.Fallen()) > 0 {
-		t.Errorf("a record without a fence: %v, %v", b.Fallen(), err)
+	if _, err := b.Holder(t.Context(), match); err != nil || len(b.FallenLocks()) > 0 {
+		t.Errorf("a record without a fence: %v, %v", b.FallenLocks(), err)
 	}
 	w.restore(yesterday)
 	for range 3 { // it stays the same fall
@@ -159,7 +159,7 @@ func TestFallenFencesAreReported(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	fallen := b.Fallen()
+	fallen := b.FallenLocks()
 	if len(fallen) != 1 || fallen[0].Key != match || fallen[0].Fence != l.Fence() || fallen[0].Seen <= l.Fence() || b.Falls() != 1 {
 		t.Fatalf("%+v, %d falls", fallen, b.Falls())
 	}
@@ -172,7 +172,7 @@ func TestFallenFencesAreReported(t *testing.T) {
 		t.Errorf("renewed: %v; %d falls, want 2", err, b.Falls())
 	}
 	w.pass(fallenShown)
-	if got := b.Fallen(); len(got) > 0 {
+	if got := b.FallenLocks(); len(got) > 0 {
 		t.Errorf("still shown after %v: %+v", fallenShown, got)
 	}
 }
@@ -190,7 +190,7 @@ func TestOvertakenReadIsNoFall(t *testing.T) {
 	if _, err := a.Holder(t.Context(), match); err != nil {
 		t.Fatal(err)
 	}
-	if got := a.Fallen(); len(got) > 0 {
+	if got := a.FallenLocks(); len(got) > 0 {
 		t.Errorf("%+v", got)
 	}
 }

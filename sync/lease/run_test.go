@@ -121,7 +121,7 @@ func TestRunRenews(t *testing.T) {
 		}
 		stop()
 		r, _, err := table.Get(t.Context(), match)
-		if err != nil || !r.Released() || ctx.Err() == nil {
+		if err != nil || !r.IsReleased() || ctx.Err() == nil {
 			t.Errorf("after the end: %+v, %v, work %v", r, err, ctx.Err())
 		}
 		if _, err := m.Acquire(t.Context(), match); !fault.Is(err, fault.Unavailable) {
@@ -300,7 +300,7 @@ func TestRunUnfit(t *testing.T) {
 		unfit.Store(true)
 		sleep(ttl / 3)
 		r, _, err := table.Get(t.Context(), match)
-		if l.Check() == nil || err != nil || !r.Released() {
+		if l.Check() == nil || err != nil || !r.IsReleased() {
 			t.Errorf("a third of the TTL later the lock is %+v (%v), the lease %v", r, err, l.Err())
 		}
 		_, err = m.Acquire(t.Context(), match)

@@ -390,7 +390,7 @@ func TestRecover(t *testing.T) {
 	}
 	for _, r := range records {
 		raised := r.Key == "match:1" || r.Key == "match:2"
-		if r.Released() != (r.Key != "match:3") || raised != (r.Fence == fences[r.Key]+1) {
+		if r.IsReleased() != (r.Key != "match:3") || raised != (r.Fence == fences[r.Key]+1) {
 			t.Errorf("%+v, fence was %d", r, fences[r.Key])
 		}
 	}
@@ -404,11 +404,11 @@ func TestHeldHere(t *testing.T) {
 	if held := a.refused(); held.Holder != "a#b1" {
 		t.Errorf("held by %s", held.Holder)
 	}
-	if got := a.Held(); len(got) != 1 || got[0].Key != match || got[0].Fence != l.Fence() {
+	if got := a.HeldLeases(); len(got) != 1 || got[0].Key != match || got[0].Fence != l.Fence() {
 		t.Errorf("held: %+v", got)
 	}
 	w.pass(ttl)
-	if got := a.Held(); len(got) != 0 {
+	if got := a.HeldLeases(); len(got) != 0 {
 		t.Errorf("held: %+v", got)
 	}
 	if second := a.acquire(); second.Fence() <= l.Fence() || l.Check() == nil {
@@ -430,7 +430,7 @@ func TestTakenWhileStopping(t *testing.T) {
 	if _, err := a.Acquire(t.Context(), match); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("acquired: %v", err)
 	}
-	if r, err := ParseRecord(w.record()); err != nil || !r.Released() {
+	if r, err := ParseRecord(w.record()); err != nil || !r.IsReleased() {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

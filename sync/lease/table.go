@@ -43,7 +43,7 @@ func (e *ConditionFailedError) Unwrap() error {
 
 // ConditionFailed returns a *ConditionFailedError with the item that a lock has, nil for none, or that item's damage.
 func ConditionFailed(it attr.Item) error {
-	r, ok, err := Found(it)
+	r, ok, err := RecordOf(it)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ func (t Term) Expired(now Instant) bool {
 	return max(wall, mono, boot) >= t.length() || (wall-mono).Abs() >= maxDisagreement
 }
 
-// left returns how long the term still lasts if nothing unusual happens.
-func (t Term) left(now Instant) time.Duration {
+// timeLeft returns how long the term still lasts if nothing unusual happens.
+func (t Term) timeLeft(now Instant) time.Duration {
 	return t.length() - max(now.Wall.Sub(t.Sent.Wall), now.Mono-t.Sent.Mono, now.Boot-t.Sent.Boot)
 }

@@ -110,8 +110,8 @@ func (s *standstills) update(all outbox.Counts, paces *flow.Paces, link *flow.Li
 	}
 }
 
-// since returns the tables at a standstill, and since when.
-func (s *standstills) since(now time.Time) map[string]time.Time {
+// standingSince returns the tables at a standstill, and since when.
+func (s *standstills) standingSince(now time.Time) map[string]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := maps.Clone(s.waits)
@@ -128,7 +128,7 @@ func (s *Status) countBehind() {
 			continue
 		}
 		t.Behind = t.Waiting
-		for _, p := range s.parked() {
+		for _, p := range s.parkedBatches() {
 			if p.Table != t.Table && slices.Contains(p.tables, t.Table) {
 				t.Behind++
 			}
@@ -136,8 +136,8 @@ func (s *Status) countBehind() {
 	}
 }
 
-// parked lists what the workers have put aside.
-func (s *Status) parked() (out []*ParkStatus) {
+// parkedBatches lists what the workers have put aside.
+func (s *Status) parkedBatches() (out []*ParkStatus) {
 	for i := range s.Workers {
 		for j := range s.Workers[i].Parked {
 			out = append(out, &s.Workers[i].Parked[j])
@@ -172,7 +172,7 @@ func (s *Status) standstill() (out []string) {
 // that has a line of its own.
 func (s *Status) whyItStands(t *TableStatus) (why string, stands bool) {
 	planned := s.Conflicts.Quarantined > 0
-	for _, p := range s.parked() {
+	for _, p := range s.parkedBatches() {
 		switch {
 		case p.Table != t.Table:
 		case p.Why == flow.WhyStopped, strings.HasPrefix(p.Why, whyOneTable): // told with the table that stopped
@@ -207,7 +207,7 @@ const whyOneTable = "one of its tables is missing, or this node may not write to
 // missingAlarms says that transactions wait for one of their tables, when the cloud does not say which.
 func (s *Status) missingAlarms() []string {
 	waiting, tables := int64(0), []string(nil)
-	for _, p := range s.parked() {
+	for _, p := range s.parkedBatches() {
 		if strings.HasPrefix(p.Why, whyOneTable) {
 			waiting++
 			tables = append(tables, p.tables...)

@@ -179,7 +179,7 @@ func TestAgeOnlyWarns(t *testing.T) {
 	for _, stopped := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			_, n := opened(t, nil)
-			n.net.Probed("", n.clock.Now())
+			n.net.RecordProbe("", n.clock.Now())
 			n.put(t, "teams", attr.Item{"id": attr.S("x"), "text": attr.S("waits")})
 			if stopped {
 				n.paces.Halt("teams", intent.Denied.String(), "a test", n.clock.Now())

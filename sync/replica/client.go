@@ -49,7 +49,7 @@ func (r *Replica) askTransactions(ctx context.Context) error {
 	within, cancel := context.WithTimeout(ctx, r.cfg.Deadline)
 	has, err := r.cloud.Transactions(within)
 	cancel()
-	switch _, gone := remote.Unreached(err); {
+	switch _, gone := remote.AsUnreached(err); {
 	case err == nil:
 	case !gone && known != transactsUnknown:
 		remote.Complain(r.log, "checking whether the cloud has transactions", err)

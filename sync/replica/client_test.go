@@ -146,8 +146,8 @@ type timed struct {
 	shown atomic.Bool
 }
 
-// Synced implements remote.Cloud.
-func (c *timed) Synced() bool { return c.shown.Load() }
+// KnowsServerTime implements remote.Cloud.
+func (c *timed) KnowsServerTime() bool { return c.shown.Load() }
 
 // Usage implements remote.Cloud.
 func (c *timed) Usage() remote.Usage {
@@ -162,19 +162,19 @@ func TestSyncedIsTheClients(t *testing.T) {
 		cfg.Cloud = way
 	}).run()
 	n.until("the cloud is there", func() bool { return n.status().Up })
-	if n.r.Synced() {
+	if n.r.KnowsServerTime() {
 		t.Error("the time counts as known before a server has shown it")
 	}
 	way.shown.Store(true)
-	if !n.r.Synced() {
+	if !n.r.KnowsServerTime() {
 		t.Error("the time is not known although a server has shown it")
 	}
 	plain := newNode(t, newCloud(), "b")
-	if plain.r.Synced() {
+	if plain.r.KnowsServerTime() {
 		t.Error("the time is known before anything was reached")
 	}
 	plain.run()
-	plain.until("the cloud is there", plain.r.Synced)
+	plain.until("the cloud is there", plain.r.KnowsServerTime)
 }
 
 func TestStatusTellsUsage(t *testing.T) {

@@ -51,15 +51,15 @@ func (r *Replica) admit(tx *store.Tx, writes []store.Write) error {
 		return nil
 	}
 	for i := range writes {
-		if w := &writes[i]; w.Sends && w.Seq != 0 && !admitted(s.Level, w) {
+		if w := &writes[i]; w.Sends && w.Seq != 0 && !isAdmitted(s.Level, w) {
 			return r.levels.Refuse(s)
 		}
 	}
 	return nil
 }
 
-// admitted reports whether a write is still accepted at a level.
-func admitted(level flow.Level, w *store.Write) bool {
+// isAdmitted reports whether a write is still accepted at a level.
+func isAdmitted(level flow.Level, w *store.Write) bool {
 	switch {
 	case level < flow.LevelRebuildable:
 		return true

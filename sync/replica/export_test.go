@@ -14,8 +14,8 @@ func (r *Replica) InHand() (n int) {
 	return n
 }
 
-// Synced reports whether the protocol considers the server's time known.
-func (r *Replica) Synced() bool { return r.env(nil).Synced }
+// KnowsServerTime reports whether the protocol considers the server's time known.
+func (r *Replica) KnowsServerTime() bool { return r.env(nil).Synced }
 
 // ReadNow reads an item from the cloud, however fresh the local state is.
 func (r *Replica) ReadNow(ctx context.Context, table string, key attr.Item) error {

@@ -244,8 +244,8 @@ func (c *shelf) Skew() time.Duration {
 // Transactions implements remote.Cloud.
 func (*shelf) Transactions(context.Context) (bool, error) { return true, nil }
 
-// Synced implements remote.Cloud.
-func (c *shelf) Synced() bool {
+// KnowsServerTime implements remote.Cloud.
+func (c *shelf) KnowsServerTime() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.shown

@@ -108,7 +108,7 @@ func (n *feedNode) online(t testing.TB) {
 		t.Fatal(err)
 	}
 	n.net.Begin(n.clock.Now())
-	n.net.Probed("", n.clock.Now())
+	n.net.RecordProbe("", n.clock.Now())
 }
 
 // letPass advances the bubble's time.
@@ -261,7 +261,7 @@ func (n *feedNode) changeWaiting(t testing.TB, table string, key attr.Item, chan
 	n.withWaiting(t, table, key, func(w *outbox.Work, entries []*intent.Entry) error {
 		for _, e := range entries {
 			change(e)
-			w.Changed(e)
+			w.MarkChanged(e)
 		}
 		return nil
 	})

@@ -36,9 +36,9 @@ type flight struct {
 	flagEpoch uint64    // value of Outbox.Flags when the batch was read: see rereadIfFlagged
 }
 
-// written returns the batch's tables that an action writes. A tombstone goes to the node's own table: it does not count as a try of a
+// tablesWritten returns the batch's tables that an action writes. A tombstone goes to the node's own table: it does not count as a try of a
 // stopped table, and its success says nothing about that table.
-func (f *flight) written(a *intent.Action) []string {
+func (f *flight) tablesWritten(a *intent.Action) []string {
 	return slices.DeleteFunc(f.Tables(), func(table string) bool {
 		return !slices.ContainsFunc(a.Calls, func(c intent.Call) bool { return c.Table == table })
 	})
@@ -221,22 +221,22 @@ func (r *Replica) restoredSince(f *flight, flagged bool) (b restore.Book, yes bo
 	if f.outcome.Result != intent.OutApplied || same || f.Entries[0].Policy == store.PolicyState {
 		return b, false
 	}
-	return r.tables.Since(f.Entries) // the latest one: a proof from before it proves nothing
+	return r.tables.NoticedSince(f.Entries) // the latest one: a proof from before it proves nothing
 }
 
 // reopen keeps such a batch in the outbox, to be verified.
 func (r *Replica) reopen(w *outbox.Work, f *flight, b *restore.Book, now time.Time) {
 	for _, e := range f.Entries {
-		b.Replay(e, r.acknowledged(f))
+		b.Replay(e, r.timeApplied(f))
 	}
 	f.outcome, f.changed = intent.Outcome{Result: intent.OutParked}, true
 	f.park(now, intent.WhyReplay)
 	w.Rewrite(f.Batch)
-	w.Fail(r.tables.Through(w.Tx, f.Batch))
+	w.Fail(r.tables.RecordVerified(w.Tx, f.Batch))
 }
 
-// acknowledged returns when a batch was known to be applied, by the server's clock.
-func (r *Replica) acknowledged(f *flight) time.Time {
+// timeApplied returns when a batch was known to be applied, by the server's clock.
+func (r *Replica) timeApplied(f *flight) time.Time {
 	if f.answered.IsZero() {
 		return r.serverNow()
 	}
@@ -251,7 +251,7 @@ func (l *worker) ask(ctx context.Context, f *flight, a *intent.Action) (intent.A
 		}
 	}
 	if a.Kind == intent.ActSend {
-		l.r.identity.Sent()
+		l.r.identity.RecordSending()
 	}
 	l.r.cfg.Failpoint("send")
 	within, cancel := context.WithTimeout(ctx, l.answerLimit(f))

@@ -94,7 +94,7 @@ func (r *Replica) probe(ctx context.Context) {
 		r.linkFailed(err)
 		return
 	}
-	r.net.Probed("", r.clock.Now())
+	r.net.RecordProbe("", r.clock.Now())
 	r.log.Info("connected to the cloud")
 }
 
@@ -116,7 +116,7 @@ func (r *Replica) chores(ctx context.Context, now time.Time) (more bool, err err
 		}
 		l, err := conflict.Open(tx)
 		if err == nil {
-			conflicts = l.Undecided()
+			conflicts = l.OpenShare()
 		}
 		return err
 	})
@@ -142,7 +142,7 @@ func (r *Replica) trimReplay(ctx context.Context, now time.Time, level flow.Leve
 	if level >= flow.LevelTight {
 		limit = 0
 	}
-	if r.cloud.Synced() {
+	if r.cloud.KnowsServerTime() {
 		before = now.Add(-r.cfg.Budget.ReplayAge)
 	}
 	return outbox.TrimReplayLog(ctx, r.store, limit, before)
@@ -162,7 +162,7 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 			if err != nil {
 				return false, err
 			}
-			if u.Held() {
+			if u.IsHeld() {
 				return true, nil
 			}
 			waits = true
@@ -182,8 +182,8 @@ func (r *Replica) oldest(tx *store.Tx) (at time.Time, waits bool, err error) {
 	return at, waits, nil
 }
 
-// Drained reports whether the outbox is empty except for batches that wait for a person.
-func (r *Replica) Drained(ctx context.Context) (drained bool, err error) {
+// IsDrained reports whether the outbox is empty except for batches that wait for a person.
+func (r *Replica) IsDrained(ctx context.Context) (drained bool, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
 		_, waits, err := r.oldest(tx)
 		drained = !waits
@@ -214,8 +214,8 @@ func (w *eventWaits) expect(u *outbox.Batch) {
 	w.locks[e.Lock][u.ID] = struct{}{}
 }
 
-// settled notifies the batches that wait for settled entries.
-func (w *eventWaits) settled(r *Replica, u *outbox.Batch) {
+// notifyBehind notifies the batches that wait for settled entries.
+func (w *eventWaits) notifyBehind(r *Replica, u *outbox.Batch) {
 	w.mu.Lock()
 	var who []outbox.ID
 	for _, e := range u.Entries {

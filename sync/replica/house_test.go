@@ -130,7 +130,7 @@ func TestUnsetClockUsesUpNoAge(t *testing.T) {
 		n.writtenAt(t, "teams", teamKey("x"), time.Unix(60, 0))
 		n.doChores(t, n.clock.Now())
 		n.put(t, "teams", team("y", 1)) // must not be refused
-		if drained, err := n.Drained(t.Context()); drained || err != nil {
+		if drained, err := n.IsDrained(t.Context()); drained || err != nil {
 			t.Errorf("drained: %t, %v", drained, err)
 		}
 	})
@@ -225,7 +225,7 @@ func TestStatusInAWord(t *testing.T) {
 	} {
 		st := tt.of
 		st.At = now
-		st.judge(made)
+		st.deriveAlarms(made)
 		if st.State != tt.state || !st.Since.Equal(tt.since) || st.Reason != tt.reason || st.LagSeconds != tt.lag || (len(st.Alarms) > 0) != (tt.reason != "") {
 			t.Errorf("%s: %s since %v for %q, lag %v, alarms %q", tt.name, st.State, st.Since, st.Reason, st.LagSeconds, st.Alarms)
 		}

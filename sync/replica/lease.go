@@ -99,7 +99,7 @@ func (r *Replica) fenceOff(ctx context.Context, lock string, fence int64) (waits
 		return r.finish(w, records)
 	})
 	if err == nil {
-		r.moved(w)
+		r.publishHeads(w)
 	}
 	return waits, err
 }
@@ -113,7 +113,7 @@ func (r *Replica) fenceOffBatches(w *outbox.Work, ids []outbox.ID, lock string, 
 			return nil, false, err
 		case u == nil:
 			continue
-		case u.MayApply() && !u.Held():
+		case u.MayApply() && !u.IsHeld():
 			waits = true
 			continue
 		}
@@ -121,7 +121,7 @@ func (r *Replica) fenceOffBatches(w *outbox.Work, ids []outbox.ID, lock string, 
 			Result: intent.OutConflict, Code: intent.CodeFencedOff, Lock: lock, Fence: fence,
 			Text: "set aside by this node: it was written under an earlier lease of this node, and the lock has been taken again since",
 		}}
-		c, err := r.leave(w, f)
+		c, err := r.removeBatch(w, f)
 		if err != nil {
 			return nil, false, err
 		}
@@ -178,7 +178,7 @@ func (r *Replica) Usable() error {
 		return fault.New(fault.Unavailable, "cloud_away", "no write from this node has reached the cloud for %v", unusableAfter)
 	}
 	now := r.clock.Now()
-	return r.lastHindrance.Noted(r.hindrance(now), now)
+	return r.lastHindrance.SetPresent(r.hindrance(now), now)
 }
 
 // hindrance returns why work under locks is impossible here although the cloud is reachable; nil: it is possible.
@@ -201,7 +201,7 @@ func (r *Replica) hindrance(now time.Time) error {
 			continue
 		}
 		return fault.New(fault.Unavailable, "table_denied", "the cloud accepts nothing for table %s, which is written under locks: %s; %s",
-			stopped.Table, remote.Shortened(stopped.Why), remedyPolicy)
+			stopped.Table, remote.FirstLine(stopped.Why), remedyPolicy)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ const (
 // linkFailed records a failed connect and logs each reason once until the cloud is reachable.
 func (r *Replica) linkFailed(err error) {
 	f, text := r.faultOf(err), remote.ErrorText(err)
-	if !r.net.Refused(f, text, r.clock.Now()) || errors.Is(err, remote.ErrStopped) { // the stopping itself was logged
+	if !r.net.RecordRefusal(f, text, r.clock.Now()) || errors.Is(err, remote.ErrStopped) { // the stopping itself was logged
 		return
 	}
 	if f.Stands() {
@@ -55,12 +55,12 @@ func (r *Replica) linkFailed(err error) {
 
 // lookForCloud finds out with one small request whether the cloud is still there.
 func (r *Replica) lookForCloud(ctx context.Context) {
-	err := r.identity.Look(ctx)
-	if _, gone := remote.Unreached(err); !gone {
+	err := r.identity.ProbeRow(ctx)
+	if _, gone := remote.AsUnreached(err); !gone {
 		return
 	}
 	text := remote.ErrorText(err)
-	if r.net.Lost(text, r.clock.Now()) {
+	if r.net.RecordLoss(text, r.clock.Now()) {
 		r.tellAway(text)
 	}
 }
@@ -130,20 +130,20 @@ func (c *lineCloud) Transactions(ctx context.Context) (bool, error) {
 // line.
 func (c *lineCloud) record(ctx context.Context, began time.Time, err error, measure bool) {
 	now := c.r.clock.Now()
-	_, gone := remote.Unreached(err)
+	_, gone := remote.AsUnreached(err)
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 	case gone:
 		text := remote.ErrorText(err)
-		if c.r.net.Unanswered(text, began, now) {
+		if c.r.net.RecordNoAnswer(text, began, now) {
 			c.r.tellAway(text)
 			return
 		}
 		c.r.wakeTasks() // it may be in doubt
 	case remote.ClassOf(err) == intent.Credentials && err != nil:
 	case measure:
-		c.r.net.Answered(now.Sub(began), now)
+		c.r.net.RecordAnswer(now.Sub(began), now)
 	default:
-		c.r.net.Answered(0, now)
+		c.r.net.RecordAnswer(0, now)
 	}
 }

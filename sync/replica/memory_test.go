@@ -55,8 +55,8 @@ func (s *sink) Table(_ context.Context, name string) (remote.TableState, error) 
 // Transactions implements remote.Cloud.
 func (s *sink) Transactions(context.Context) (bool, error) { return true, nil }
 
-// Synced implements remote.Cloud.
-func (s *sink) Synced() bool { return true }
+// KnowsServerTime implements remote.Cloud.
+func (s *sink) KnowsServerTime() bool { return true }
 
 // Usage implements remote.Cloud.
 func (s *sink) Usage() remote.Usage { return remote.Usage{} }

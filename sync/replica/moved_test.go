@@ -76,7 +76,7 @@ func TestWrittenBehindAMovedCreate(t *testing.T) {
 func TestForeignPutAfterACrash(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
-		n.net.Probed("", n.clock.Now())
+		n.net.RecordProbe("", n.clock.Now())
 		c.foreign(t, "teams", nil, team("x", 5))
 		if err := n.feed.ReadNow(t.Context(), n.spec("teams"), teamKey("x")); err != nil {
 			t.Fatal(err)
@@ -108,7 +108,7 @@ func TestRestampedOnceOverACrash(t *testing.T) {
 			_, u := waitingOne(t, n)
 			return u.Entries[0].Stamp, u.Entries[0].Provisional
 		}
-		n.net.Probed("", n.clock.Now())
+		n.net.RecordProbe("", n.clock.Now())
 		c.set(func() { c.shown = true })
 		n.changeWaiting(t, "prefs", teamKey("x"), func(e *intent.Entry) { e.Provisional = true })
 		l, _ := inHand(t, n)

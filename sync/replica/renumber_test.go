@@ -43,7 +43,7 @@ func TestRenumberedIsFoundByItsOldNumber(t *testing.T) {
 		defer stop()
 		letPass(time.Minute)
 		for _, seq := range seqs {
-			if p, err := r.Proved(t.Context(), seq); err != nil || p != ProofPending {
+			if p, err := r.ProofOf(t.Context(), seq); err != nil || p != ProofPending {
 				t.Errorf("Proved of %d while it waits: %v, %v", seq, p, err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -55,7 +55,7 @@ func TestRenumberedIsFoundByItsOldNumber(t *testing.T) {
 		c.heal()
 		letPass(time.Minute)
 		for _, seq := range seqs {
-			if p, err := r.Proved(t.Context(), seq); err != nil || p != ProofApplied {
+			if p, err := r.ProofOf(t.Context(), seq); err != nil || p != ProofApplied {
 				t.Errorf("Proved of %d: %v, %v", seq, p, err)
 			}
 		}

@@ -86,7 +86,7 @@ func New(c Config) (*Replica, error) {
 		Signed: c.Limits.Signed, Tell: c.Limits.Tell, Ready: r.ready, Beside: r.checkTables, Wake: r.wakeTasks, Failpoint: c.Failpoint,
 	}
 	r.box.Lost, r.box.RunAfter = r.identity.LostMarked, r.identity.RunAfter
-	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, c.Secret, r.moved)
+	r.conflicts = conflict.NewLog(c.Store, r.box, c.Clock, c.Log, c.Merge, c.Secret, r.publishHeads)
 	r.paces = flow.NewPaces(r.float)
 	r.tables = &restore.Tables{
 		Store: c.Store, Cloud: r.cloud, Box: r.box, Paces: r.paces, Identity: r.identity, Clock: c.Clock, Log: c.Log, Rand: c.Rand,
@@ -94,8 +94,8 @@ func New(c Config) (*Replica, error) {
 	}
 	r.feed = &feed.Feed{
 		Store: c.Store, Cloud: r.cloud, Box: r.box, Clock: c.Clock, Log: c.Log, Rand: c.Rand, Rules: c.Poll,
-		Deadline: c.Deadline, Page: c.Limits.Page, Tables: r.tables, Settle: r.settleShown, Moved: r.moved,
-		OtherCopy: r.identity.Suspect, Wake: r.wakeTasks, Failpoint: c.Failpoint, Written: r.written,
+		Deadline: c.Deadline, Page: c.Limits.Page, Tables: r.tables, Settle: r.settleShown, Moved: r.publishHeads,
+		OtherCopy: r.identity.Suspect, Wake: r.wakeTasks, Failpoint: c.Failpoint, Written: r.lastWrites,
 	}
 	r.makeWorkers(c.Workers)
 	return r, nil
@@ -178,8 +178,8 @@ func (r *Replica) sendsOnly() (names []string) {
 	return names
 }
 
-// written returns when the cloud last took a write of each table that is sent only, since the start.
-func (r *Replica) written() map[string]time.Time {
+// lastWrites returns when the cloud last took a write of each table that is sent only, since the start.
+func (r *Replica) lastWrites() map[string]time.Time {
 	all := map[string]time.Time{}
 	for _, name := range r.sendsOnly() {
 		if at := r.paces.LastTaken(name); !at.IsZero() {
@@ -249,7 +249,7 @@ func (r *Replica) openOutbox(tx *store.Tx) error {
 			return err
 		}
 	}
-	return t.Keep(tx)
+	return t.AddToCounts(tx)
 }
 
 // suspect marks a worker's attempted batches as possibly sent.
@@ -313,7 +313,7 @@ func (r *Replica) Run(ctx context.Context) error {
 func (r *Replica) env(tx *store.Tx) intent.Env {
 	skew := r.cloud.Skew()
 	env := intent.Env{
-		Node: r.store.Node(), Now: r.clock.Wall().Add(skew), Skew: skew, Synced: r.cloud.Synced(),
+		Node: r.store.Node(), Now: r.clock.Wall().Add(skew), Skew: skew, Synced: r.cloud.KnowsServerTime(),
 		SyncTable: r.cfg.SyncTable, LockTable: r.cfg.LockTable, Transactions: r.transactions(), Replaying: r.tables.Replaying(),
 		Spec: r.spec, Rand: r.cfg.Rand, Exprs: r.exprs, Marks: r.limits.Marks, Signed: r.limits.Signed,
 		Events: func(lock string, fence int64, group uint64) bool {

@@ -290,7 +290,7 @@ func TestFoldedWaitsOverARestore(t *testing.T) {
 		proof := func(want Proof) {
 			t.Helper()
 			for _, seq := range []uint64{folded, last} {
-				if got, err := n.Proved(t.Context(), seq); got != want || err != nil {
+				if got, err := n.ProofOf(t.Context(), seq); got != want || err != nil {
 					t.Errorf("%d of %d and %d is proved %d, %v", seq, folded, last, got, err)
 				}
 			}

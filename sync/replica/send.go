@@ -21,17 +21,17 @@ import (
 // reachable.
 func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 	answered := false
-	defer func() { l.r.net.Leave(answered) }()
+	defer func() { l.r.net.ReleasePermission(answered) }()
 	if err := l.r.rereadIfFlagged(ctx, f); err != nil {
-		return l.give(f, err)
+		return l.parkUnprocessable(f, err)
 	}
 	l.r.events.expect(f.Batch)
 	for range maxSteps {
 		known, a, err := l.next(ctx, f)
 		if err != nil {
-			return l.give(f, err)
+			return l.parkUnprocessable(f, err)
 		}
-		if l.without(f, &a, known) {
+		if l.handleWithoutRequest(f, &a, known) {
 			return true
 		}
 		stored := a.Attempt && f.mustPersist()
@@ -39,20 +39,20 @@ func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 		switch {
 		case errors.Is(err, errFlagged):
 			if err := l.r.readAnew(ctx, f); err != nil {
-				return l.give(f, err)
+				return l.parkUnprocessable(f, err)
 			}
 			continue
 		case err != nil:
-			return l.give(f, err)
+			return l.parkUnprocessable(f, err)
 		case ctx.Err() != nil:
 			return false // whatever the answer was, it will be found again
 		}
-		answered = l.heard(f, &a, ans.Err)
+		answered = l.recordAnswer(f, &a, ans.Err)
 		env := l.r.env(nil)
-		f.outcome, f.known, f.answered = f.Take(a, ans, known, env), known, env.Now
+		f.outcome, f.known, f.answered = f.SettleAnswer(a, ans, known, env), known, env.Now
 		f.sees(f.outcome.Known)
 		f.changed = f.changed || stored // the outbox has it as unanswered
-		if finished, again := l.took(ctx, f, &a, ans.Err); !again {
+		if finished, again := l.handleAnswer(ctx, f, &a, ans.Err); !again {
 			return finished
 		}
 	}
@@ -61,10 +61,10 @@ func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 	return true
 }
 
-// heard records what any answer says about its tables, and reports whether the cloud has answered at all.
-func (l *worker) heard(f *flight, a *intent.Action, err *intent.Error) bool {
+// recordAnswer records what any answer says about its tables, and reports whether the cloud has answered at all.
+func (l *worker) recordAnswer(f *flight, a *intent.Action, err *intent.Error) bool {
 	if a.Kind == intent.ActSend && takes(err) {
-		l.r.paces.Takes(f.written(a), l.r.clock.Now())
+		l.r.paces.Takes(f.tablesWritten(a), l.r.clock.Now())
 	}
 	return err == nil || err.Class != intent.Offline && err.Class != intent.Unknown
 }
@@ -81,9 +81,9 @@ func takes(err *intent.Error) bool {
 	return false
 }
 
-// without handles actions that need no request: batches already settled, waiting, or held back by a table's pace. false: a request
+// handleWithoutRequest handles actions that need no request: batches already settled, waiting, or held back by a table's pace. false: a request
 // is needed.
-func (l *worker) without(f *flight, a *intent.Action, known []intent.Known) bool {
+func (l *worker) handleWithoutRequest(f *flight, a *intent.Action, known []intent.Known) bool {
 	switch a.Kind {
 	case intent.ActSettle:
 		f.outcome, f.known = *a.Outcome, known
@@ -96,8 +96,8 @@ func (l *worker) without(f *flight, a *intent.Action, known []intent.Known) bool
 		}
 		return true
 	case intent.ActSend:
-		now, tables := l.r.clock.Now(), f.written(a)
-		if at := l.r.paces.Take(tables, now); at.After(now) {
+		now, tables := l.r.clock.Now(), f.tablesWritten(a)
+		if at := l.r.paces.ReserveSend(tables, now); at.After(now) {
 			f.outcome, f.idle = intent.Outcome{Result: intent.OutThrottled}, true
 			why := "the table's pace"
 			if !l.r.paces.StoppedUntil(tables, now).IsZero() {
@@ -111,14 +111,14 @@ func (l *worker) without(f *flight, a *intent.Action, known []intent.Known) bool
 	return false
 }
 
-// took acts on what an answer means; again reports whether another step follows.
-func (l *worker) took(ctx context.Context, f *flight, a *intent.Action, failed *intent.Error) (finished, again bool) {
+// handleAnswer acts on what an answer means; again reports whether another step follows.
+func (l *worker) handleAnswer(ctx context.Context, f *flight, a *intent.Action, failed *intent.Error) (finished, again bool) {
 	if a.Kind == intent.ActRead || failed != nil {
-		if err := l.vanished(ctx, f); err != nil {
+		if err := l.checkVanishedItem(ctx, f); err != nil {
 			if unread := l.r.asItWas(ctx, f); unread != nil { // nobody knows whether the absence can be believed
 				err = unread
 			}
-			return l.give(f, err), false
+			return l.parkUnprocessable(f, err), false
 		}
 	}
 	switch f.outcome.Result {
@@ -172,9 +172,9 @@ func (l *worker) learn(f *flight, err *intent.Error) {
 	}
 	switch o.Result {
 	case intent.OutApplied:
-		l.r.paces.Succeeded(f.Table(), now)
+		l.r.paces.RaiseRate(f.Table(), now)
 	case intent.OutThrottled:
-		f.park(now.Add(max(o.After, l.r.paces.Throttled(f.Table(), now))), "throttled")
+		f.park(now.Add(max(o.After, l.r.paces.SlowTable(f.Table(), now))), "throttled")
 	case intent.OutUnknown:
 		f.park(now.Add(max(o.After, l.unansweredWait(f))), whyNoAnswer)
 	case intent.OutOffline:
@@ -210,8 +210,8 @@ func (l *worker) stop(f *flight, err *intent.Error, now time.Time) {
 
 var errTimeline = errors.New("the cloud has writes of this node that this file does not know")
 
-// give parks a batch that the node itself cannot process.
-func (l *worker) give(f *flight, err error) bool {
+// parkUnprocessable parks a batch that the node itself cannot process.
+func (l *worker) parkUnprocessable(f *flight, err error) bool {
 	l.r.log.Error("an entry cannot be processed", "seq", f.ID.Seq, "table", f.Table(), "error", err)
 	f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true
 	f.park(l.r.clock.Now().Add(asideWait), "an error of this node")
@@ -264,7 +264,7 @@ func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error
 		if err != nil {
 			return err
 		}
-		if f.flagEpoch != l.r.box.Flags.Load() || f.flagged(there) {
+		if f.flagEpoch != l.r.box.Flags.Load() || f.isFlagged(there) {
 			return errFlagged
 		}
 		if !attempted {
@@ -275,7 +275,7 @@ func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error
 		if err := outbox.Put(tx, f.Batch, t); err != nil {
 			return err
 		}
-		return t.Keep(tx)
+		return t.AddToCounts(tx)
 	})
 	if err != nil {
 		f.Size = size
@@ -289,8 +289,8 @@ func (l *worker) attempt(ctx context.Context, f *flight, a *intent.Action) error
 // errFlagged says that a batch was flagged in the outbox after the worker read it, so that another action is needed now.
 var errFlagged = errors.New("the batch was flagged meanwhile")
 
-// flagged reports whether the batch has left the outbox, or must be verified, since the flight read it.
-func (f *flight) flagged(there *outbox.Batch) bool {
+// isFlagged reports whether the batch has left the outbox, or must be verified, since the flight read it.
+func (f *flight) isFlagged(there *outbox.Batch) bool {
 	return there == nil || there.Entries[0].FlaggedSince(f.Entries[0])
 }
 
@@ -302,9 +302,9 @@ func (f *flight) mustPersist() bool {
 	})
 }
 
-// vanished checks, if an answer shows no item where there was one, that the table is still the same one: what a new or restored table
+// checkVanishedItem checks, if an answer shows no item where there was one, that the table is still the same one: what a new or restored table
 // lacks was not deleted. In that case nothing is taken from the answer, and the batch waits.
-func (l *worker) vanished(ctx context.Context, f *flight) error {
+func (l *worker) checkVanishedItem(ctx context.Context, f *flight) error {
 	for i, now := range f.outcome.Known {
 		if now == nil || now.Item != nil || f.known[i].Item == nil || f.Entries[i].Verifying() { // a verified batch knows of the restore
 			continue
@@ -354,7 +354,7 @@ func (r *Replica) token() string {
 // signatureRefused records that the cloud does not accept our credentials.
 func (r *Replica) signatureRefused(o intent.Outcome, err *intent.Error) {
 	text := remote.ErrorText(err)
-	if r.net.Lost(text, r.clock.Now()) {
+	if r.net.RecordLoss(text, r.clock.Now()) {
 		r.log.Error("the cloud does not accept this node's signature", "error", text, "alarm", o.Alarm)
 	}
 	r.wakeTasks()

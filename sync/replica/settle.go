@@ -14,9 +14,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/outbox"
 )
 
-// settle stores the outcomes of the worker's answered batches and, if pick is set, marks those to be sent next, in one transaction. If
+// settleAnswered stores the outcomes of the worker's answered batches and, if pick is set, marks those to be sent next, in one transaction. If
 // that fails for one batch, each is settled separately, so that the others do not wait for it.
-func (l *worker) settle(ctx context.Context, pick bool, now time.Time) error {
+func (l *worker) settleAnswered(ctx context.Context, pick bool, now time.Time) error {
 	done := slices.Clone(l.done) // because commit removes what is settled from it
 	err := l.commit(ctx, done, pick, now)
 	if err == nil || len(done) == 0 || l.r.store.Err() != nil || ctx.Err() != nil {
@@ -38,21 +38,21 @@ func (l *worker) settle(ctx context.Context, pick bool, now time.Time) error {
 // flush settles the remaining answers when the worker ends.
 func (l *worker) flush(ctx context.Context) {
 	if len(l.done) > 0 {
-		if err := l.settle(ctx, false, l.r.clock.Now()); err != nil {
+		if err := l.settleAnswered(ctx, false, l.r.clock.Now()); err != nil {
 			l.r.log.Warn("answers could not be settled and will be looked up again", "worker", l.no, "error", err)
 		}
 	}
 	for _, f := range append(l.done, l.inFlight...) {
-		l.finished(f)
+		l.forgetFlight(f)
 	}
 	for i := range l.stuck {
-		l.finished(l.stuck[i].flight)
+		l.forgetFlight(l.stuck[i].flight)
 	}
 	l.done, l.inFlight, l.stuck = nil, nil, nil
 }
 
-// finished forgets a flight.
-func (l *worker) finished(f *flight) {
+// forgetFlight forgets a flight.
+func (l *worker) forgetFlight(f *flight) {
 	if f.read != nil {
 		f.read.End()
 		f.read = nil
@@ -73,7 +73,7 @@ func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time
 			return err
 		}
 		if pick {
-			if err := l.pick(tx, &next, now); err != nil {
+			if err := l.pickWindow(tx, &next, now); err != nil {
 				return err
 			}
 		}
@@ -90,7 +90,7 @@ func (l *worker) commit(ctx context.Context, done []*flight, pick bool, now time
 	}
 	l.r.cfg.Failpoint("settled")
 	l.moveOn(done, next, now)
-	l.r.moved(w)
+	l.r.publishHeads(w)
 	return nil
 }
 
@@ -113,7 +113,7 @@ func (r *Replica) finish(w *outbox.Work, records []*conflict.Record) error {
 		return err
 	}
 	for _, c := range records {
-		if err := r.conflicts.Keep(w.Tx, c); err != nil {
+		if err := r.conflicts.StoreDecision(w.Tx, c); err != nil {
 			return err
 		}
 	}
@@ -140,8 +140,8 @@ type picked struct {
 	aside    []*flight // not due yet
 }
 
-// pick chooses the next in-flight window.
-func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
+// pickWindow chooses the next in-flight window.
+func (l *worker) pickWindow(tx *store.Tx, p *picked, now time.Time) error {
 	most := min(l.width, l.r.net.WindowLimit())
 	for len(p.inFlight) < most && len(l.ready) > 0 {
 		seq := heap.Pop(&l.ready).(uint64) //nolint:forcetypeassert // it holds nothing else
@@ -150,7 +150,7 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if u == nil || u.Held() {
+		if u == nil || u.IsHeld() {
 			continue
 		}
 		head, err := l.r.box.IsHead(tx, u)
@@ -177,11 +177,11 @@ func (l *worker) pick(tx *store.Tx, p *picked, now time.Time) error {
 // moveOn updates the worker's memory after a commit.
 func (l *worker) moveOn(done []*flight, next picked, now time.Time) {
 	for _, f := range done {
-		l.finished(f)
+		l.forgetFlight(f)
 		if f.why != whyNoAnswer && f.why != whyUnreached {
 			delete(l.unanswered, f.ID.Seq)
 		}
-		if o := f.outcome.Result; !o.Settled() && o != intent.OutQuarantine && o != intent.OutRenumber && !f.gone {
+		if o := f.outcome.Result; !o.IsSettled() && o != intent.OutQuarantine && o != intent.OutRenumber && !f.gone {
 			l.setAside(f.ID.Seq, f.wait, now, f.Table(), f.why)
 		}
 		delete(l.missed, f.ID.Seq)
@@ -228,8 +228,8 @@ func (r *Replica) settleBatch(w *outbox.Work, f *flight, now time.Time) ([]*conf
 		return nil, nil
 	}
 	switch o := f.outcome.Result; {
-	case o.Settled():
-		return r.leave(w, f)
+	case o.IsSettled():
+		return r.removeBatch(w, f)
 	case o == intent.OutQuarantine:
 		c, err := conflict.Quarantine(w, f.Batch, &f.outcome)
 		return []*conflict.Record{c}, err
@@ -282,8 +282,8 @@ func (f *flight) awaits(e *intent.Entry) bool {
 	return f.outcome.Result == intent.OutParked && e.Why == intent.WhyReplay
 }
 
-// leave removes a batch from the outbox: it is applied, superseded or in conflict.
-func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
+// removeBatch removes a batch from the outbox: it is applied, superseded or in conflict.
+func (r *Replica) removeBatch(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 	o := &f.outcome
 	var c *conflict.Record
 	if o.Result != intent.OutApplied {
@@ -313,14 +313,14 @@ func (r *Replica) leave(w *outbox.Work, f *flight) ([]*conflict.Record, error) {
 		return nil, err
 	}
 	if o.Result == intent.OutApplied {
-		return nil, w.Replay(f.Batch, r.acknowledged(f))
+		return nil, w.Replay(f.Batch, r.timeApplied(f))
 	}
 	return []*conflict.Record{c}, nil
 }
 
 // settleShown settles a batch that an image has proved.
 func (r *Replica) settleShown(w *outbox.Work, u *outbox.Batch) error {
-	_, err := r.leave(w, &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutApplied}})
+	_, err := r.removeBatch(w, &flight{Batch: u, outcome: intent.Outcome{Result: intent.OutApplied}})
 	return err
 }
 
@@ -331,7 +331,7 @@ func (r *Replica) renumber(w *outbox.Work, f *flight) error {
 	if err != nil {
 		return err
 	}
-	return r.tables.Through(w.Tx, moved)
+	return r.tables.RecordVerified(w.Tx, moved)
 }
 
 // isLater reports whether the image after an applied entry is later than a base set while the answer was on its way. That base may come

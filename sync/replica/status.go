@@ -130,7 +130,7 @@ func (r *Replica) Status(ctx context.Context) (Status, error) {
 		Node: r.identity.Status(), SendsOnly: r.sendsOnly(), Refused: r.feed.Refusals(),
 	}
 	err := r.store.View(ctx, func(tx *store.Tx) error { return r.readStatus(tx, &st) })
-	st.judge(clock.WallAt(r.clock, r.made))
+	st.deriveAlarms(clock.WallAt(r.clock, r.made))
 	return st, err
 }
 
@@ -191,10 +191,10 @@ func (r *Replica) tableStatus(all outbox.Counts) (out []TableStatus) {
 		stopped.Until = clock.WallAt(r.clock, stopped.Until)
 		of(stopped.Table).Stopped = &stopped
 	}
-	for name, pace := range r.paces.Slowed(r.clock.Now()) {
+	for name, pace := range r.paces.SlowedTables(r.clock.Now()) {
 		of(name).Pace = pace
 	}
-	for name, since := range r.stands.since(r.clock.Now()) {
+	for name, since := range r.stands.standingSince(r.clock.Now()) {
 		of(name).Stands = clock.WallAt(r.clock, since)
 	}
 	for _, name := range slices.Sorted(maps.Keys(by)) {
@@ -270,8 +270,8 @@ func (r *Replica) parkStatus(tx *store.Tx, id outbox.ID, p ParkedBatch) (ParkSta
 	return st, err
 }
 
-// judge derives state and alarms from the figures; made is when the replicator was created.
-func (s *Status) judge(made time.Time) {
+// deriveAlarms derives state and alarms from the figures; made is when the replicator was created.
+func (s *Status) deriveAlarms(made time.Time) {
 	if !s.Oldest.IsZero() {
 		s.LagSeconds = max(0, s.At.Sub(s.Oldest).Seconds()+s.Skew) // Oldest is by the cloud's clock
 	}

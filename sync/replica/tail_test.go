@@ -65,7 +65,7 @@ func TestTailGoesWithTheRejected(t *testing.T) {
 		t.Errorf("the cloud has %v, %v", image, err)
 	}
 	for _, seq := range []uint64{rejected, tail} {
-		if p, err := n2.r.Proved(t.Context(), seq); err != nil || p != replica.ProofRefused {
+		if p, err := n2.r.ProofOf(t.Context(), seq); err != nil || p != replica.ProofRefused {
 			t.Errorf("Proved of %d: %v, %v", seq, p, err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestProvedAfterLetGo(t *testing.T) {
 		return err
 	})
 	n.until("it is quarantined", func() bool { return n.status().Conflicts.Quarantined == 1 })
-	if p, err := n.r.Proved(t.Context(), seq); err != nil || p != replica.ProofRefused {
+	if p, err := n.r.ProofOf(t.Context(), seq); err != nil || p != replica.ProofRefused {
 		t.Errorf("quarantined: %v, %v", p, err)
 	}
 	n.conn.setFault(nil)
@@ -196,7 +196,7 @@ func TestProvedAfterLetGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.drained()
-	if p, err := n.r.Proved(t.Context(), seq); err != nil || p != replica.ProofApplied {
+	if p, err := n.r.ProofOf(t.Context(), seq); err != nil || p != replica.ProofApplied {
 		t.Errorf("after it was released and applied: %v, %v", p, err)
 	}
 	if err := n.r.Wait(t.Context(), seq); err != nil {
@@ -261,7 +261,7 @@ func TestConfirmed(t *testing.T) {
 	c, n := idleItem(t)
 	confirmed := func(n *node, table string, k attr.Item) (it attr.Item, err error) {
 		err = n.store.View(t.Context(), func(tx *store.Tx) (err error) {
-			it, err = n.r.Confirmed(tx, table, k)
+			it, err = n.r.ConfirmedItem(tx, table, k)
 			return err
 		})
 		return it, err

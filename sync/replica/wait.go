@@ -31,8 +31,8 @@ type waiters struct {
 
 func newWaiters() *waiters { return &waiters{list: map[uint64][]chan struct{}{}} }
 
-// on returns a channel that is closed when a batch settles. forget ends the wait.
-func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
+// waitFor returns a channel that is closed when a batch settles. forget ends the wait.
+func (w *waiters) waitFor(seq uint64) (ch chan struct{}, forget func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	ch = make(chan struct{})
@@ -47,8 +47,8 @@ func (w *waiters) on(seq uint64) (ch chan struct{}, forget func()) {
 	}
 }
 
-// settled notifies the callers that wait for a batch.
-func (w *waiters) settled(seq uint64) {
+// notifySettled notifies the callers that wait for a batch.
+func (w *waiters) notifySettled(seq uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, ch := range w.list[seq] {
@@ -57,12 +57,12 @@ func (w *waiters) settled(seq uint64) {
 	delete(w.list, seq)
 }
 
-// ended notifies the callers that wait for a batch or for an entry folded into it, for which there was no notification.
-func (w *waiters) ended(u *outbox.Batch) {
-	w.settled(u.ID.Seq)
+// notifyAll notifies the callers that wait for a batch or for an entry folded into it, for which there was no notification.
+func (w *waiters) notifyAll(u *outbox.Batch) {
+	w.notifySettled(u.ID.Seq)
 	for _, e := range u.Entries {
 		for _, seq := range e.Folds {
-			w.settled(seq)
+			w.notifySettled(seq)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func (r *Replica) Wait(ctx context.Context, seq uint64) error {
 
 // waitFor waits until a batch is settled, or may have been.
 func (r *Replica) waitFor(ctx context.Context, id outbox.ID) error {
-	ch, forget := r.waiting.on(id.Seq)
+	ch, forget := r.waiting.waitFor(id.Seq)
 	defer forget()
 	there := false
 	err := r.store.View(ctx, func(tx *store.Tx) error { // it may have settled before on
@@ -135,7 +135,7 @@ func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 		if err != nil {
 			return err
 		}
-		id, err = log.Between(first, last)
+		id, err = log.FirstBetween(first, last)
 		return err
 	})
 	if err == nil && id != 0 {
@@ -147,17 +147,17 @@ func (r *Replica) verdict(ctx context.Context, first, last uint64) error {
 // Skew returns how far the cloud's clock is ahead of this machine's, by its last answers; zero before the first.
 func (r *Replica) Skew() time.Duration { return r.cloud.Skew() }
 
-// Proved returns the known outcome of one journal record's entry. A record that sent nothing counts as applied, a quarantined entry
+// ProofOf returns the known outcome of one journal record's entry. A record that sent nothing counts as applied, a quarantined entry
 // as refused until an operator releases it.
-func (r *Replica) Proved(ctx context.Context, seq uint64) (p Proof, err error) {
+func (r *Replica) ProofOf(ctx context.Context, seq uint64) (p Proof, err error) {
 	err = r.store.View(ctx, func(tx *store.Tx) error {
-		p, err = r.proved(tx, seq)
+		p, err = r.proofOf(tx, seq)
 		return err
 	})
 	return p, err
 }
 
-func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
+func (r *Replica) proofOf(tx *store.Tx, seq uint64) (Proof, error) {
 	log, err := conflict.Open(tx)
 	if err != nil {
 		return 0, err
@@ -179,9 +179,9 @@ func (r *Replica) proved(tx *store.Tx, seq uint64) (Proof, error) {
 	return ProofApplied, nil
 }
 
-// Confirmed returns an item as the cloud has it, as far as this node knows, without writes waiting to be sent; nil if the cloud has
+// ConfirmedItem returns an item as the cloud has it, as far as this node knows, without writes waiting to be sent; nil if the cloud has
 // none.
-func (r *Replica) Confirmed(tx *store.Tx, table string, key attr.Item) (attr.Item, error) {
+func (r *Replica) ConfirmedItem(tx *store.Tx, table string, key attr.Item) (attr.Item, error) {
 	spec := r.box.Spec(table)
 	if spec == nil {
 		return nil, fault.New(fault.NotFound, "no_table", "there is no table %s", table)

@@ -16,7 +16,7 @@ import (
 func TestPushedWhileInHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, n := opened(t, nil)
-		n.net.Probed("", n.clock.Now())
+		n.net.RecordProbe("", n.clock.Now())
 		n.put(t, "teams", team("x", 1))
 		l, u := inHand(t, n)
 		now := n.clock.Now()
@@ -25,11 +25,11 @@ func TestPushedWhileInHand(t *testing.T) {
 		f.outcome, f.idle = intent.Outcome{Result: intent.OutParked}, true // its events are not settled
 		l.done = append(l.done, f)
 		n.push(u.ID) // now they are
-		l.take(now)
-		if err := l.settle(t.Context(), false, now); err != nil {
+		l.admitReady(now)
+		if err := l.settleAnswered(t.Context(), false, now); err != nil {
 			t.Fatal(err)
 		}
-		l.take(now)
+		l.admitReady(now)
 		if len(l.ready) != 1 {
 			t.Errorf("%d batches are ready, %d aside", len(l.ready), len(l.aside))
 		}
@@ -56,7 +56,7 @@ func inHand(t testing.TB, n *feedNode) (*worker, *outbox.Batch) {
 	t.Helper()
 	l, u := waitingOne(t, n)
 	now := n.clock.Now()
-	l.take(now)
+	l.admitReady(now)
 	if err := l.fill(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func inHand(t testing.TB, n *feedNode) (*worker, *outbox.Batch) {
 func TestSettledElsewhereIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, n := opened(t, nil)
-		n.net.Probed("", n.clock.Now())
+		n.net.RecordProbe("", n.clock.Now())
 		n.put(t, "teams", team("x", 1))
 		n.unanswered(t, "teams", teamKey("x"))
 		l, u := inHand(t, n)
@@ -89,7 +89,7 @@ func TestSettledElsewhereIsNotSent(t *testing.T) {
 			t.Errorf("it was sent: %v", it)
 		}
 		l.done, l.inFlight = l.inFlight, nil
-		if err := l.settle(t.Context(), false, n.clock.Now()); err != nil {
+		if err := l.settleAnswered(t.Context(), false, n.clock.Now()); err != nil {
 			t.Error(err)
 		}
 		if len(l.inHand) != 0 {
@@ -137,7 +137,7 @@ func TestEventWaitsAreForgotten(t *testing.T) {
 	}
 	for seq := range uint64(100) { // each folded into the next
 		n.events.expect(state(seq))
-		n.events.settled(n.Replica, &outbox.Batch{Batch: intent.Batch{Entries: []*intent.Entry{{Write: intent.Write{Lock: "match:7", Policy: store.PolicyIntent}}}}})
+		n.events.notifyBehind(n.Replica, &outbox.Batch{Batch: intent.Batch{Entries: []*intent.Entry{{Write: intent.Write{Lock: "match:7", Policy: store.PolicyIntent}}}}})
 	}
 	if got := len(n.events.locks); got > 1 {
 		t.Errorf("%d locks", got)

@@ -139,7 +139,7 @@ func (l *worker) run(ctx context.Context) error {
 	defer l.flush(context.WithoutCancel(ctx))
 	for ctx.Err() == nil {
 		now := l.r.clock.Now()
-		l.take(now)
+		l.admitReady(now)
 		until, err := l.round(ctx, now)
 		if err != nil && ctx.Err() == nil {
 			l.r.log.Error("the outbox cannot be processed", "worker", l.no, "error", err)
@@ -172,7 +172,7 @@ func (l *worker) round(ctx context.Context, now time.Time) (until time.Time, err
 	if !l.r.net.Enter(l.sig) {
 		// A whole in-flight window may stay blocked for as long as the cloud is away: settle the answers.
 		if len(l.done) > 0 {
-			return now, l.settle(ctx, false, now)
+			return now, l.settleAnswered(ctx, false, now)
 		}
 		return time.Time{}, nil
 	}
@@ -208,11 +208,11 @@ func (l *worker) fill(ctx context.Context, now time.Time) error {
 	if len(l.done) == 0 && !pick {
 		return nil
 	}
-	return l.settle(ctx, pick, now)
+	return l.settleAnswered(ctx, pick, now)
 }
 
-// take makes ready what was pushed and what has been aside long enough.
-func (l *worker) take(now time.Time) {
+// admitReady makes ready what was pushed and what has been aside long enough.
+func (l *worker) admitReady(now time.Time) {
 	l.mu.Lock()
 	pushed, again, all := l.pushed, l.rescanAsked, l.all
 	l.pushed, l.rescanAsked, l.all = nil, false, false
@@ -286,7 +286,7 @@ func (l *worker) publishStatus() {
 	defer l.mu.Unlock()
 	l.show, l.kept = l.show[:0], len(l.stuck)
 	for i := 0; i < len(l.stuck) && i < maxParks; i++ {
-		l.show = append(l.show, l.stuck[i].shown())
+		l.show = append(l.show, l.stuck[i].parkedBatch())
 	}
 	for i := 0; i < len(l.aside) && len(l.show) < maxParks; i++ {
 		l.show = append(l.show, l.aside[i].shown)
@@ -339,7 +339,7 @@ func (l *worker) scanSlice(tx *store.Tx, now time.Time) error {
 
 // reconcile decides what to do with a batch that the scan meets.
 func (l *worker) reconcile(tx *store.Tx, u *outbox.Batch, now time.Time) error {
-	if _, have := l.inHand[u.ID.Seq]; have || u.Held() {
+	if _, have := l.inHand[u.ID.Seq]; have || u.IsHeld() {
 		return nil
 	}
 	head, err := l.r.box.IsHead(tx, u)
@@ -370,8 +370,8 @@ func (l *worker) waitOf(u *outbox.Batch, now time.Time) (until time.Time, why st
 	return until, why
 }
 
-// moved updates memory after a commit of the replicator: workers learn the new heads, and waiting callers are notified.
-func (r *Replica) moved(w *outbox.Work) {
+// publishHeads updates memory after a commit of the replicator: workers learn the new heads, and waiting callers are notified.
+func (r *Replica) publishHeads(w *outbox.Work) {
 	for _, it := range w.Order {
 		for _, id := range it.Heads {
 			r.push(id)
@@ -381,15 +381,15 @@ func (r *Replica) moved(w *outbox.Work) {
 		}
 	}
 	for _, u := range w.Gone {
-		r.waiting.ended(u)
-		r.events.settled(r, u)
+		r.waiting.notifyAll(u)
+		r.events.notifyBehind(r, u)
 	}
 	for _, id := range w.Renumbered { // waiting callers look up its new place
-		r.waiting.settled(id.Seq)
+		r.waiting.notifySettled(id.Seq)
 	}
 	for _, u := range w.Held {
-		r.waiting.ended(u)
-		r.events.settled(r, u)
+		r.waiting.notifyAll(u)
+		r.events.notifyBehind(r, u)
 	}
 	if w.Many {
 		r.rescan()

@@ -57,7 +57,7 @@ func TestAttemptedStaysWhereTheTableIsNotSeen(t *testing.T) {
 		}
 		letPass(2 * time.Minute)
 		for _, seq := range []uint64{first, second} {
-			if p, err := n.Proved(t.Context(), seq); err != nil || p != ProofRefused {
+			if p, err := n.ProofOf(t.Context(), seq); err != nil || p != ProofRefused {
 				t.Errorf("%d: %v %v", seq, p, err)
 			}
 		}

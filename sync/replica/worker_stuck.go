@@ -45,8 +45,8 @@ func (l *worker) tryStuck(now time.Time) {
 	})
 }
 
-// shown returns the batch's entry in the status.
-func (s *stuck) shown() ParkedBatch {
+// parkedBatch returns the batch's entry in the status.
+func (s *stuck) parkedBatch() ParkedBatch {
 	return ParkedBatch{Seq: s.ID.Seq, Table: s.Table(), Why: fmt.Sprintf("its answer cannot be stored: %v", s.err), Until: s.again}
 }
 

@@ -184,7 +184,7 @@ func TestPoison(t *testing.T) {
 	if st := n.status(); st.Waiting == 0 {
 		t.Error("the quarantined batch has left the outbox")
 	}
-	if p, err := n.r.Proved(t.Context(), bad); err != nil || p != replica.ProofRefused {
+	if p, err := n.r.ProofOf(t.Context(), bad); err != nil || p != replica.ProofRefused {
 		t.Errorf("Proved of a quarantined entry: %v, %v", p, err)
 	}
 	n.conn.setFault(nil)
@@ -362,7 +362,7 @@ func TestConflict(t *testing.T) {
 	if got := n2.get("data", key("p", "s")); got["status"].Str() != "theirs" {
 		t.Errorf("readers see %v", got)
 	}
-	if p, err := n2.r.Proved(t.Context(), seq); err != nil || p != replica.ProofRefused {
+	if p, err := n2.r.ProofOf(t.Context(), seq); err != nil || p != replica.ProofRefused {
 		t.Errorf("Proved: %v, %v", p, err)
 	}
 	err = n2.r.Wait(t.Context(), seq)
@@ -392,7 +392,7 @@ func TestWait(t *testing.T) {
 		if got := len(n.conn.cloud.Items("data")); got != 3*(i+1) {
 			t.Fatalf("%d items in the cloud after %d waits", got, i+1)
 		}
-		if p, err := n.r.Proved(t.Context(), seq-1); err != nil || p != replica.ProofApplied {
+		if p, err := n.r.ProofOf(t.Context(), seq-1); err != nil || p != replica.ProofApplied {
 			t.Errorf("Proved: %v, %v", p, err)
 		}
 	}

@@ -152,8 +152,8 @@ func (w *conn) Table(_ context.Context, name string) (remote.TableState, error) 
 // Transactions implements remote.Cloud.
 func (w *conn) Transactions(context.Context) (bool, error) { return true, nil }
 
-// Synced implements remote.Cloud.
-func (w *conn) Synced() bool { return w.connected.Load() }
+// KnowsServerTime implements remote.Cloud.
+func (w *conn) KnowsServerTime() bool { return w.connected.Load() }
 
 // Usage implements remote.Cloud.
 func (w *conn) Usage() remote.Usage { return remote.Usage{} }

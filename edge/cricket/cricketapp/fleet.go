@@ -20,13 +20,13 @@ func (r rights) Has(matchID string) bool { return r.pool.Has(tables.MatchLock(ma
 
 // Take implements push.Rights.
 func (r rights) Take(ctx context.Context, matchID string) (bool, error) {
-	s, err := r.user.Hold(ctx, tables.MatchLock(matchID))
+	s, err := r.user.AcquireShare(ctx, tables.MatchLock(matchID))
 	return s != nil, err
 }
 
 // Leave implements push.Rights. A lease that cannot be released expires.
 func (r rights) Leave(ctx context.Context, matchID string) {
-	_ = r.user.Give(ctx, tables.MatchLock(matchID))
+	_ = r.user.ReleaseShare(ctx, tables.MatchLock(matchID))
 }
 
 // consumers returns what shows on this node what the holders of other matches show; nothing without other nodes.

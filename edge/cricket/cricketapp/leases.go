@@ -17,7 +17,7 @@ func newHeld(p *lease.Pool) held { return held{p, p.User()} }
 
 // Hold implements poll.Leases.
 func (h held) Hold(ctx context.Context, key string) (poll.Lease, error) {
-	s, err := h.user.Hold(ctx, key)
+	s, err := h.user.AcquireShare(ctx, key)
 	if s == nil {
 		return nil, err
 	}

@@ -27,20 +27,20 @@ func playNodeThatCannotWriteHoldsNoLocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	leases := n.host.Leases.User()
-	if _, err := leases.Hold(t.Context(), "feed:livescores"); err != nil {
+	if _, err := leases.AcquireShare(t.Context(), "feed:livescores"); err != nil {
 		t.Fatal(err)
 	}
 	items.Hide(syncTable, true)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	end := n.Begin(ctx, cancel)
 	wait.Until(t, "the lock is released", func() bool { return !n.host.Leases.Has("feed:livescores") })
-	_, err = leases.Hold(t.Context(), tables.MatchLock("7"))
+	_, err = leases.AcquireShare(t.Context(), tables.MatchLock("7"))
 	if e, ok := errors.AsType[*fault.Error](err); !ok || e.Code != "cloud_unusable" {
 		t.Errorf("the lock of a match: %v", err)
 	}
 	items.Hide(syncTable, false)
 	wait.Until(t, "locks are taken again", func() bool {
-		_, err := leases.Hold(t.Context(), tables.MatchLock("7"))
+		_, err := leases.AcquireShare(t.Context(), tables.MatchLock("7"))
 		return err == nil
 	})
 	end()

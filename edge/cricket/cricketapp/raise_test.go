@@ -37,7 +37,7 @@ func playRefusedHolderRaisesItsLock(t *testing.T) {
 	}()
 	var held *lease.Share
 	wait.Until(t, "the match's lock, which is not held before the rows that it guards are read", func() bool {
-		held, err = n.host.Leases.User().Hold(t.Context(), tables.MatchLock("7"))
+		held, err = n.host.Leases.User().AcquireShare(t.Context(), tables.MatchLock("7"))
 		return held != nil
 	}, func() any { return err })
 	fence := held.Fence()

@@ -90,7 +90,7 @@ func (s *simItems) Table(_ context.Context, name string) (remote.TableState, err
 func (s *simItems) Transactions(context.Context) (bool, error) { return true, nil }
 
 // Synced implements remote.Cloud.
-func (s *simItems) Synced() bool { return true }
+func (s *simItems) KnowsServerTime() bool { return true }
 
 // Usage implements remote.Cloud.
 func (s *simItems) Usage() remote.Usage { return remote.Usage{Requests: 1, WriteUnits: s.Units()} }

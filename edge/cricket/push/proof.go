@@ -17,9 +17,9 @@ const proofEvery = 500 * time.Millisecond
 
 // Proofs reports the outcome of this node's writes. If two nodes find the same event, only one of them has its row in the cloud.
 type Proofs interface {
-	// Proved returns the state of the write with a journal sequence: the creation of an event's row. It makes no request. Refused
+	// ProofOf returns the state of the write with a journal sequence: the creation of an event's row. It makes no request. Refused
 	// means that another node created the row, or that the outcome cannot be known: this node does not announce the event.
-	Proved(ctx context.Context, seq uint64) (replica.Proof, error)
+	ProofOf(ctx context.Context, seq uint64) (replica.Proof, error)
 }
 
 // waiting is an alert whose claim is not proved yet. It is stored in the match's row, so that a restart continues to wait.
@@ -76,7 +76,7 @@ func (c *Coordinator) proved(ctx context.Context, seq uint64) (replica.Proof, er
 	if c.cfg.Proofs == nil {
 		return replica.ProofApplied, nil
 	}
-	return c.cfg.Proofs.Proved(ctx, seq)
+	return c.cfg.Proofs.ProofOf(ctx, seq)
 }
 
 func (c *Coordinator) decideClaim(ctx context.Context, m *match, w *waiting, proof replica.Proof, now time.Time) error {

@@ -24,7 +24,7 @@ type verdicts struct {
 func newVerdicts() *verdicts { return &verdicts{by: map[uint64]replica.Proof{}} }
 
 // Proved implements Proofs.
-func (v *verdicts) Proved(_ context.Context, seq uint64) (replica.Proof, error) {
+func (v *verdicts) ProofOf(_ context.Context, seq uint64) (replica.Proof, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.all != nil {

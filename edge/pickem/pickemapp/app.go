@@ -63,7 +63,7 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 	service.Store = h.Store
 	c := httppickem.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
-		c.Ensure, service.Confirmed = h.Sync.Ensure, h.Sync.Confirmed
+		c.Ensure, service.Confirmed = h.Sync.Ensure, h.Sync.ConfirmedItem
 		service.Latest, service.Await = h.Sync.LatestPass, h.AwaitWhole
 	}
 	failed := func(err error) { h.Log.Error("locking or scoring events failed", "app", name, "err", err) }

@@ -33,8 +33,8 @@ func (l *Link) Skew() time.Duration {
 	return d
 }
 
-// Synced implements remote.Cloud.
-func (l *Link) Synced() bool {
+// KnowsServerTime implements remote.Cloud.
+func (l *Link) KnowsServerTime() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.shown

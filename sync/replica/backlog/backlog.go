@@ -51,7 +51,7 @@ func (u *Unsent) Whole() bool { return u.Writes == 0 && len(u.Refused) == 0 }
 
 // count adds a batch, unless it waits for an operator: that is on record as refused.
 func (u *Unsent) count(b *outbox.Batch) {
-	if b.Held() {
+	if b.IsHeld() {
 		return
 	}
 	u.Writes++
@@ -75,9 +75,9 @@ func (u *Unsent) refuse(c *conflict.Record) {
 	u.Refused = append(u.Refused, Refusal{Conflict: c.ID, Text: c.Text})
 }
 
-// Of returns what of a partition, given by its key attribute, is not in the cloud as of the transaction. Its cost depends on the rows of the
+// UnsentOf returns what of a partition, given by its key attribute, is not in the cloud as of the transaction. Its cost depends on the rows of the
 // partition, not on the length of the queue.
-func Of(tx *store.Tx, table string, partition attr.Item) (u Unsent, err error) {
+func UnsentOf(tx *store.Tx, table string, partition attr.Item) (u Unsent, err error) {
 	ids, err := outbox.WaitingIn(tx, table, partition)
 	if err != nil {
 		return u, err

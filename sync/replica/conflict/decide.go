@@ -35,9 +35,9 @@ func NewLog(
 	return &Log{store: s, box: box, clock: c, log: log, rules: merge, secret: secret, moved: moved}
 }
 
-// Keep stores a decision in the transaction that makes it; see Record. It runs the table's merge handler, whose writes then count as
+// StoreDecision stores a decision in the transaction that makes it; see Record. It runs the table's merge handler, whose writes then count as
 // the application's.
-func (d *Log) Keep(tx *store.Tx, c *Record) error {
+func (d *Log) StoreDecision(tx *store.Tx, c *Record) error {
 	if len(c.Decided) == 0 {
 		return fault.New(fault.Internal, "empty_conflict", "a conflict without an entry (%s)", c.Code)
 	}
@@ -182,14 +182,14 @@ func (d *Log) Find(ctx context.Context, id uint64) (c *Record, err error) {
 	err = d.store.View(ctx, func(tx *store.Tx) error {
 		l, err := Open(tx)
 		if err == nil {
-			c, err = l.known(id)
+			c, err = l.existingRecord(id)
 		}
 		return err
 	})
 	return c, err
 }
 
-func (l *LogTx) known(id uint64) (*Record, error) {
+func (l *LogTx) existingRecord(id uint64) (*Record, error) {
 	c, err := l.Get(id)
 	if err == nil && c == nil {
 		err = fault.New(fault.NotFound, "conflict_not_found", "There is no conflict %d; records are kept for 30 days.", id)
@@ -229,7 +229,7 @@ func (d *Log) decide(ctx context.Context, id uint64, do func(w *outbox.Work, c *
 		if err != nil {
 			return err
 		}
-		if c, err = l.known(id); err != nil {
+		if c, err = l.existingRecord(id); err != nil {
 			return err
 		}
 		if c.State.closed() {

@@ -18,7 +18,7 @@ func NewRecord(w *outbox.Work, u *outbox.Batch, o *intent.Outcome) (*Record, err
 			return nil, err
 		}
 		d.Base = it.Remote.Known.Item
-		if d.Seen, err = w.Seen(it, e); err != nil {
+		if d.Seen, err = w.ItemSeenBy(it, e); err != nil {
 			return nil, err
 		}
 		c.Decided = append(c.Decided, d)
@@ -57,10 +57,10 @@ func Quarantine(w *outbox.Work, held *outbox.Batch, o *intent.Outcome) (*Record,
 		if e.Held == intent.HoldNone {
 			e.Held = why
 		}
-		w.Changed(e)
+		w.MarkChanged(e)
 		return u.Index(w.Tx, false)
 	}
-	c.Tail = intent.Behind(&held.Batch, w)
+	c.Tail = intent.QueuedBehind(&held.Batch, w)
 	for _, e := range held.Entries {
 		if err := hold(held, e, intent.HoldPoison); err != nil {
 			return nil, err

@@ -158,15 +158,15 @@ func (l *LogTx) Get(id uint64) (*Record, error) {
 
 // Change replaces an existing record.
 func (l *LogTx) Change(c *Record) error {
-	old, err := l.take(c.ID)
+	old, err := l.removeRecord(c.ID)
 	if err != nil || old == nil {
 		return err
 	}
 	return l.put(c)
 }
 
-// take removes a record and its counts, but not its index by entries; nil: no such record.
-func (l *LogTx) take(id uint64) (*Record, error) {
+// removeRecord removes a record and its counts, but not its index by entries; nil: no such record.
+func (l *LogTx) removeRecord(id uint64) (*Record, error) {
 	raw, err := l.side.Get(conflictKey('c', ^id))
 	if err != nil || raw == nil {
 		return nil, err
@@ -182,9 +182,9 @@ func (l *LogTx) take(id uint64) (*Record, error) {
 	return old, l.side.Delete(old.indexKey())
 }
 
-// Undecided returns the part of the log's room that open records use, from 0 to 1. They are never dropped: when the room is nearly full
+// OpenShare returns the part of the log's room that open records use, from 0 to 1. They are never dropped: when the room is nearly full
 // the node refuses writes, because each could become another conflict.
-func (l *LogTx) Undecided() float64 { return float64(l.Sums.OpenBytes) / float64(l.Max) }
+func (l *LogTx) OpenShare() float64 { return float64(l.Sums.OpenBytes) / float64(l.Max) }
 
 // Trim removes decided records that are too old, and the oldest decided ones while the log is too large. more reports whether
 // something is left to remove.
@@ -251,7 +251,7 @@ func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 		if err != nil {
 			return false, err
 		}
-		if !c.about(q.Table) {
+		if !c.concernsTable(q.Table) {
 			return true, nil
 		}
 		if len(out) == q.Limit {
@@ -264,8 +264,8 @@ func (l *LogTx) List(q Query) (out []*Record, next uint64, err error) {
 	return out, next, err
 }
 
-// about reports whether one of the entries is in a table.
-func (c *Record) about(table string) bool {
+// concernsTable reports whether one of the entries is in a table.
+func (c *Record) concernsTable(table string) bool {
 	if table == "" {
 		return true
 	}
@@ -320,8 +320,8 @@ func (d *Log) Trim(ctx context.Context) (more bool, err error) {
 	return more, err
 }
 
-// Between returns the first record that contains an entry with one of these sequences; 0: none.
-func (l *LogTx) Between(first, last uint64) (uint64, error) {
+// FirstBetween returns the first record that contains an entry with one of these sequences; 0: none.
+func (l *LogTx) FirstBetween(first, last uint64) (uint64, error) {
 	for after := conflictKey('s', first); ; {
 		next := uint64(0)
 		err := l.side.Each([]byte{'s'}, after, func(k, _ []byte) (bool, error) {

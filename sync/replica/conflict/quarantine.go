@@ -49,7 +49,7 @@ func (d *Log) goOn(w *outbox.Work, c *Record) error {
 			}
 			if later.Held == intent.HoldTail {
 				later.Held, later.Why = intent.HoldNone, ""
-				w.Changed(later)
+				w.MarkChanged(later)
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (d *Log) letGo(w *outbox.Work, c *Record) error {
 		for _, held := range u.Entries {
 			if held.Held == intent.HoldPoison || held.Held == intent.HoldTail {
 				held.Held, held.Why = intent.HoldNone, ""
-				w.Changed(held)
+				w.MarkChanged(held)
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 //
 // The settling code calls, in the transaction in which a batch leaves the outbox and after base and view are set,
 //
-//	err := log.Keep(tx, &Record{Head: Head{Kind: ..., Code: ..., Text: ...}, Decided: ..., Tail: ...})
+//	err := log.StoreDecision(tx, &Record{Head: Head{Kind: ..., Code: ..., Text: ...}, Decided: ..., Tail: ...})
 //
 // which fills in the rest, runs the table's merge handler if there is one (its writes go through tx and are compiled and journaled
 // anew), and stores the record. The entries have left the outbox by then; those of KindQuarantine stay in it, held, until

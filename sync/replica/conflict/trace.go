@@ -11,7 +11,7 @@ import (
 
 // forget removes a record. Its index by entries stays for a while, to show that they were not applied.
 func (l *LogTx) forget(id uint64, now time.Time) error {
-	old, err := l.take(id)
+	old, err := l.removeRecord(id)
 	if err != nil || old == nil {
 		return err
 	}

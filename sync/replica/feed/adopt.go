@@ -174,7 +174,7 @@ func (f *Feed) adoptOne(w *outbox.Work, im *image, out *adoption, together bool)
 		return 0, err
 	}
 	for _, e := range intent.Rebase(before, known, rest, w.Env) {
-		w.Changed(e)
+		w.MarkChanged(e)
 	}
 	return adoptTaken, nil
 }

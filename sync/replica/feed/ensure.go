@@ -65,7 +65,7 @@ func (f *Feed) ReadNow(ctx context.Context, spec *store.TableSpec, key attr.Item
 	p := *w.pass
 	p.alone = true
 	budget := math.MaxInt
-	_, err = f.pass(ctx, &p, &budget)
+	_, err = f.continuePass(ctx, &p, &budget)
 	return err
 }
 
@@ -204,7 +204,7 @@ func (f *Feed) fetchOne(ctx context.Context, w *want) error {
 	p := *w.pass
 	p.alone = true
 	budget := ensurePages
-	_, err := f.pass(ctx, &p, &budget)
+	_, err := f.continuePass(ctx, &p, &budget)
 	return err
 }
 
@@ -295,7 +295,7 @@ func (f *Feed) pollSubscriptions(ctx context.Context) {
 		}
 		p := *s.pass
 		p.alone = true
-		_, err := f.pass(ctx, &p, &budget)
+		_, err := f.continuePass(ctx, &p, &budget)
 		f.mu.Lock()
 		s.next = f.Clock.Now().Add(subscribedEvery)
 		f.mu.Unlock()

@@ -194,7 +194,7 @@ func (f *Feed) Run(ctx context.Context) error {
 			if err := f.Clock.Wait(ctx, time.Time{}, wake); err != nil {
 				return err
 			}
-			f.rested(rules, f.Clock.Now(), f.Rand)
+			f.restartRules(rules, f.Clock.Now(), f.Rand)
 			f.wasAway()
 		}
 		for _, rule := range rules {
@@ -212,8 +212,8 @@ func (f *Feed) Run(ctx context.Context) error {
 	}
 }
 
-// rested restarts all rules when the cloud is back, spread over nodes: earlier failures say nothing now.
-func (f *Feed) rested(rules []*feedRule, now time.Time, rand func() uint64) {
+// restartRules restarts all rules when the cloud is back, spread over nodes: earlier failures say nothing now.
+func (f *Feed) restartRules(rules []*feedRule, now time.Time, rand func() uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, rule := range rules {
@@ -266,7 +266,7 @@ func (f *Feed) round(ctx context.Context, rule *feedRule) {
 // retryWait returns when a failed round is repeated: soon, if only an answer was lost.
 func (f *Feed) retryWait(rule *feedRule, err error) time.Duration {
 	wait := pollWait().Delay(rule.tries, backoff.Float(f.Rand))
-	if _, gone := remote.Unreached(err); gone {
+	if _, gone := remote.AsUnreached(err); gone {
 		return min(wait, rule.Every)
 	}
 	return max(backoff.Jittered(rule.Every, f.Rand), wait)
@@ -285,7 +285,7 @@ func (f *Feed) roundOf(ctx context.Context, rule *feedRule) (items int, whole bo
 		if budget <= 0 {
 			return items, false, first
 		}
-		n, err := f.pass(ctx, p, &budget)
+		n, err := f.continuePass(ctx, p, &budget)
 		items += n
 		if err == nil && f.unfinished[p.key] != nil {
 			return items, false, first // the next round goes on with this one

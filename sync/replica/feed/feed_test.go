@@ -192,7 +192,7 @@ func TestForeignRows(t *testing.T) {
 	p.spec = &spec
 	n.foreign("teams", team("x", 1))
 	budget := 10
-	if _, err := n.pass(t.Context(), p, &budget); err != nil {
+	if _, err := n.continuePass(t.Context(), p, &budget); err != nil {
 		t.Fatal(err)
 	}
 	n.sees("x", nil)

@@ -43,9 +43,9 @@ type checkpoint struct {
 	Began time.Time `json:"began"`
 }
 
-// pass continues from the pass's position for at most budget pages, and at the end removes what is gone. n is the number of items
+// continuePass continues from the pass's position for at most budget pages, and at the end removes what is gone. n is the number of items
 // read.
-func (f *Feed) pass(ctx context.Context, p *pass, budget *int) (n int, err error) {
+func (f *Feed) continuePass(ctx context.Context, p *pass, budget *int) (n int, err error) {
 	if p.alone {
 		p.number, p.began, p.seen = f.beginPass(), f.serverNow(), map[string]struct{}{}
 	} else if p, err = f.resume(ctx, p); err != nil {
@@ -100,7 +100,7 @@ func (f *Feed) page(ctx context.Context, p *pass) (n int, last bool, err error) 
 		if remote.ClassOf(err) == intent.Validation && p.after != nil && !p.alone { // a position that the table no longer has
 			p.after, p.kept = nil, false
 			delete(f.unfinished, p.key)
-			return 0, false, errors.Join(err, f.Store.Update(ctx, p.keep))
+			return 0, false, errors.Join(err, f.Store.Update(ctx, p.storePosition))
 		}
 		return 0, false, err
 	}
@@ -111,7 +111,7 @@ func (f *Feed) page(ctx context.Context, p *pass) (n int, last bool, err error) 
 			images = append(images, image{table: p.table, key: key, item: it, read: read, began: began, epoch: epoch})
 		}
 	}
-	if err := f.note(ctx, p, images); err != nil {
+	if err := f.rememberSeen(ctx, p, images); err != nil {
 		return 0, false, err
 	}
 	before := p.after
@@ -119,7 +119,7 @@ func (f *Feed) page(ctx context.Context, p *pass) (n int, last bool, err error) 
 	last = len(page.LastKey) == 0
 	var more func(*store.Tx) error
 	if !p.alone && (!last || p.kept) {
-		more = p.keep
+		more = p.storePosition
 	}
 	f.Failpoint("feed-page")
 	out, err := f.adopt(ctx, images, more)
@@ -171,8 +171,8 @@ func partitionOf(spec *store.TableSpec, partition attr.Value) (string, expr.Para
 	}
 }
 
-// note remembers what the pass has seen.
-func (f *Feed) note(ctx context.Context, p *pass, images []image) error {
+// rememberSeen remembers what the pass has seen.
+func (f *Feed) rememberSeen(ctx context.Context, p *pass, images []image) error {
 	if p.seen == nil || len(images) == 0 {
 		return nil
 	}
@@ -187,8 +187,8 @@ func (f *Feed) note(ctx context.Context, p *pass, images []image) error {
 	})
 }
 
-// keep stores the position; a finished pass has none.
-func (p *pass) keep(tx *store.Tx) error {
+// storePosition stores the position; a finished pass has none.
+func (p *pass) storePosition(tx *store.Tx) error {
 	if len(p.after) == 0 {
 		return tx.Side(sideCheckpoint).Delete([]byte(p.key))
 	}
@@ -306,7 +306,7 @@ func sends(tx *store.Tx, table string, key attr.Item, pending []outbox.Place) (b
 		if err != nil {
 			return false, err
 		}
-		if u != nil && !u.Held() && u.Writes(table, key) {
+		if u != nil && !u.IsHeld() && u.Writes(table, key) {
 			return true, nil
 		}
 	}

@@ -136,7 +136,7 @@ func (f *Feed) ReadBooked(ctx context.Context) {
 		f.mu.Unlock()
 		if err := f.refresh(ctx, ref.Table, ref.Key); err != nil {
 			f.Log.Warn("an item could not be read again; a later read will retry", "table", ref.Table, "error", err)
-			if _, gone := remote.Unreached(err); gone {
+			if _, gone := remote.AsUnreached(err); gone {
 				f.Book(ref.Table, ref.Key)
 			}
 			return

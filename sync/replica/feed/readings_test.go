@@ -29,7 +29,7 @@ func (n *reader) waiting(tx *store.Tx, id string) *intent.Entry {
 	e := batches[0].Entries[0]
 	e.Sent = 1
 	tally := outbox.Tally{}
-	if err := errors.Join(outbox.Put(tx, batches[0], tally), tally.Keep(tx)); err != nil {
+	if err := errors.Join(outbox.Put(tx, batches[0], tally), tally.AddToCounts(tx)); err != nil {
 		n.t.Fatal(err)
 	}
 	return e

@@ -66,7 +66,7 @@ type Refusal struct {
 // that is missing is told by what waits for it.
 func (f *Feed) readEnded(ctx context.Context, a readAction, err error) {
 	class := remote.ClassOf(err)
-	_, gone := remote.Unreached(err)
+	_, gone := remote.AsUnreached(err)
 	if err != nil && (gone || ctx.Err() != nil || class == intent.Validation) {
 		return
 	}
@@ -154,7 +154,7 @@ func (f *Feed) probeReads(ctx context.Context) {
 			continue
 		}
 		remote.Complain(f.Log, "a trial "+a.action+" of "+a.table, err)
-		if _, gone := remote.Unreached(err); gone {
+		if _, gone := remote.AsUnreached(err); gone {
 			return
 		}
 	}

@@ -187,7 +187,7 @@ func (f *Feed) readWanted(ctx context.Context) {
 			return
 		}
 		p := *w.pass
-		_, err := f.pass(ctx, &p, &budget)
+		_, err := f.continuePass(ctx, &p, &budget)
 		f.readAgain(w, err)
 		if err != nil {
 			f.passFailed(&p, err)

@@ -125,10 +125,10 @@ func TestWantedIsReadWhole(t *testing.T) {
 			n.isWhole(what, attr.S("m"), 0, true)
 		}
 		wait("at first")
-		n.Link.Lost("away", time.Now())
+		n.Link.RecordLoss("away", time.Now())
 		n.isWhole("while the cloud is away", attr.S("m"), 0, false)
 		letPass(time.Minute)
-		n.Link.Probed("", time.Now())
+		n.Link.RecordProbe("", time.Now())
 		letPass(2 * time.Second)
 		n.isWhole("when it is back", attr.S("m"), 0, false)
 		wait("when it is back")
@@ -151,7 +151,7 @@ func TestPageThatCannotBeStoredIsReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		pages := 1
-		if _, err := n.pass(ctx, newPass(n.Box.Spec("follows"), attr.S("m"), raw), &pages); err == nil {
+		if _, err := n.continuePass(ctx, newPass(n.Box.Spec("follows"), attr.S("m"), raw), &pages); err == nil {
 			t.Fatal("the second page was stored: this test tests nothing")
 		}
 		n.Failpoint = func(string) {}

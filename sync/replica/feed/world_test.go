@@ -70,7 +70,7 @@ func (w *conn) Table(_ context.Context, name string) (remote.TableState, error) 
 func (w *conn) Transactions(context.Context) (bool, error) { return true, nil }
 
 // Synced implements remote.Cloud.
-func (w *conn) Synced() bool { return true }
+func (w *conn) KnowsServerTime() bool { return true }
 
 // Usage implements remote.Cloud.
 func (*conn) Usage() remote.Usage { return remote.Usage{} }
@@ -145,7 +145,7 @@ func feedOn(s *store.Store, c *conn, rules []Rule) *Feed {
 	}
 	link := flow.NewLink(2, func() float64 { return 0 })
 	link.Begin(time.Now())
-	link.Probed("", time.Now())
+	link.RecordProbe("", time.Now())
 	return &Feed{
 		Store: s, Cloud: c, Box: box, Link: link, Clock: clock.Real(), Log: slog.New(slog.DiscardHandler), Rand: func() uint64 { return 0 },
 		Rules: rules, Tables: unchanged{}, Deadline: 10 * time.Second, Page: 200,
@@ -189,7 +189,7 @@ func (n *reader) read(match string, pages int) (items int, key string) {
 		n.t.Fatal(err)
 	}
 	p := newPass(n.Box.Spec("follows"), attr.S(match), raw)
-	if items, err = n.pass(n.t.Context(), p, &pages); err != nil {
+	if items, err = n.continuePass(n.t.Context(), p, &pages); err != nil {
 		n.t.Fatal(err)
 	}
 	return items, p.key

@@ -189,8 +189,8 @@ type Hindrance struct {
 	at  time.Time
 }
 
-// Noted records the present hindrance, nil if none, and returns the one that counts.
-func (h *Hindrance) Noted(why error, now time.Time) error {
+// SetPresent records the present hindrance, nil if none, and returns the one that counts.
+func (h *Hindrance) SetPresent(why error, now time.Time) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {

@@ -32,8 +32,8 @@ const (
 	varyWeight  = 4
 )
 
-// answered measures one answer.
-func (q *line) answered(took time.Duration, now time.Time) {
+// recordAnswer measures one answer.
+func (q *line) recordAnswer(took time.Duration, now time.Time) {
 	q.span(now).sent++
 	switch {
 	case took <= 0:
@@ -45,8 +45,8 @@ func (q *line) answered(took time.Duration, now time.Time) {
 	}
 }
 
-// unanswered counts a request without an answer.
-func (q *line) unanswered(now time.Time) {
+// recordNoAnswer counts a request without an answer.
+func (q *line) recordNoAnswer(now time.Time) {
 	s := q.span(now)
 	s.sent++
 	s.lost++
@@ -141,25 +141,25 @@ const (
 	awaySilence = time.Second // in which there was none
 )
 
-// Answered records that the cloud has answered a request. took is how long that took; 0: it says nothing about other requests.
-func (n *Link) Answered(took time.Duration, now time.Time) {
+// RecordAnswer records that the cloud has answered a request. took is how long that took; 0: it says nothing about other requests.
+func (n *Link) RecordAnswer(took time.Duration, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.line.answered(took, now)
+	n.line.recordAnswer(took, now)
 	n.heard, n.unheard, n.doubt = now, 0, false
 }
 
-// Unanswered records a request without an answer. One alone says little: a poor line loses some. After several in a row the cloud counts as
+// RecordNoAnswer records a request without an answer. One alone says little: a poor line loses some. After several in a row the cloud counts as
 // away; it reports whether that is new. If the cloud has been silent since the request left at began, it is in doubt, and InDoubt
 // asks for a probe.
-func (n *Link) Unanswered(why string, began, now time.Time) (news bool) {
+func (n *Link) RecordNoAnswer(why string, began, now time.Time) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last, n.lastAt = why, now
 	if !n.up {
 		return false
 	}
-	n.line.unanswered(now)
+	n.line.recordNoAnswer(now)
 	n.unheard++
 	if n.unheard >= awayAfter && now.Sub(n.heard) >= awaySilence {
 		n.goAway(now)

@@ -8,7 +8,7 @@ import (
 func upLink(now time.Time) *Link {
 	n := NewLink(16, half)
 	n.Begin(now)
-	n.Probed("", now)
+	n.RecordProbe("", now)
 	return n
 }
 
@@ -21,34 +21,34 @@ func TestAwayAfterSeveral(t *testing.T) {
 		doubt bool
 	}{
 		"one lost answer among others": {func(n *Link, at func(int) time.Time) bool {
-			n.Answered(time.Millisecond, at(100))
-			return n.Unanswered("lost", at(0), at(2000))
+			n.RecordAnswer(time.Millisecond, at(100))
+			return n.RecordNoAnswer("lost", at(0), at(2000))
 		}, false, false},
 		"one lost answer and silence": {func(n *Link, at func(int) time.Time) bool {
-			n.Answered(time.Millisecond, at(100))
-			return n.Unanswered("lost", at(500), at(2000))
+			n.RecordAnswer(time.Millisecond, at(100))
+			return n.RecordNoAnswer("lost", at(500), at(2000))
 		}, false, true},
 		"many in a moment": {func(n *Link, at func(int) time.Time) bool {
-			n.Answered(time.Millisecond, at(1500))
+			n.RecordAnswer(time.Millisecond, at(1500))
 			news := false
 			for i := range 10 {
-				news = n.Unanswered("lost", at(i), at(1600+i)) || news
+				news = n.RecordNoAnswer("lost", at(i), at(1600+i)) || news
 			}
 			return news
 		}, false, false},
 		"many with answers between": {func(n *Link, at func(int) time.Time) bool {
 			news := false
 			for i := range 50 {
-				news = n.Unanswered("lost", at(i*1000), at(i*1000+900)) || news
-				news = n.Unanswered("lost", at(i*1000), at(i*1000+900)) || news
-				n.Answered(time.Millisecond, at(i*1000+950))
+				news = n.RecordNoAnswer("lost", at(i*1000), at(i*1000+900)) || news
+				news = n.RecordNoAnswer("lost", at(i*1000), at(i*1000+900)) || news
+				n.RecordAnswer(time.Millisecond, at(i*1000+950))
 			}
 			return news
 		}, false, false},
 		"several and silence": {func(n *Link, at func(int) time.Time) bool {
-			n.Unanswered("lost", at(0), at(1500))
-			n.Unanswered("lost", at(0), at(1501))
-			return n.Unanswered("lost", at(0), at(1502))
+			n.RecordNoAnswer("lost", at(0), at(1500))
+			n.RecordNoAnswer("lost", at(0), at(1501))
+			return n.RecordNoAnswer("lost", at(0), at(1502))
 		}, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestAnswerLimit(t *testing.T) {
 	}
 	answers := func(took time.Duration) {
 		for range 50 {
-			n.Answered(took, now)
+			n.RecordAnswer(took, now)
 		}
 	}
 	answers(20 * time.Millisecond)
@@ -96,13 +96,13 @@ func TestAnswerLimit(t *testing.T) {
 	if got := n.ProbeLimit(); got != slow {
 		t.Errorf("for a probe %v, want %v", got, slow)
 	}
-	n.Lost("gone", now)
+	n.RecordLoss("gone", now)
 	for probe := range 20 {
 		got := n.ProbeLimit()
 		if want := slow << min((probe+1)/probesGrow, answerGrows); got != want {
 			t.Errorf("after %d probes %v, want %v", probe, got, want)
 		}
-		n.Probed("still gone", now)
+		n.RecordProbe("still gone", now)
 	}
 }
 
@@ -114,10 +114,10 @@ func TestPoorLine(t *testing.T) {
 		for i := range of {
 			now = now.Add(100 * time.Millisecond)
 			if i < lost {
-				n.Unanswered("lost", now, now)
+				n.RecordNoAnswer("lost", now, now)
 				n.InDoubt()
 			} else {
-				n.Answered(time.Millisecond, now)
+				n.RecordAnswer(time.Millisecond, now)
 			}
 		}
 		return PoorLine(n.State(now).LostShare)
@@ -131,7 +131,7 @@ func TestPoorLine(t *testing.T) {
 		}
 	}
 	words(8, 80)
-	n.Lost("gone", now)
+	n.RecordLoss("gone", now)
 	if got := n.State(now).LostShare; got != 0 {
 		t.Errorf("while the cloud is away, %v of the answers are lost", got)
 	}

@@ -77,8 +77,8 @@ func appendOnce(list []*clock.Signal, sig *clock.Signal) []*clock.Signal {
 	return append(list, sig)
 }
 
-// Leave gives the permission back. answered reports whether the cloud answered at all.
-func (n *Link) Leave(answered bool) {
+// ReleasePermission gives the permission back. answered reports whether the cloud answered at all.
+func (n *Link) ReleasePermission(answered bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.busy--
@@ -93,8 +93,8 @@ func (n *Link) Leave(answered bool) {
 	}
 }
 
-// Lost records that the cloud cannot be reached, and reports whether that is new.
-func (n *Link) Lost(why string, now time.Time) (news bool) {
+// RecordLoss records that the cloud cannot be reached, and reports whether that is new.
+func (n *Link) RecordLoss(why string, now time.Time) (news bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.last, n.lastAt = why, now
@@ -140,8 +140,8 @@ func (n *Link) ProbeAt() (at time.Time, away bool) {
 	return n.next, !n.up
 }
 
-// Probed records the outcome of a probe. An empty why means that the cloud answered, and wakes the sleepers.
-func (n *Link) Probed(why string, now time.Time) {
+// RecordProbe records the outcome of a probe. An empty why means that the cloud answered, and wakes the sleepers.
+func (n *Link) RecordProbe(why string, now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if why != "" {
@@ -162,9 +162,9 @@ func (n *Link) Probed(why string, now time.Time) {
 	n.asleep = nil
 }
 
-// Refused records a failed probe and its reason, and reports whether the reason is new.
-func (n *Link) Refused(f Fault, text string, now time.Time) (news bool) {
-	n.Probed(text, now)
+// RecordRefusal records a failed probe and its reason, and reports whether the reason is new.
+func (n *Link) RecordRefusal(f Fault, text string, now time.Time) (news bool) {
+	n.RecordProbe(text, now)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	before := n.fault

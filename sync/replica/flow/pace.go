@@ -73,7 +73,7 @@ func NewPaces(rand func() float64) *Paces {
 	return &Paces{tables: map[string]*pace{}, rand: rand}
 }
 
-func (p *Paces) of(table string) *pace {
+func (p *Paces) paceOf(table string) *pace {
 	t := p.tables[table]
 	if t == nil {
 		t = &pace{}
@@ -82,19 +82,19 @@ func (p *Paces) of(table string) *pace {
 	return t
 }
 
-// Take returns when a send to tables may go. If that is later than now, nothing is taken and the caller asks again.
-func (p *Paces) Take(tables []string, now time.Time) time.Time {
+// ReserveSend returns when a send to tables may go. If that is later than now, nothing is taken and the caller asks again.
+func (p *Paces) ReserveSend(tables []string, now time.Time) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := now
 	for _, table := range tables {
-		at = MaxTime(at, p.of(table).free(now))
+		at = MaxTime(at, p.paceOf(table).free(now))
 	}
 	if at.After(now) {
 		return at
 	}
 	for _, table := range tables {
-		t := p.of(table)
+		t := p.paceOf(table)
 		if t.stopped.why != "" { // this send tries it, and the others wait for the result
 			t.stopped.until = now.Add(StopWait().Delay(t.stopped.tries, p.rand()))
 		}
@@ -138,15 +138,15 @@ func (t *pace) count(now time.Time) {
 	}
 }
 
-// Throttled slows the table down, and returns how long the throttled batch waits.
-func (p *Paces) Throttled(table string, now time.Time) time.Duration {
+// SlowTable slows the table down, and returns how long the throttled batch waits.
+func (p *Paces) SlowTable(table string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.of(table)
+	t := p.paceOf(table)
 	t.throttles++
 	t.streak++
 	t.remember(1)
-	if t.overloaded() {
+	if t.isOverloaded() {
 		t.slowDown(now)
 	}
 	t.quiet = now.Add(paceForgo)
@@ -159,8 +159,8 @@ func (t *pace) remember(throttled uint32) {
 	t.answers = min(t.answers+1, 32)
 }
 
-// overloaded reports whether the latest answers show that too much is sent to the table.
-func (t *pace) overloaded() bool {
+// isOverloaded reports whether the latest answers show that too much is sent to the table.
+func (t *pace) isOverloaded() bool {
 	return t.streak >= paceStreak || t.answers >= paceAnswers && bits.OnesCount32(t.recent)*paceShare > t.answers
 }
 
@@ -177,11 +177,11 @@ func (t *pace) slowDown(now time.Time) {
 	t.recent, t.answers = 0, 0
 }
 
-// Succeeded raises the table's rate by a tenth, and by one, each second.
-func (p *Paces) Succeeded(table string, now time.Time) {
+// RaiseRate raises the table's rate by a tenth, and by one, each second.
+func (p *Paces) RaiseRate(table string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.of(table)
+	t := p.paceOf(table)
 	t.streak = 0
 	t.remember(0)
 	if t.rate > 0 && now.Sub(t.grown) >= time.Second {
@@ -195,7 +195,7 @@ func (p *Paces) Takes(tables []string, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, table := range tables {
-		t := p.of(table)
+		t := p.paceOf(table)
 		t.taken = now
 		if !t.stopped.held {
 			t.stopped = stop{}
@@ -207,14 +207,14 @@ func (p *Paces) Takes(tables []string, now time.Time) {
 func (p *Paces) LastTaken(table string) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.of(table).taken
+	return p.paceOf(table).taken
 }
 
 // Halt stops a table until a person acts; single entries still try it from time to time. It reports whether that is new.
 func (p *Paces) Halt(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.of(table)
+	t := p.paceOf(table)
 	if t.stopped.held { // the check knows more: an earlier request may be answered late
 		return false
 	}
@@ -232,7 +232,7 @@ func (p *Paces) StoppedUntil(tables []string, now time.Time) (until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, table := range tables {
-		if s := p.of(table).stopped; s.why != "" && now.Before(s.until) {
+		if s := p.paceOf(table).stopped; s.why != "" && now.Before(s.until) {
 			until = MaxTime(until, s.until)
 		}
 	}
@@ -251,8 +251,8 @@ type Pace struct {
 	Throttled uint64  `json:"throttled,omitzero"` // throttled answers since the start
 }
 
-// Slowed returns the paces of the tables that were ever throttled.
-func (p *Paces) Slowed(now time.Time) map[string]Pace {
+// SlowedTables returns the paces of the tables that were ever throttled.
+func (p *Paces) SlowedTables(now time.Time) map[string]Pace {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := map[string]Pace{}
@@ -300,11 +300,11 @@ func (p *Paces) StoppedTables() (out []StoppedTable) {
 	return out
 }
 
-// Hold stops a table until it is released or the process ends. It reports whether that is new.
-func (p *Paces) Hold(table, class, why string, now time.Time) (news bool) {
+// StopTable stops a table until it is released or the process ends. It reports whether that is new.
+func (p *Paces) StopTable(table, class, why string, now time.Time) (news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.of(table)
+	t := p.paceOf(table)
 	news = t.stopped.why != why
 	t.stopped = stop{why: why, class: class, since: now, until: now.Add(holdFor), held: true}
 	return news
@@ -314,7 +314,7 @@ func (p *Paces) Hold(table, class, why string, now time.Time) (news bool) {
 func (p *Paces) Release(table, class string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.of(table)
+	t := p.paceOf(table)
 	if t.stopped.class != class {
 		return false
 	}
@@ -326,5 +326,5 @@ func (p *Paces) Release(table, class string) bool {
 func (p *Paces) IsStopped(table, class string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.of(table).stopped.class == class
+	return p.paceOf(table).stopped.class == class
 }

@@ -14,13 +14,13 @@ func TestPaceLearns(t *testing.T) {
 	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	for range 3000 { // 1000 a second
-		if at := p.Take([]string{"t"}, now); at.After(now) {
+		if at := p.ReserveSend([]string{"t"}, now); at.After(now) {
 			t.Fatal("a table that nobody throttled has to wait")
 		}
 		now = now.Add(time.Millisecond)
 	}
 	for range paceStreak {
-		p.Throttled("t", now)
+		p.SlowTable("t", now)
 	}
 	first := rateOf(p, &now)
 	if first < 500 || first > 800 {
@@ -28,9 +28,9 @@ func TestPaceLearns(t *testing.T) {
 	}
 	for range 20 {
 		now = now.Add(time.Second)
-		p.Throttled("t", now)
+		p.SlowTable("t", now)
 	}
-	if slowed := p.Slowed(now)["t"]; slowed.Throttled != 20+paceStreak || slowed.Rate < paceFloor || slowed.Rate > float64(first) {
+	if slowed := p.SlowedTables(now)["t"]; slowed.Throttled != 20+paceStreak || slowed.Rate < paceFloor || slowed.Rate > float64(first) {
 		t.Errorf("after twenty more the status says %+v", slowed)
 	}
 	low := rateOf(p, &now)
@@ -38,7 +38,7 @@ func TestPaceLearns(t *testing.T) {
 		t.Errorf("after twenty more: %d a second", low)
 	}
 	for range 30 {
-		p.Succeeded("t", now)
+		p.RaiseRate("t", now)
 		now = now.Add(time.Second)
 	}
 	if got := rateOf(p, &now); got <= low {
@@ -48,7 +48,7 @@ func TestPaceLearns(t *testing.T) {
 	if got := rateOf(p, &now); got < 900 {
 		t.Errorf("after two minutes of quiet: %d a second", got)
 	}
-	if slowed := p.Slowed(now); slowed["t"] != (Pace{Throttled: 20 + paceStreak}) || len(slowed) != 1 {
+	if slowed := p.SlowedTables(now); slowed["t"] != (Pace{Throttled: 20 + paceStreak}) || len(slowed) != 1 {
 		t.Errorf("after two minutes of quiet the status says %+v", slowed)
 	}
 }
@@ -62,17 +62,17 @@ func TestFewThrottlesSlowNothing(t *testing.T) {
 		p := NewPaces(half)
 		now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 		for i := range 600 { // ten a second
-			for at := p.Take([]string{"t"}, now); at.After(now); at = p.Take([]string{"t"}, now) {
+			for at := p.ReserveSend([]string{"t"}, now); at.After(now); at = p.ReserveSend([]string{"t"}, now) {
 				now = at
 			}
 			if i%tt.every == tt.every-1 {
-				p.Throttled("t", now)
+				p.SlowTable("t", now)
 			} else {
-				p.Succeeded("t", now)
+				p.RaiseRate("t", now)
 			}
 			now = now.Add(100 * time.Millisecond)
 		}
-		if slowed := p.Slowed(now)["t"]; (slowed.Rate > 0) != tt.slow {
+		if slowed := p.SlowedTables(now)["t"]; (slowed.Rate > 0) != tt.slow {
 			t.Errorf("with every %dth answer a throttle: %.1f a second", tt.every, slowed.Rate)
 		}
 	}
@@ -81,7 +81,7 @@ func TestFewThrottlesSlowNothing(t *testing.T) {
 // rateOf returns how many of a thousand sends requested within a second are allowed.
 func rateOf(p *Paces, now *time.Time) (n int) {
 	for range 1000 {
-		if at := p.Take([]string{"t"}, *now); !at.After(*now) {
+		if at := p.ReserveSend([]string{"t"}, *now); !at.After(*now) {
 			n++
 		}
 		*now = now.Add(time.Millisecond)
@@ -96,24 +96,24 @@ func TestStoppedTable(t *testing.T) {
 	if !p.Halt("t", "no table", "gone", now) || p.Halt("t", "no table", "gone", now) {
 		t.Error("Halt must report a stop exactly once")
 	}
-	if at := p.Take([]string{"t"}, now); !at.After(now) {
+	if at := p.ReserveSend([]string{"t"}, now); !at.After(now) {
 		t.Error("a stopped table is sent to")
 	}
 	now = p.StoppedUntil([]string{"t"}, now)
-	if at := p.Take([]string{"t"}, now); at.After(now) {
+	if at := p.ReserveSend([]string{"t"}, now); at.After(now) {
 		t.Error("nobody may try")
 	}
-	if at := p.Take([]string{"t"}, now); !at.After(now) {
+	if at := p.ReserveSend([]string{"t"}, now); !at.After(now) {
 		t.Error("two try at once")
 	}
 	if len(p.StoppedTables()) != 1 {
 		t.Error("the stopped table is not listed")
 	}
 	p.Takes([]string{"t"}, now)
-	if at := p.Take([]string{"t"}, now); at.After(now) || len(p.StoppedTables()) != 0 {
+	if at := p.ReserveSend([]string{"t"}, now); at.After(now) || len(p.StoppedTables()) != 0 {
 		t.Error("the table has not resumed")
 	}
-	p.Hold("t", "another table", "another", now)
+	p.StopTable("t", "another table", "another", now)
 	if p.Halt("t", "no table", "gone", now); !p.StoppedUntil([]string{"t"}, now).Equal(now.Add(holdFor)) {
 		t.Error("an answer to an earlier request makes a replaced table due for a try")
 	}
@@ -127,22 +127,22 @@ func TestPaceOfSeveralTables(t *testing.T) {
 	p := NewPaces(half)
 	now := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	both := []string{"a", "b"}
-	p.Hold("b", "another table", "another", now)
-	if at := p.Take(both, now); !at.Equal(now.Add(holdFor)) || !p.StoppedUntil(both, now).Equal(at) {
+	p.StopTable("b", "another table", "another", now)
+	if at := p.ReserveSend(both, now); !at.Equal(now.Add(holdFor)) || !p.StoppedUntil(both, now).Equal(at) {
 		t.Errorf("with the second table stopped it may be sent at %v", at)
 	}
-	if at := p.Take([]string{"a"}, now); at.After(now) {
+	if at := p.ReserveSend([]string{"a"}, now); at.After(now) {
 		t.Errorf("a write of only the first table may be sent at %v", at)
 	}
 	if !p.Release("b", "another table") || p.Release("b", "another table") {
 		t.Error("Release must report a release exactly once")
 	}
 	for range paceStreak {
-		p.Throttled("b", now)
+		p.SlowTable("b", now)
 	}
-	for p.Take(both, now).Equal(now) { // until the burst is used up
+	for p.ReserveSend(both, now).Equal(now) { // until the burst is used up
 	}
-	if at := p.Take([]string{"a"}, now); at.After(now) {
+	if at := p.ReserveSend([]string{"a"}, now); at.After(now) {
 		t.Errorf("beside a throttled table a write of the other may be sent at %v", at)
 	}
 }
@@ -167,16 +167,16 @@ func TestSlowStart(t *testing.T) {
 	if enter() != 0 {
 		t.Error("a worker may send before the cloud is there")
 	}
-	n.Probed("", now)
+	n.RecordProbe("", now)
 	for _, want := range []int{1, 2, 4, 8, 16, 16} {
 		if got := enter(); got != want {
 			t.Fatalf("%d may send, want %d", got, want)
 		}
 		for range want {
-			n.Leave(true)
+			n.ReleasePermission(true)
 		}
 	}
-	if !n.Lost("gone", now) || n.Lost("gone", now) {
+	if !n.RecordLoss("gone", now) || n.RecordLoss("gone", now) {
 		t.Error("Lost must report an outage exactly once")
 	}
 	var waits []time.Duration
@@ -187,12 +187,12 @@ func TestSlowStart(t *testing.T) {
 		}
 		waits = append(waits, at.Sub(now))
 		now = at
-		n.Probed("still gone", now)
+		n.RecordProbe("still gone", now)
 	}
 	if waits[0] > time.Second || waits[5] > 2*time.Second || waits[39] < 10*time.Second || waits[39] > 30*time.Second {
 		t.Errorf("the probes come after %v", waits)
 	}
-	n.Probed("", now)
+	n.RecordProbe("", now)
 	if got := enter(); got != 1 {
 		t.Errorf("%d may send after the outage, want 1", got)
 	}
@@ -201,7 +201,7 @@ func TestSlowStart(t *testing.T) {
 // A worker that waits for its turn is woken when none sends, even if another one, woken by something else, went before it.
 func TestTurnOutOfOrder(t *testing.T) {
 	n := NewLink(1, half)
-	n.Probed("", time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
+	n.RecordProbe("", time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC))
 	first, second, third := clock.NewSignal(), clock.NewSignal(), clock.NewSignal()
 	enter := func(sig *clock.Signal, want bool) {
 		t.Helper()
@@ -212,11 +212,11 @@ func TestTurnOutOfOrder(t *testing.T) {
 	enter(first, true)
 	enter(second, false)
 	enter(third, false)
-	n.Leave(true)
+	n.ReleasePermission(true)
 	enter(third, true) // woken by a commit, before the second has looked
 	second.Clear()
 	enter(second, false)
-	n.Leave(true)
+	n.ReleasePermission(true)
 	select {
 	case <-second.C():
 	default:

@@ -56,7 +56,7 @@ func (id *Identity) present(ctx context.Context, row *nodeRow) (*changedRow, err
 	id.mu.Lock()
 	file, connected, suspect := id.file, id.connected, id.suspect
 	id.mu.Unlock()
-	v := judge(&file, row, id.Store.Incarnation(), id.Store.Seq())
+	v := compareRow(&file, row, id.Store.Incarnation(), id.Store.Seq())
 	if v == rowOurs && !connected { // a restored state begins with a new process
 		behind, err := id.waitsBehind(ctx, row.settled)
 		if err != nil {
@@ -229,15 +229,15 @@ func (id *Identity) ready(ctx context.Context) error {
 
 func nodeKey(node string) attr.Item { return attr.Item{intent.SyncKey: attr.S(intent.NodeID(node))} }
 
-// Look asks the cloud for the node's row, to find out whether it answers.
-func (id *Identity) Look(ctx context.Context) error {
+// ProbeRow asks the cloud for the node's row, to find out whether it answers.
+func (id *Identity) ProbeRow(ctx context.Context) error {
 	_, err := id.getRow(ctx, id.Store.Node())
 	return err
 }
 
 // getRow reads the row of a node; nil: none.
 func (id *Identity) getRow(ctx context.Context, node string) (*nodeRow, error) {
-	ctx, cancel := id.within(ctx)
+	ctx, cancel := id.withTimeout(ctx)
 	defer cancel()
 	it, err := id.Cloud.Get(ctx, id.Table, nodeKey(node))
 	if err != nil {
@@ -247,13 +247,13 @@ func (id *Identity) getRow(ctx context.Context, node string) (*nodeRow, error) {
 }
 
 func (id *Identity) write(ctx context.Context, c intent.Call) error {
-	ctx, cancel := id.within(ctx)
+	ctx, cancel := id.withTimeout(ctx)
 	defer cancel()
 	_, err := id.Cloud.Write(ctx, c)
 	return err
 }
 
-// within gives a request its deadline.
-func (id *Identity) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout gives a request its deadline.
+func (id *Identity) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, min(id.Deadline, id.Link.ProbeLimit()))
 }

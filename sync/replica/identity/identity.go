@@ -199,8 +199,8 @@ func (id *Identity) setFile(ctx context.Context, f identityFile) error {
 	return nil
 }
 
-// Sent records that something is about to be sent: a snapshot from before must be recognizable by its nonce.
-func (id *Identity) Sent() { id.sends.Store(true) }
+// RecordSending records that something is about to be sent: a snapshot from before must be recognizable by its nonce.
+func (id *Identity) RecordSending() { id.sends.Store(true) }
 
 // readState returns the part kept in the store; a damaged one counts as lost.
 func (id *Identity) readState(ctx context.Context) (s identityState, err error) {
@@ -287,7 +287,7 @@ func (id *Identity) RunAfter() uint64 {
 
 // Reconnect makes the node connect again before it sends anything more.
 func (id *Identity) Reconnect(why string) {
-	id.Link.Lost(why, id.Clock.Now())
+	id.Link.RecordLoss(why, id.Clock.Now())
 	id.Wake()
 }
 

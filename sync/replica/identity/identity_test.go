@@ -27,7 +27,7 @@ func TestJudge(t *testing.T) {
 		{"settled ahead", &nodeRow{incarnation: 3, nonce: "n3", settled: seq + 1}, rowOthers},
 	}
 	for _, tt := range tests {
-		if got := judge(file, tt.row, 3, seq); got != tt.want {
+		if got := compareRow(file, tt.row, 3, seq); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
 		}
 	}
@@ -200,15 +200,15 @@ func TestSettledNodes(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	var s settledNodes
 	n, fresh := s.node("b", now)
-	if !fresh || n.latest().seq != 0 || n.past(now, signed).seq != 0 {
-		t.Fatalf("of an unknown node: %v, %v", n.latest(), n.past(now, signed))
+	if !fresh || n.latest().seq != 0 || n.settledInThePast(now, signed).seq != 0 {
+		t.Fatalf("of an unknown node: %v, %v", n.latest(), n.settledInThePast(now, signed))
 	}
 	for i := range 10 {
 		n.learn(&nodeRow{settled: uint64(100 * i)}, now.Add(time.Duration(i)*learnEvery), signed)
 	}
 	now = now.Add(9 * learnEvery)
-	if n.latest().seq != 900 || n.past(now, signed).seq != 600 || len(n.seen) > 5 {
-		t.Errorf("latest %v, 15 minutes ago %v, %d kept", n.latest(), n.past(now, signed), len(n.seen))
+	if n.latest().seq != 900 || n.settledInThePast(now, signed).seq != 600 || len(n.seen) > 5 {
+		t.Errorf("latest %v, 15 minutes ago %v, %d kept", n.latest(), n.settledInThePast(now, signed), len(n.seen))
 	}
 	n.learn(&nodeRow{settled: 50}, now, signed) // a restored cloud
 	if n.latest().seq != 900 {

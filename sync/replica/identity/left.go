@@ -23,9 +23,9 @@ type leftRun struct {
 // maxLeft is how many such runs are remembered, here and in the cloud.
 const maxLeft = 64
 
-// leave keeps the runs of a row's history, and those that it has left: of the runs that are ours too only the last one, in which the two
+// leaveHistory keeps the runs of a row's history, and those that it has left: of the runs that are ours too only the last one, in which the two
 // histories have parted.
-func (s *identityState) leave(row *nodeRow) {
+func (s *identityState) leaveHistory(row *nodeRow) {
 	shared := -1
 	for i, b := range row.boots {
 		if indexBoot(s.Boots, b.ID) >= 0 {

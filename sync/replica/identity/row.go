@@ -120,8 +120,8 @@ const (
 	rowOthers                 // written by another copy of this node, or by a later state of it
 )
 
-// judge compares the row (nil: none) with what this node knows of itself. seq is the last sequence of its journal.
-func judge(file *identityFile, row *nodeRow, incarnation, seq uint64) verdict {
+// compareRow compares the row (nil: none) with what this node knows of itself. seq is the last sequence of its journal.
+func compareRow(file *identityFile, row *nodeRow, incarnation, seq uint64) verdict {
 	switch {
 	case row == nil:
 		return rowMissing
@@ -171,8 +171,8 @@ func (id *Identity) TellReplayed(ctx context.Context, done attr.Item) error {
 // maxNodePages bounds how much of the sync table is read to find all nodes.
 const maxNodePages = 50
 
-// Replayed reads what all nodes have reported by TellReplayed. It returns an error if there is too much to read.
-func (id *Identity) Replayed(ctx context.Context) (all []attr.Item, err error) {
+// ReplayedReports reads what all nodes have reported by TellReplayed. It returns an error if there is too much to read.
+func (id *Identity) ReplayedReports(ctx context.Context) (all []attr.Item, err error) {
 	q := remote.Reading{Table: id.Table, Consistent: true}
 	for range maxNodePages {
 		page, err := id.readPage(ctx, q)
@@ -193,7 +193,7 @@ func (id *Identity) Replayed(ctx context.Context) (all []attr.Item, err error) {
 }
 
 func (id *Identity) readPage(ctx context.Context, q remote.Reading) (remote.Page, error) {
-	ctx, cancel := id.within(ctx)
+	ctx, cancel := id.withTimeout(ctx)
 	defer cancel()
 	return id.Cloud.Read(ctx, q)
 }

@@ -75,7 +75,7 @@ func (n *settledNode) latest() (s settledAt) {
 	return n.seen[len(n.seen)-1]
 }
 
-func (n *settledNode) past(now time.Time, signed time.Duration) (out settledAt) {
+func (n *settledNode) settledInThePast(now time.Time, signed time.Duration) (out settledAt) {
 	for _, s := range n.seen {
 		if !s.at.After(now.Add(-signed)) {
 			out = s
@@ -144,7 +144,7 @@ func (id *Identity) pastOf(node string, seq uint64) bool {
 	id.mu.Lock()
 	defer id.mu.Unlock()
 	n, _ := id.settled.node(node, now)
-	return n.past(now, id.Signed).has(seq) && n.latest().has(seq)
+	return n.settledInThePast(now, id.Signed).has(seq) && n.latest().has(seq)
 }
 
 // Run maintains the node's row in the cloud until ctx ends, then reports a last time how far the node has settled.

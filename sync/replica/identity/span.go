@@ -67,7 +67,7 @@ func commonSince(after uint64, ours, theirs []boot) bool {
 func (s *identityState) learnLoss(row *nodeRow) {
 	s.Lost.learnLoss(s.Boots, row, s.Drawn)
 	s.noteGap(span{After: s.Lost.Parted, Below: s.Lost.Below})
-	s.leave(row)
+	s.leaveHistory(row)
 }
 
 // numbersTwice returns the spans of this loss and of earlier ones that are not settled.

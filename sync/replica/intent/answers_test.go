@@ -248,7 +248,7 @@ func TestReplayAfterARestore(t *testing.T) {
 	env.Replaying = true
 	act := u.Next([]Known{{}}, env)
 	u.Attempt(&act)
-	if o := u.Take(act, w.cloud.ask(act), []Known{{}}, env); o.Result != OutParked || absent.Why != WhyReplay {
+	if o := u.SettleAnswer(act, w.cloud.ask(act), []Known{{}}, env); o.Result != OutParked || absent.Why != WhyReplay {
 		t.Errorf("absence during the replay means %d %s", o.Result, o.Code)
 	}
 }

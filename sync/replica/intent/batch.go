@@ -54,7 +54,7 @@ type Env struct {
 	Signed time.Duration // how long a signed request, or a copy of it, can arrive; 0: SignedFor
 }
 
-func (env *Env) signed() time.Duration { return cmp.Or(env.Signed, SignedFor) }
+func (env *Env) signedFor() time.Duration { return cmp.Or(env.Signed, SignedFor) }
 
 // Batch is what is sent together: one entry, or all entries of a cloud transaction in order of sequence.
 type Batch struct {
@@ -110,7 +110,7 @@ const (
 	OutApplied    Result = iota + 1 // proved: the entries go to the replay log
 	OutSuperseded                   // another write won by policy: recorded under Code, nothing to do
 	OutConflict                     // recorded with what it takes along (Tail), for the table's merge handler or a person
-	OutQuarantine                   // stays, held, with everything behind it (Behind): alarm
+	OutQuarantine                   // stays, held, with everything behind it (QueuedBehind): alarm
 
 	OutAgain     // call Next at once
 	OutParked    // until After from now: its item waits, the worker goes on
@@ -123,8 +123,8 @@ const (
 	OutRenumber  // an entry of a lost timeline goes under a new sequence: assign it with new digits and clear Lost
 )
 
-// Settled reports whether the batch leaves the outbox.
-func (r Result) Settled() bool { return r == OutApplied || r == OutSuperseded || r == OutConflict }
+// IsSettled reports whether the batch leaves the outbox.
+func (r Result) IsSettled() bool { return r == OutApplied || r == OutSuperseded || r == OutConflict }
 
 // Outcome is what an answer means.
 type Outcome struct {

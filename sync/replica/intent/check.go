@@ -41,7 +41,7 @@ func checkWrite(w *store.Write) error {
 
 func checkNames(names []string) error {
 	for _, name := range names {
-		if Reserved(name) {
+		if IsReserved(name) {
 			return errReserved(name)
 		}
 	}
@@ -76,7 +76,7 @@ const sizeWorthCounting = attr.MaxItemSize / 4
 func checkSize(w *store.Write, item attr.Item) error {
 	if w.Op == store.OpPut {
 		for name := range item {
-			if Reserved(name) {
+			if IsReserved(name) {
 				return errReserved(name)
 			}
 		}

@@ -45,16 +45,16 @@ func Coalesce(earlier, later *Entry, first bool, exprs *expr.Cache) (folded *Ent
 		if earlier.creates() { // nothing would be left to carry the condition
 			return nil, false
 		}
-		f.take(earlier)
+		f.takeCondition(earlier)
 	case later.Op == store.OpPut:
-		f.take(earlier)
+		f.takeCondition(earlier)
 	case earlier.Op == store.OpPut:
 		item, err := later.apply(earlier.Item, exprs)
 		if err != nil {
 			return nil, false
 		}
 		f.Op, f.Item = store.OpPut, item
-		f.take(earlier)
+		f.takeCondition(earlier)
 	default:
 		return f.merge(earlier, later, exprs)
 	}
@@ -117,8 +117,8 @@ func (e *Entry) covers(later *Entry, exprs *expr.Cache) bool {
 	return later.holds(left, exprs)
 }
 
-// take gives the folded entry the earlier one's condition, with the values it needs, and no update.
-func (e *Entry) take(earlier *Entry) {
+// takeCondition gives the folded entry the earlier one's condition, with the values it needs, and no update.
+func (e *Entry) takeCondition(earlier *Entry) {
 	e.Update, e.Condition, e.Params = "", earlier.Condition, expr.Params{}
 	use := func(placeholder string) string {
 		if placeholder[0] == '#' {
@@ -159,13 +159,13 @@ func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
 	for _, c := range two {
 		before, had := byName[c.Name]
 		if had {
-			if c, ok = after(before, c); !ok {
+			if c, ok = combineChanges(before, c); !ok {
 				return nil, false
 			}
 		}
 		byName[c.Name] = c
 	}
-	e.take(earlier)
+	e.takeCondition(earlier)
 	e.write(byName)
 	if e.ReplacesExpired {
 		item, err := later.apply(earlier.Item, exprs)
@@ -180,8 +180,8 @@ func (e *Entry) merge(earlier, later *Entry, exprs *expr.Cache) (*Entry, bool) {
 	return e, len(e.Update) <= maxText/2
 }
 
-// after combines two changes of the same attribute.
-func after(before, c expr.Change) (expr.Change, bool) {
+// combineChanges combines two changes of the same attribute.
+func combineChanges(before, c expr.Change) (expr.Change, bool) {
 	switch {
 	case c.Verb == "SET" || c.Verb == "REMOVE":
 		return c, true

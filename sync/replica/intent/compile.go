@@ -82,12 +82,12 @@ func decode(w *store.Write) (attr.Item, error) {
 func live(pending []*Entry) []*Entry {
 	out := pending
 	for i, e := range pending {
-		if !e.aside() {
+		if !e.isQuarantined() {
 			continue
 		}
 		out = append([]*Entry(nil), pending[:i]...)
 		for _, e := range pending[i:] {
-			if !e.aside() {
+			if !e.isQuarantined() {
 				out = append(out, e)
 			}
 		}
@@ -96,8 +96,8 @@ func live(pending []*Entry) []*Entry {
 	return out
 }
 
-// aside reports whether an entry is quarantined or behind a quarantined one.
-func (e *Entry) aside() bool { return e.Held == HoldPoison || e.Held == HoldTail }
+// isQuarantined reports whether an entry is quarantined or behind a quarantined one.
+func (e *Entry) isQuarantined() bool { return e.Held == HoldPoison || e.Held == HoldTail }
 
 // lifeOf returns the life of a confirmed image.
 func lifeOf(k Known) Life {

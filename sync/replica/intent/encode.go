@@ -137,7 +137,7 @@ func (e *Entry) encodeRare(w *writer) {
 // DecodeEntry reads what Encode wrote. Anything else is fault.Damaged.
 func DecodeEntry(b []byte) (*Entry, error) {
 	if len(b) == 0 || b[0] != entryVersion {
-		return nil, damaged(errors.New("unknown version"))
+		return nil, damagedEntry(errors.New("unknown version"))
 	}
 	r := reader{Reader: fields.Reader{B: b[1:]}}
 	flags := r.Uvarint()
@@ -175,11 +175,11 @@ func DecodeEntry(b []byte) (*Entry, error) {
 	e.decodeLater(&r, flags)
 	switch {
 	case r.err != nil:
-		return nil, damaged(r.err)
+		return nil, damagedEntry(r.err)
 	case r.Bad:
-		return nil, damaged(errCut)
+		return nil, damagedEntry(errCut)
 	case len(r.B) > 0 || flags >= flagYields<<1:
-		return nil, damaged(errors.New("trailing data"))
+		return nil, damagedEntry(errors.New("trailing data"))
 	}
 	return e, nil
 }
@@ -219,7 +219,7 @@ func (e *Entry) decodeRare(r *reader) {
 	e.Held = Hold(r.Uvarint())
 }
 
-func damaged(err error) error {
+func damagedEntry(err error) error {
 	return fault.Wrap(err, fault.Damaged, "entry_damaged", "an entry of the outbox cannot be read")
 }
 

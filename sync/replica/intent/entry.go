@@ -9,7 +9,7 @@ import (
 )
 
 // Entry is one local write on its way: what was written, how far it has come, and what recovery knows about it. Compile creates it,
-// Encode stores it, and only Attempt, Take, Follow and Rebase change it.
+// Encode stores it, and only Attempt, SettleAnswer, Follow and Rebase change it.
 //
 //	written    SET n = n + 1 on item a, on the life c1, with sequence 17
 //	progress   sent once, no answer yet

@@ -8,7 +8,7 @@ import "github.com/touchline/touchline/store"
 func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []*Entry) {
 	life := lifeOf(now)
 	shown, seen := e.shownBy(o, env.Node)
-	ended := now.Item == nil || o.Code == CodeTombstone || o.Result == OutApplied && !e.Shown(now.Side, env.Node)
+	ended := now.Item == nil || o.Code == CodeTombstone || o.Result == OutApplied && !e.IsProvedBy(now.Side, env.Node)
 	switch {
 	case ended && seen: // it was applied, whatever has become of the item before the answer was taken
 		life = lifeOf(shown)
@@ -28,7 +28,7 @@ func Follow(e *Entry, o Outcome, now Known, later []*Entry, env Env) (changed []
 // shownBy returns the image of an answer that shows that the entry was applied.
 func (e *Entry) shownBy(o Outcome, node string) (image Known, ok bool) {
 	for _, k := range o.Known {
-		if k != nil && k.Item != nil && e.Shown(k.Side, node) {
+		if k != nil && k.Item != nil && e.IsProvedBy(k.Side, node) {
 			return *k, true
 		}
 	}
@@ -62,10 +62,10 @@ func Rebase(before, after Known, pending []*Entry, env Env) (changed []*Entry) {
 		return nil
 	}
 	for i, e := range pending {
-		if e.aside() {
+		if e.isQuarantined() {
 			continue
 		}
-		if e.Sent > 0 || e.Behind != 0 || !e.Life.on(before.Item, before.Side) || !e.revive(before, env) {
+		if e.Sent > 0 || e.Behind != 0 || !e.Life.matches(before.Item, before.Side) || !e.revive(before, env) {
 			return nil
 		}
 		changed = append(changed, e)
@@ -80,7 +80,7 @@ func Rebase(before, after Known, pending []*Entry, env Env) (changed []*Entry) {
 	return nil
 }
 
-// Shown reports whether an image proves that the entry was applied: it carries the entry's exact mark.
-func (e *Entry) Shown(side Sidecar, node string) bool {
+// IsProvedBy reports whether an image proves that the entry was applied: it carries the entry's exact mark.
+func (e *Entry) IsProvedBy(side Sidecar, node string) bool {
 	return e.Sent > 0 && side.Marks[node].Equal(e.Mark())
 }

@@ -14,14 +14,14 @@ func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (ver
 	switch {
 	case e.ReplacesExpired:
 		return e.judgeExpired(item, side, f, env)
-	case e.Life.on(item, side):
+	case e.Life.matches(item, side):
 		return e.sameLife(item, side, f, env)
 	case item == nil:
 		return e.nothing(f, env)
 	case e.Life.Kind == LifeNone:
 		return e.onNone(item, side, f)
 	case e.Life.Kind == LifeForeign && strings.HasPrefix(side.Life, foreignSign):
-		return e.labelled(item, side, f)
+		return e.judgeLabelledLife(item, side, f)
 	case foreign(side.Life):
 		return e.overwritten(side, f)
 	}
@@ -32,11 +32,11 @@ func (e *Entry) judgeGuards(item attr.Item, side Sidecar, f facts, env Env) (ver
 // Within a life a mark disappears only after its entry settled, so no unanswered send has applied.
 func (e *Entry) sameLife(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
-	case f.unsure && item != nil && e.Life.Kind == LifeForeign && e.Life.ID == "" && !e.untouched(item):
+	case f.unsure && item != nil && e.Life.Kind == LifeForeign && e.Life.ID == "" && !e.isUnchangedIn(item):
 		// This life has no label: a foreign Put may have removed our mark and kept our effect.
 		return verdictDecided, conflict(CodeUnknown, textUnknown)
 	case f.dead:
-		return verdictDecided, superseded(CodeTombstone, textTombstone)
+		return verdictDecided, supersededAs(CodeTombstone, textTombstone)
 	case e.Op == store.OpDelete && side.Hold >= env.Now.UnixMilli():
 		e.NotBefore, e.Why = time.UnixMilli(side.Hold+1), WhyHold
 		return verdictPark, decision{}
@@ -65,10 +65,10 @@ func (e *Entry) nothing(f facts, env Env) (verdict, decision) {
 	case e.Late && !f.dead && !e.replay && e.Why != WhyHold:
 		// It may have been applied to the item that is gone, so it is not created again. A late copy could still contradict
 		// what is recorded now, so wait for as long as a copy may be on its way.
-		e.NotBefore, e.Why = env.Now.Add(env.signed()), WhyHold
+		e.NotBefore, e.Why = env.Now.Add(env.signedFor()), WhyHold
 		return verdictPark, decision{}
 	}
-	return e.vanished(f, env)
+	return e.judgeEndedLife(f, env)
 }
 
 // replayPoll is how often an entry that waits for other nodes' replays is looked at.
@@ -83,14 +83,14 @@ func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision
 		e.moveTo(side, true)
 		return verdictAgain, decision{}
 	case f.dead:
-		return verdictDecided, superseded(CodeTombstone, textTombstone)
+		return verdictDecided, supersededAs(CodeTombstone, textTombstone)
 	case e.replay:
 		// This was created since, or without our knowledge: it is the newer one.
 		return verdictDecided, conflict(CodeRestored, textReplaced)
 	case foreign(side.Life):
 		// A foreign Put over our possible creation leaves no tombstone. If none of our effect is there, treat it as a foreign
 		// life: send once more.
-		if !e.untouched(item) {
+		if !e.isUnchangedIn(item) {
 			return verdictDecided, conflict(CodeOverwritten, textOverwritten)
 		}
 	case !f.alive:
@@ -101,9 +101,9 @@ func (e *Entry) onNone(item attr.Item, side Sidecar, f facts) (verdict, decision
 	return verdictAgain, decision{}
 }
 
-// labelled handles a foreign life with a label other than the one the entry knows.
-func (e *Entry) labelled(item attr.Item, side Sidecar, f facts) (verdict, decision) {
-	if f.unsure && !e.untouched(item) {
+// judgeLabelledLife handles a foreign life with a label other than the one the entry knows.
+func (e *Entry) judgeLabelledLife(item attr.Item, side Sidecar, f facts) (verdict, decision) {
+	if f.unsure && !e.isUnchangedIn(item) {
 		return verdictDecided, conflict(CodeUnknown, textUnknown)
 	}
 	e.moveTo(side, true)
@@ -122,7 +122,7 @@ func (e *Entry) overwritten(side Sidecar, f facts) (verdict, decision) {
 // anotherLife handles the end of the entry's life where one of our nodes has begun another.
 func (e *Entry) anotherLife(f facts, env Env) (verdict, decision) {
 	if e.Op != store.OpDelete {
-		return e.vanished(f, env)
+		return e.judgeEndedLife(f, env)
 	}
 	if e.Txn != 0 {
 		return verdictDecided, conflict(CodeDeleted, textDeleted)
@@ -130,8 +130,8 @@ func (e *Entry) anotherLife(f facts, env Env) (verdict, decision) {
 	return verdictApplied, decision{}
 }
 
-// untouched reports whether everything the entry touches still has the values from before its first send.
-func (e *Entry) untouched(item attr.Item) bool {
+// isUnchangedIn reports whether everything the entry touches still has the values from before its first send.
+func (e *Entry) isUnchangedIn(item attr.Item) bool {
 	if e.Op != store.OpUpdate || e.Was == nil {
 		return false
 	}
@@ -184,10 +184,10 @@ func (e *Entry) remember(known Known, exprs *expr.Cache) {
 func (e *Entry) judgeExpired(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
 	switch {
 	case f.dead:
-		return verdictDecided, superseded(CodeTombstone, textTombstone)
+		return verdictDecided, supersededAs(CodeTombstone, textTombstone)
 	case item == nil:
 		return verdictAgain, decision{}
-	case !e.Life.on(item, side):
+	case !e.Life.matches(item, side):
 		if v, d := e.onNone(item, side, f); v != verdictAgain {
 			return v, d
 		}

@@ -52,17 +52,17 @@ const (
 	textTimeline    = "the mark of another history of this node: a copy or an older file is writing"
 )
 
-// judge decides what the refusal of an entry means: by the mark, then (policy newest) the time, the application's condition, the guards.
-func (e *Entry) judge(f facts, env Env) (verdict, decision) {
+// judgeRefusal decides what the refusal of an entry means: by the mark, then (policy newest) the time, the application's condition, the guards.
+func (e *Entry) judgeRefusal(f facts, env Env) (verdict, decision) {
 	item, side := Split(f.image)
 	if v, d, ok := e.judgeMark(item, side, f, env); ok {
 		return v, d
 	}
-	if e.timed() && e.Life.on(item, side) && e.isOlder(side, env) {
-		return verdictDecided, superseded(CodeOlder, textOlder)
+	if e.hasTimeGuard() && e.Life.matches(item, side) && e.isOlder(side, env) {
+		return verdictDecided, supersededAs(CodeOlder, textOlder)
 	}
 	if !e.holds(item, env.Exprs) {
-		return e.refused(item, side, f, env)
+		return e.judgeFalseCondition(item, side, f, env)
 	}
 	return e.judgeGuards(item, side, f, env)
 }
@@ -83,7 +83,7 @@ func (e *Entry) judgeMark(item attr.Item, side Sidecar, f facts, env Env) (verdi
 		e.Closed = true
 		v, d := e.closedBefore(item, side, f, env)
 		return v, d, true
-	case order > 0 && e.replay && e.kept(side, env):
+	case order > 0 && e.replay && e.isKeptInRestored(side, env):
 		return verdictApplied, decision{}, true
 	case order > 0 && e.replay:
 		return verdictDecided, conflict(CodeRestored, textRestored), true
@@ -105,8 +105,8 @@ func (e *Entry) closedBefore(item attr.Item, side Sidecar, f facts, env Env) (ve
 	return verdictDecided, conflict(CodeCondition, textCondition)
 }
 
-// on reports whether an image is of the life.
-func (l Life) on(item attr.Item, side Sidecar) bool {
+// matches reports whether an image is of the life.
+func (l Life) matches(item attr.Item, side Sidecar) bool {
 	switch {
 	case l.Kind == LifeNone:
 		return item == nil
@@ -175,9 +175,9 @@ func (e *Entry) apply(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 	return b.Update.Apply(item)
 }
 
-// refused decides about an entry whose own condition does not hold.
-func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
-	if e.Op == store.OpDelete && e.Txn == 0 && (item == nil || !foreign(side.Life) && !e.Life.on(item, side)) {
+// judgeFalseCondition decides about an entry whose own condition does not hold.
+func (e *Entry) judgeFalseCondition(item attr.Item, side Sidecar, f facts, env Env) (verdict, decision) {
+	if e.Op == store.OpDelete && e.Txn == 0 && (item == nil || !foreign(side.Life) && !e.Life.matches(item, side)) {
 		return verdictApplied, decision{} // what it should delete is gone, whoever did it
 	}
 	if f.unsure && item != nil {
@@ -189,7 +189,7 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 		return verdictDecided, e.fencedOff(fence)
 	}
 	if item == nil && e.Life.Kind != LifeNone && !e.ReplacesExpired {
-		return e.vanished(f, env)
+		return e.judgeEndedLife(f, env)
 	}
 	return verdictDecided, conflict(CodeCondition, textCondition)
 }
@@ -197,7 +197,7 @@ func (e *Entry) refused(item attr.Item, side Sidecar, f facts, env Env) (verdict
 // refusedUnsure decides about an entry that may have been applied to an earlier item that this one replaced; ok reports whether it
 // decides.
 func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v verdict, d decision, ok bool) {
-	on := e.Life.on(item, side)
+	on := e.Life.matches(item, side)
 	switch {
 	case on && e.Life.Kind == LifeForeign && e.Life.ID == "": // a foreign Put may have replaced what it was applied to
 		return verdictDecided, conflict(CodeUnknown, textUnknown), true
@@ -208,10 +208,10 @@ func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v
 	case foreign(side.Life):
 		return verdictDecided, conflict(CodeOverwritten, textOverwritten), true
 	case !e.creates():
-		v, d = e.vanished(f, env)
+		v, d = e.judgeEndedLife(f, env)
 		return v, d, true
 	case f.dead:
-		return verdictDecided, superseded(CodeTombstone, textTombstone), true
+		return verdictDecided, supersededAs(CodeTombstone, textTombstone), true
 	case !f.alive:
 		return verdictAsk, decision{}, true
 	}
@@ -220,7 +220,7 @@ func (e *Entry) refusedUnsure(item attr.Item, side Sidecar, f facts, env Env) (v
 
 // fencedOff handles a lock taken by another node. An event is recorded once, and it is there; derived state is dropped.
 func (e *Entry) fencedOff(fence int64) decision {
-	d := superseded(CodeFencedOff, textFencedOff)
+	d := supersededAs(CodeFencedOff, textFencedOff)
 	if e.Policy == store.PolicyState {
 		d = conflict(CodeFencedOff, textFencedOff)
 	}
@@ -228,8 +228,8 @@ func (e *Entry) fencedOff(fence int64) decision {
 	return d
 }
 
-// vanished decides about an update whose life has ended.
-func (e *Entry) vanished(f facts, env Env) (verdict, decision) {
+// judgeEndedLife decides about an update whose life has ended.
+func (e *Entry) judgeEndedLife(f facts, env Env) (verdict, decision) {
 	switch {
 	case f.image != nil:
 	case e.replay && env.Replaying:

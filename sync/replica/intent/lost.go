@@ -7,9 +7,9 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// diverged reports whether a batch that waited when a timeline of this node was lost exists in this timeline only and was never sent.
+// isDiverged reports whether a batch that waited when a timeline of this node was lost exists in this timeline only and was never sent.
 // Its sequences, and so its write id, may belong to other writes in the lost one.
-func (u *Batch) diverged(env Env) bool {
+func (u *Batch) isDiverged(env Env) bool {
 	for _, e := range u.Entries {
 		if !e.lost || e.Sent > 0 || e.Unsure || env.Fork == 0 || e.Earliest() <= env.Fork {
 			return false
@@ -20,7 +20,7 @@ func (u *Batch) diverged(env Env) bool {
 
 // MayBeProved reports whether a lost timeline may have sent this same transaction or create, and left its proof.
 func (u *Batch) MayBeProved(env Env) bool {
-	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].lost && !u.diverged(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
+	return (u.multi() || u.Entries[0].proves(env)) && u.Entries[0].lost && !u.isDiverged(env) && !slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.anothers(env) })
 }
 
 // renumber gives a batch new sequences without asking the cloud: nothing there concerns the old ones.
@@ -29,8 +29,8 @@ func (u *Batch) renumber() Action {
 	return Action{Kind: ActSettle, Outcome: &o}
 }
 
-// lost handles the read of the item for an entry of a lost timeline.
-func (t *taking) lost() {
+// handleLostTimeline handles the read of the item for an entry of a lost timeline.
+func (t *answering) handleLostTimeline() {
 	if t.fails() {
 		return
 	}
@@ -39,7 +39,7 @@ func (t *taking) lost() {
 	item, side := Split(image)
 	e := t.e
 	there, row := side.Marks[t.env.Node], t.item(1)
-	same := item != nil && e.Life.on(item, side)
+	same := item != nil && e.Life.matches(item, side)
 	switch {
 	case there.Equal(e.Mark()), row[syncMark].Equal(e.Mark()) && !row[syncClosed].Bool():
 		t.o.Result = OutApplied
@@ -47,10 +47,10 @@ func (t *taking) lost() {
 		t.o.Result = OutRenumber
 	case there.Equal(e.closedMark()), e.settledThere(t.env), row != nil && !same:
 		t.o.Met[0] = image
-		t.settle(conflict(CodeLost, textLost))
-	case e.outdone(side, t.env) && !(same && (renumbered(there, t.env) || there.Equal(e.leftMark(t.env)))), e.partly(there):
+		t.settleEntry(conflict(CodeLost, textLost))
+	case e.outdone(side, t.env) && !(same && (isAfterLoss(there, t.env) || there.Equal(e.leftMark(t.env)))), e.partly(there):
 		t.o.Met[0] = image
-		t.settle(conflict(CodeLost, textLost))
+		t.settleEntry(conflict(CodeLost, textLost))
 	case same && e.mustLeave(side, t.env):
 		e.step = stepLeave
 	case same:
@@ -59,7 +59,7 @@ func (t *taking) lost() {
 		// Part of it, or it under a new number, may have created what is gone, and its own number may belong to another write:
 		// nobody can tell.
 		t.o.Met[0] = image
-		t.settle(conflict(CodeLost, textLost))
+		t.settleEntry(conflict(CodeLost, textLost))
 	case e.Moved && !e.creates():
 		e.lost = false // no row says that it was sent on this life
 	default:
@@ -76,7 +76,7 @@ func (e *Entry) onlyHere(env Env) bool {
 }
 
 // leavesNoTrace reports whether neither the item's mark nor the create's row is of the entry, or of one folded into it.
-func (t *taking) leavesNoTrace(mark attr.Value, row attr.Item) bool {
+func (t *answering) leavesNoTrace(mark attr.Value, row attr.Item) bool {
 	return !mark.Equal(t.e.closedMark()) && !t.e.partly(mark) && !row[syncMark].Equal(t.e.Mark())
 }
 
@@ -90,8 +90,8 @@ func (e *Entry) mustLeave(side Sidecar, env Env) bool {
 	return !shut && !never && e.Op != store.OpDelete && e.Life.ID != ""
 }
 
-// left handles the answer to closing the old mark. If it was refused, a copy may have been faster: look for the entry again.
-func (t *taking) left() {
+// handleClosedMark handles the answer to closing the old mark. If it was refused, a copy may have been faster: look for the entry again.
+func (t *answering) handleClosedMark() {
 	switch err := t.ans.Err; {
 	case err == nil:
 		t.sees(t.ans.Image)
@@ -148,9 +148,9 @@ func (e *Entry) outdone(side Sidecar, env Env) bool {
 	return there.Kind() == attr.KindN && order > 0
 }
 
-// renumbered reports whether a mark of ours was made after the timeline was lost. Anything journaled before on that life had had
+// isAfterLoss reports whether a mark of ours was made after the timeline was lost. Anything journaled before on that life had had
 // no effect there by then, and can have none since.
-func renumbered(mark attr.Value, env Env) bool {
+func isAfterLoss(mark attr.Value, env Env) bool {
 	return env.FirstRenumbered != 0 && Whole(mark) >= env.FirstRenumbered
 }
 
@@ -161,27 +161,27 @@ func (u *Batch) onlyHere(env Env) bool {
 
 // onlyHere handles the read for a transaction that this history alone has had, as far as is known. A proof without a mark may be another
 // write's.
-func (t *takingAll) onlyHere(proof attr.Item, images []attr.Item) {
-	if t.marked(images) {
-		t.applied(images)
+func (t *answeringAll) onlyHere(proof attr.Item, images []attr.Item) {
+	if t.isMarked(images) {
+		t.settleApplied(images)
 		return
 	}
 	for i := range t.u.Entries {
 		t.sees(i, images[i])
 	}
 	if proof != nil {
-		t.settle(conflict(CodeLost, textLost))
+		t.settleEntries(conflict(CodeLost, textLost))
 		return
 	}
 	t.o.Result = OutRenumber
 }
 
-// lost handles the read for a transaction whose number an earlier loss gave twice. The row under its number is another write's proof; only its exact
+// handleLostTimeline handles the read for a transaction whose number an earlier loss gave twice. The row under its number is another write's proof; only its exact
 // mark is its own. It was not sent if that timeline did not report it settled, every item is still on its life, and no item has
 // a greater mark.
-func (t *takingAll) lost(images []attr.Item) {
-	if t.marked(images) {
-		t.applied(images)
+func (t *answeringAll) handleLostTimeline(images []attr.Item) {
+	if t.isMarked(images) {
+		t.settleApplied(images)
 		return
 	}
 	t.o.Result = OutRenumber
@@ -189,8 +189,8 @@ func (t *takingAll) lost(images []attr.Item) {
 	for i, e := range t.u.Entries {
 		t.sees(i, images[i])
 		item, side := Split(images[i])
-		if settled || item == nil || !e.Life.on(item, side) || e.outdone(side, t.env) && !renumbered(side.Marks[t.env.Node], t.env) {
-			t.settle(conflict(CodeLost, textLost))
+		if settled || item == nil || !e.Life.matches(item, side) || e.outdone(side, t.env) && !isAfterLoss(side.Marks[t.env.Node], t.env) {
+			t.settleEntries(conflict(CodeLost, textLost))
 		}
 	}
 }

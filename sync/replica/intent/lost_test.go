@@ -6,7 +6,7 @@ import "testing"
 func (n *node) found(u *Batch, env Env) (o Outcome) {
 	for range 5 {
 		act := u.Next(n.bases(u), env)
-		if o = u.Take(act, n.w.cloud.ask(act), n.bases(u), env); o.Result != OutAgain {
+		if o = u.SettleAnswer(act, n.w.cloud.ask(act), n.bases(u), env); o.Result != OutAgain {
 			break
 		}
 	}

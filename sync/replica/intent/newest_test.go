@@ -101,7 +101,7 @@ func TestAWrongClockAtBoot(t *testing.T) {
 		t.Errorf("stamped %d, want %d", e.Stamp, want)
 	}
 	u.Attempt(&act)
-	u.Take(act, Answer{Err: &Error{Class: Throttled}}, a.bases(u), right)
+	u.SettleAnswer(act, Answer{Err: &Error{Class: Throttled}}, a.bases(u), right)
 	if again := u.Next(a.bases(u), right); !again.Calls[0].Values[":t"].Equal(act.Calls[0].Values[":t"]) {
 		t.Error("it is stamped twice")
 	}

@@ -39,7 +39,7 @@ func (u *Batch) action(known []Known, env Env) Action {
 			return Action{Kind: ActPark, Until: until, Why: e.Why}
 		}
 	}
-	if u.diverged(env) {
+	if u.isDiverged(env) {
 		return u.renumber()
 	}
 	if u.late(env) {
@@ -115,7 +115,7 @@ func read(s step, refs ...Ref) Action { return Action{Kind: ActRead, Reads: refs
 
 func send(s step, c Call) Action { return Action{Kind: ActSend, Calls: []Call{c}, step: s} }
 
-func settle(o Outcome) Action {
+func settleAction(o Outcome) Action {
 	o.Known, o.Met = []*Known{nil}, []attr.Item{nil}
 	return Action{Kind: ActSettle, Outcome: &o}
 }
@@ -145,7 +145,7 @@ func (e *Entry) next(known Known, env Env) Action {
 func (e *Entry) itself(known Known, env Env) Action {
 	switch {
 	case e.Op == store.OpDelete && e.Life.Kind == LifeNone:
-		return settle(Outcome{Result: OutApplied})
+		return settleAction(Outcome{Result: OutApplied})
 	case e.overdue(env) && e.proves(env):
 		return read(stepProof, e.proofRefs(env)...)
 	case e.overdue(env) && e.creates():
@@ -241,7 +241,7 @@ func (e *Entry) restamp(side Sidecar, env Env) {
 	if e.Stamp == 0 || e.Sent > 0 || !env.Synced {
 		return
 	}
-	upon := e.upon(side, env)
+	upon := e.earliestStampUpon(side, env)
 	if e.Provisional {
 		e.Stamp += env.Skew.Microseconds()
 		e.Provisional = false
@@ -249,10 +249,10 @@ func (e *Entry) restamp(side Sidecar, env Env) {
 	e.Stamp = max(min(e.Stamp, env.Now.UnixMicro()), upon)
 }
 
-// upon returns the earliest stamp that follows the base, if the entry was written on that base: its stamp is the next one
+// earliestStampUpon returns the earliest stamp that follows the base, if the entry was written on that base: its stamp is the next one
 // (stampNow), or the base's time is from an earlier write of this run. It returns 0 for another base, which may be from a later
 // write, and for a time too far ahead.
-func (e *Entry) upon(side Sidecar, env Env) int64 {
+func (e *Entry) earliestStampUpon(side Sidecar, env Env) int64 {
 	base := Whole(side.Time)
 	if base > uint64(limitOf(env)) || e.Stamp != int64(base)+1 && !e.isBehind(side, env.Node) {
 		return 0
@@ -290,8 +290,8 @@ func (e *Entry) first(known Known, env Env) Action {
 // create sends a create with its proof. A create that was sent without proof and not answered is sent again, unless it is known to
 // have been deleted since.
 func (e *Entry) create(known Known, env Env) Action {
-	if spec := env.Spec(e.Table); e.Unsure && spec != nil && expired(spec, e.made(env), env.Now) {
-		return settle(Outcome{Result: OutSuperseded, Code: CodeExpired, Text: textExpired})
+	if spec := env.Spec(e.Table); e.Unsure && spec != nil && expired(spec, e.createdItem(env), env.Now) {
+		return settleAction(Outcome{Result: OutSuperseded, Code: CodeExpired, Text: textExpired})
 	}
 	beside := madeCall(e, false, false, env)
 	if !e.proves(env) {
@@ -348,8 +348,8 @@ func (e *Entry) lostRefs(env Env) []Ref {
 	return refs
 }
 
-// made returns the item that a create creates, as far as the entry alone determines it.
-func (e *Entry) made(env Env) attr.Item {
+// createdItem returns the item that a create creates, as far as the entry alone determines it.
+func (e *Entry) createdItem(env Env) attr.Item {
 	if e.Item != nil {
 		return e.Item
 	}

@@ -80,27 +80,27 @@ func (u *Batch) overdue(env Env) bool {
 	return slices.ContainsFunc(u.Entries, func(e *Entry) bool { return e.overdue(env) })
 }
 
-// takeAll is Take for a transaction.
+// takeAll is SettleAnswer for a transaction.
 func (u *Batch) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome) {
 	lead := u.Entries[0]
-	t := takingAll{u: u, lead: lead, a: a, ans: ans, known: known, env: env, o: o}
+	t := answeringAll{u: u, lead: lead, a: a, ans: ans, known: known, env: env, o: o}
 	if ans.Err != nil && a.step != stepSend && a.step != stepClose && a.step != stepTurn {
-		t.unexpected()
+		t.handleUnexpected()
 		return
 	}
 	switch a.step {
 	case stepSend:
-		t.sent()
+		t.handleTransaction()
 	case stepDead:
 		u.Entries[lead.met.dead].Dead = true
 	case stepTurn:
-		t.turn()
+		t.handleTurn()
 	case stepProof:
 		t.proof()
 	case stepImages:
-		t.applied(ans.Items)
+		t.settleApplied(ans.Items)
 	case stepValidate:
-		t.validated()
+		t.handleInvalid()
 	case stepClose:
 		t.closed()
 	case stepLabel, stepLock, stepAlive, stepHold, stepLost, stepLeave, stepReplay: // only for single entries
@@ -108,7 +108,7 @@ func (u *Batch) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome
 }
 
 // takingAll is the handling of one answer about a transaction.
-type takingAll struct {
+type answeringAll struct {
 	u     *Batch
 	lead  *Entry
 	a     Action
@@ -118,18 +118,18 @@ type takingAll struct {
 	o     *Outcome
 }
 
-func (t *takingAll) unexpected() {
+func (t *answeringAll) handleUnexpected() {
 	t.o.Result, t.o.Alarm = OutUnknown, "an unexpected answer: "+t.ans.Err.Class.String()
 }
 
-func (t *takingAll) sees(i int, image attr.Item) {
+func (t *answeringAll) sees(i int, image attr.Item) {
 	item, side := Split(image)
 	t.o.Known[i] = &Known{Item: item, Side: side}
 	t.o.Met[i] = image
 }
 
-// applied settles the transaction. images are its items, read after it was applied.
-func (t *takingAll) applied(images []attr.Item) {
+// settleApplied settles the transaction. images are its items, read after it was applied.
+func (t *answeringAll) settleApplied(images []attr.Item) {
 	t.o.Result = OutApplied
 	for i := range t.u.Entries {
 		if i < len(images) {
@@ -139,8 +139,8 @@ func (t *takingAll) applied(images []attr.Item) {
 	t.o.Met = make([]attr.Item, len(t.u.Entries))
 }
 
-// sent handles the answer to the transaction. It contains no images, so they are read next.
-func (t *takingAll) sent() {
+// handleTransaction handles the answer to the transaction. It contains no images, so they are read next.
+func (t *answeringAll) handleTransaction() {
 	err := t.ans.Err
 	if err == nil {
 		t.lead.step = stepImages
@@ -149,21 +149,21 @@ func (t *takingAll) sent() {
 	t.u.notSent(t.a)
 	switch err.Class {
 	case Canceled:
-		t.canceled(err.Reasons)
+		t.handleCanceled(err.Reasons)
 	case Validation:
 		t.lead.step = stepValidate
 	case TooLarge:
 		t.poison(CodeTooLarge, textTooLarge)
 	default:
-		t.unexpected()
+		t.handleUnexpected()
 	}
 }
 
-func (t *takingAll) canceled(reasons []Reason) {
+func (t *answeringAll) handleCanceled(reasons []Reason) {
 	n := len(t.u.Entries)
 	at := n + len(t.lead.Checks)
 	if at < len(reasons) && reasons[at].Class == ConditionFailed {
-		t.proved(reasons[at].Old)
+		t.handleProof(reasons[at].Old)
 		return
 	}
 	for i := range reasons {
@@ -193,7 +193,7 @@ func (t *takingAll) canceled(reasons []Reason) {
 		switch {
 		case i < n:
 			t.sees(i, r.Old)
-			worst.add(t.judge(i, r.Old))
+			worst.add(t.judgeImage(i, r.Old))
 		case i < at:
 			worst.add(verdictDecided, conflict(CodeCondition, textCondition))
 		}
@@ -201,8 +201,8 @@ func (t *takingAll) canceled(reasons []Reason) {
 	t.act(worst)
 }
 
-// proved handles an existing proof row.
-func (t *takingAll) proved(row attr.Item) {
+// handleProof handles an existing proof row.
+func (t *answeringAll) handleProof(row attr.Item) {
 	switch {
 	case row[syncClosed].Bool():
 		t.lead.Closed = true
@@ -210,7 +210,7 @@ func (t *takingAll) proved(row attr.Item) {
 		if d.result == 0 {
 			d = conflict(CodeCondition, textCondition)
 		}
-		t.settle(d)
+		t.settleEntries(d)
 	case t.u.unsure() || t.lead.Sent > 1:
 		t.lead.step = stepImages
 	default:
@@ -232,16 +232,16 @@ func (r *ruling) add(v verdict, d decision) {
 	}
 }
 
-// judge returns what an image means for one entry. The missing proof means that nothing was applied.
-func (t *takingAll) judge(i int, image attr.Item) (verdict, decision) {
+// judgeImage returns what an image means for one entry. The missing proof means that nothing was applied.
+func (t *answeringAll) judgeImage(i int, image attr.Item) (verdict, decision) {
 	e := t.u.Entries[i]
 	unsure := e.Unsure
-	v, d := e.judge(facts{image: image, alive: true, before: t.known[i]}, t.env)
+	v, d := e.judgeRefusal(facts{image: image, alive: true, before: t.known[i]}, t.env)
 	e.Unsure = unsure
 	return v, d
 }
 
-func (t *takingAll) act(r ruling) {
+func (t *answeringAll) act(r ruling) {
 	t.lead.step = stepSend
 	switch r.v {
 	case verdictDecided:
@@ -249,7 +249,7 @@ func (t *takingAll) act(r ruling) {
 			t.lead.step, t.lead.met.decision = stepClose, r.d
 			return
 		}
-		t.settle(r.d)
+		t.settleEntries(r.d)
 	case verdictTimeline:
 		t.o.Result, t.o.Alarm = OutTimeline, textTimeline
 	case verdictPark:
@@ -261,21 +261,21 @@ func (t *takingAll) act(r ruling) {
 	}
 }
 
-func (t *takingAll) settle(d decision) {
+func (t *answeringAll) settleEntries(d decision) {
 	t.o.Result, t.o.Code, t.o.Text = d.result, d.code, d.text
 	if d.code == CodeFencedOff {
 		t.o.Lock, t.o.Fence = t.lead.Lock, d.fence
 	}
 }
 
-func (t *takingAll) poison(code Code, text string) {
+func (t *answeringAll) poison(code Code, text string) {
 	t.lead.step = stepSend
 	t.o.Result, t.o.Code, t.o.Text = OutQuarantine, code, text
 	t.o.Alarm = "a transaction on table " + t.lead.Table + " is quarantined: " + text
 }
 
 // proof handles the reads that show whether an unanswered transaction was applied, and its items now.
-func (t *takingAll) proof() {
+func (t *answeringAll) proof() {
 	if len(t.ans.Items) != len(t.u.Entries)+1 {
 		t.lead.step = stepSend
 		return
@@ -287,7 +287,7 @@ func (t *takingAll) proof() {
 		return
 	}
 	if t.lead.anothers(t.env) {
-		t.lost(images)
+		t.handleLostTimeline(images)
 		return
 	}
 	lost := t.lead.lost
@@ -299,22 +299,22 @@ func (t *takingAll) proof() {
 	}
 	switch {
 	case row != nil && !row[syncClosed].Bool():
-		t.applied(images)
+		t.settleApplied(images)
 		return
 	case row != nil:
-		t.proved(row)
+		t.handleProof(row)
 		return
 	case settled:
 		for i := range t.u.Entries {
 			t.sees(i, images[i])
 		}
-		t.settle(conflict(CodeLost, textLost))
+		t.settleEntries(conflict(CodeLost, textLost))
 		return
 	case t.lead.replay && !t.lead.met.ready:
-		t.replayed(images)
+		t.handleReplayRead(images)
 		return
-	case !t.lead.replay && t.marked(images):
-		t.applied(images)
+	case !t.lead.replay && t.isMarked(images):
+		t.settleApplied(images)
 		return
 	case t.u.overdue(t.env):
 		for i := range t.u.Entries {
@@ -330,7 +330,7 @@ func (t *takingAll) proof() {
 		case lost && e.outdone(side, t.env): // its mark can never pass, and only the proof could have told more
 			worst.add(verdictDecided, conflict(CodeLost, textLost))
 		case !e.fits(item, side, t.env):
-			worst.add(t.judge(i, images[i]))
+			worst.add(t.judgeImage(i, images[i]))
 		}
 	}
 	if d := t.lead.met.decision; d.result != 0 { // a condition on another row failed
@@ -339,10 +339,10 @@ func (t *takingAll) proof() {
 	t.act(worst)
 }
 
-// marked reports whether an item carries the transaction's mark. The proof may be gone with its table or past its expiry. One
+// isMarked reports whether an item carries the transaction's mark. The proof may be gone with its table or past its expiry. One
 // mark proves the whole transaction, because no part applies without the rest; parts that a table lost by a restore are
 // replayed separately.
-func (t *takingAll) marked(images []attr.Item) bool {
+func (t *answeringAll) isMarked(images []attr.Item) bool {
 	for i, e := range t.u.Entries {
 		if _, side := Split(images[i]); side.Marks[t.env.Node].Equal(e.Mark()) {
 			return true
@@ -353,12 +353,12 @@ func (t *takingAll) marked(images []attr.Item) bool {
 
 // fits reports whether an entry's condition and guards hold on an image, apart from guards that another send renews.
 func (e *Entry) fits(item attr.Item, side Sidecar, env Env) bool {
-	return e.Life.on(item, side) && e.holds(item, env.Exprs) && (!e.timed() || !e.isOlder(side, env)) &&
+	return e.Life.matches(item, side) && e.holds(item, env.Exprs) && (!e.hasTimeGuard() || !e.isOlder(side, env)) &&
 		(e.Op != store.OpDelete || side.Hold < env.Now.UnixMilli())
 }
 
-// validated handles the items of an invalid transaction.
-func (t *takingAll) validated() {
+// handleInvalid handles the items of an invalid transaction.
+func (t *answeringAll) handleInvalid() {
 	t.lead.step = stepSend
 	worst := ruling{v: verdictAgain}
 	for i, e := range t.u.Entries {
@@ -369,7 +369,7 @@ func (t *takingAll) validated() {
 		t.sees(i, image)
 		item, side := Split(image)
 		if !e.fits(item, side, t.env) {
-			worst.add(t.judge(i, image))
+			worst.add(t.judgeImage(i, image))
 			continue
 		}
 		if _, err := e.apply(item, t.env.Exprs); err != nil {
@@ -385,16 +385,16 @@ func (t *takingAll) validated() {
 }
 
 // closed handles the answer to the row that stops the transaction from ever applying.
-func (t *takingAll) closed() {
+func (t *answeringAll) closed() {
 	err := t.ans.Err
 	switch {
 	case err == nil:
 		t.lead.Closed, t.lead.step = true, stepSend
-		t.settle(t.lead.met.decision)
+		t.settleEntries(t.lead.met.decision)
 	case err.Class == ConditionFailed:
 		t.lead.step = stepSend
-		t.proved(err.Old)
+		t.handleProof(err.Old)
 	default:
-		t.unexpected()
+		t.handleUnexpected()
 	}
 }

@@ -7,7 +7,7 @@ import "github.com/touchline/touchline/store/attr"
 // so that no copy can apply afterwards.
 
 // proof handles the read of a create's proof and then of its item.
-func (t *taking) proof() {
+func (t *answering) proof() {
 	if t.fails() {
 		return
 	}
@@ -19,13 +19,13 @@ func (t *taking) proof() {
 		t.notMade(image)
 	case !row[syncMark].Equal(e.Mark()): // from another history of this node
 		t.o.Met[0] = image
-		t.settle(conflict(CodeLost, textLost))
+		t.settleEntry(conflict(CodeLost, textLost))
 	case row[syncMoved].Bool():
 		t.goneOn(image)
 	case row[syncClosed].Bool():
 		e.Closed = true
 		t.o.Met[0] = image
-		t.settle(t.closedFor())
+		t.settleEntry(t.closedFor())
 	case e.Unsure || e.Sent > 1:
 		t.o.Result = OutApplied
 	default:
@@ -34,7 +34,7 @@ func (t *taking) proof() {
 }
 
 // notMade handles a create of which nothing has applied, although a copy still may.
-func (t *taking) notMade(image attr.Item) {
+func (t *answering) notMade(image attr.Item) {
 	_, side := Split(image)
 	fence, ok := t.item(2)[lockFence].Int()
 	switch {
@@ -50,7 +50,7 @@ func (t *taking) notMade(image attr.Item) {
 }
 
 // closedFor returns why a create was closed. This process may have forgotten it.
-func (t *taking) closedFor() decision {
+func (t *answering) closedFor() decision {
 	switch {
 	case t.e.met.decision.result != 0:
 		return t.e.met.decision
@@ -61,20 +61,20 @@ func (t *taking) closedFor() decision {
 }
 
 // goneOn handles a create that had moved to an existing life, which this process has forgotten. It was not sent there.
-func (t *taking) goneOn(image attr.Item) {
+func (t *answering) goneOn(image attr.Item) {
 	e := t.e
 	item, side := Split(image)
 	e.moveTo(side, item != nil)
 	e.notExpired()
 	e.Moved, e.Dead = true, true
 	if item == nil {
-		_, d := e.vanished(facts{}, t.env)
-		t.settle(d)
+		_, d := e.judgeEndedLife(facts{}, t.env)
+		t.settleEntry(d)
 	}
 }
 
 // rowWritten handles the answer to the row that records a deleted life or a moved create.
-func (t *taking) rowWritten() {
+func (t *answering) rowWritten() {
 	e := t.e
 	if t.ans.Err != nil && t.ans.Err.Class == ConditionFailed && e.Moved && e.hasProof(t.env) {
 		if row := t.ans.Err.Old; !row[syncClosed].Bool() || !row[syncMark].Equal(e.Mark()) { // a copy was faster

@@ -280,7 +280,7 @@ func TestUnansweredAndTooLarge(t *testing.T) {
 	act := u.Next(a.bases(u), a.env())
 	u.Attempt(&act)
 	tooLarge := &Error{Class: Canceled, Reasons: []Reason{{Class: TooLarge}, {Class: Applied}}}
-	if o := u.Take(act, Answer{Err: tooLarge}, a.bases(u), a.env()); o.Result != OutQuarantine || e.step != stepSend {
+	if o := u.SettleAnswer(act, Answer{Err: tooLarge}, a.bases(u), a.env()); o.Result != OutQuarantine || e.step != stepSend {
 		t.Errorf("it became %d %s", o.Result, o.Code)
 	}
 }

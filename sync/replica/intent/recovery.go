@@ -47,13 +47,13 @@ func (e *Entry) TakeReplay(stored *Entry) {
 	e.Closed, e.Dead = false, false
 }
 
-// Untouched reports whether the entry was never sent or looked for and is not held. Only then may another entry be folded into it.
-func (e *Entry) Untouched() bool {
+// IsUntouched reports whether the entry was never sent or looked for and is not held. Only then may another entry be folded into it.
+func (e *Entry) IsUntouched() bool {
 	return e.Sent == 0 && !e.Unsure && e.Held == HoldNone && !e.lost && !e.replay
 }
 
-// Renumbered returns the entry under a new number above all that its node has used. The old number becomes a fold.
-func (e *Entry) Renumbered(seq uint64, digits uint32) *Entry {
+// WithNewNumber returns the entry under a new number above all that its node has used. The old number becomes a fold.
+func (e *Entry) WithNewNumber(seq uint64, digits uint32) *Entry {
 	moved := *e
 	moved.Seq, moved.Digits, moved.Begun, moved.lost = seq, digits, 0, false
 	moved.Folds = append(append([]uint64(nil), e.Folds...), e.Seq)

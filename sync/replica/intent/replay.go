@@ -7,9 +7,9 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// replayed handles the read for a create settled before the instant the cloud was restored to. At that instant its item existed or
+// handleReplayRead handles the read for a create settled before the instant the cloud was restored to. At that instant its item existed or
 // had been deleted; if it is missing now, nothing shows which.
-func (t *taking) replayed() {
+func (t *answering) handleReplayRead() {
 	if t.fails() {
 		return
 	}
@@ -17,20 +17,20 @@ func (t *taking) replayed() {
 	t.sees(image)
 	_, side := Split(image)
 	switch {
-	case side.Marks[t.env.Node].Equal(e.Mark()), side.Life == e.lifeID(t.env.Node), e.kept(side, t.env):
+	case side.Marks[t.env.Node].Equal(e.Mark()), side.Life == e.lifeID(t.env.Node), e.isKeptInRestored(side, t.env):
 		t.o.Result = OutApplied
 	case e.outdone(side, t.env):
 		t.o.Met[0] = image
-		t.settle(conflict(CodeRestored, textRestored))
+		t.settleEntry(conflict(CodeRestored, textRestored))
 	default:
 		t.o.Met[0] = image
-		t.settle(conflict(CodeRestored, textMissing))
+		t.settleEntry(conflict(CodeRestored, textMissing))
 	}
 }
 
-// kept reports whether a restored cloud still has a later write of ours, known by its mark. Then it has this entry too, because
+// isKeptInRestored reports whether a restored cloud still has a later write of ours, known by its mark. Then it has this entry too, because
 // writes of one item are settled in order.
-func (e *Entry) kept(side Sidecar, env Env) bool {
+func (e *Entry) isKeptInRestored(side Sidecar, env Env) bool {
 	there := side.Marks[env.Node]
 	order, _ := attr.Compare(there, e.Mark())
 	return there.Kind() == attr.KindN && order > 0 && env.Kept != nil && env.Kept(e.Table, e.Key, there)
@@ -46,14 +46,14 @@ func (e *Entry) proofID(env Env) string {
 	return id
 }
 
-// replayed judges the items of a transaction in a restored cloud: all of it is there, or nothing; otherwise nobody knows.
-func (t *takingAll) replayed(images []attr.Item) {
+// handleReplayRead judges the items of a transaction in a restored cloud: all of it is there, or nothing; otherwise nobody knows.
+func (t *answeringAll) handleReplayRead(images []attr.Item) {
 	there, none := 0, 0
 	for i, e := range t.u.Entries {
 		t.sees(i, images[i])
 		item, side := Split(images[i])
 		switch {
-		case side.Marks[t.env.Node].Equal(e.Mark()), e.Op == store.OpDelete && item == nil, e.kept(side, t.env):
+		case side.Marks[t.env.Node].Equal(e.Mark()), e.Op == store.OpDelete && item == nil, e.isKeptInRestored(side, t.env):
 			there++
 		case !e.outdone(side, t.env) && e.fits(item, side, t.env) && !(e.before && e.creates()):
 			none++
@@ -61,7 +61,7 @@ func (t *takingAll) replayed(images []attr.Item) {
 	}
 	switch n := len(t.u.Entries); {
 	case there == n:
-		t.applied(images)
+		t.settleApplied(images)
 	case none == n && t.lead.met.decision.result != 0: // a condition on another row, which would refuse it again
 		t.act(ruling{v: verdictDecided, d: t.lead.met.decision})
 	case none == n:
@@ -79,7 +79,7 @@ func (t *takingAll) replayed(images []attr.Item) {
 }
 
 // lacks reports whether an item is absent that another node may create again.
-func (t *takingAll) lacks(images []attr.Item) bool {
+func (t *answeringAll) lacks(images []attr.Item) bool {
 	for i, e := range t.u.Entries {
 		if images[i] == nil && !e.creates() && e.Op != store.OpDelete {
 			return true

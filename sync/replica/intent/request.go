@@ -49,8 +49,8 @@ func (r *request) value(placeholder string, v attr.Value) string {
 
 func (r *request) must(condition string) { r.conds = append(r.conds, condition) }
 
-// own adds what the application asked for.
-func (r *request) own(e *Entry, update bool) {
+// addOperation adds what the application asked for.
+func (r *request) addOperation(e *Entry, update bool) {
 	if e.Condition != "" {
 		r.must(e.Condition)
 	}
@@ -127,39 +127,39 @@ func (r *request) fenceGuard(e *Entry) {
 
 // timeGuard lets the later of two writes win. A time too far ahead does not count.
 func (r *request) timeGuard(e *Entry, env Env) {
-	if e.timed() {
+	if e.hasTimeGuard() {
 		t := r.name("#t", AttrTime)
 		r.must("(attribute_not_exists(" + t + ") OR " + t + " < " + r.value(":t", e.stamp()) + " OR " + t + " > " +
 			r.value(":l", attr.Int(limitOf(env))) + ")")
 	}
 }
 
-// timed reports whether the entry has a time guard: a delete beats every update of its life without one.
-func (e *Entry) timed() bool { return e.Policy == store.PolicyNewest && e.Op != store.OpDelete }
+// hasTimeGuard reports whether the entry has a time guard: a delete beats every update of its life without one.
+func (e *Entry) hasTimeGuard() bool { return e.Policy == store.PolicyNewest && e.Op != store.OpDelete }
 
 // build returns the call of an entry with all its guards. known is the base of its item.
 func build(e *Entry, known Known, env Env) Call {
 	r := &request{call: Call{Op: e.Op, Table: e.Table, Key: e.Key}}
 	switch {
 	case e.Op == store.OpDelete:
-		r.own(e, false)
+		r.addOperation(e, false)
 		r.delete(e, env)
 	case e.Op == store.OpPut || e.ReplacesExpired:
 		r.call.Op = store.OpPut
-		r.own(e, false)
+		r.addOperation(e, false)
 		r.put(e, known, env)
 	case e.Life.Kind == LifeNone && e.removes():
-		r.own(e, false)
+		r.addOperation(e, false)
 		r.nothing(e, env)
 	default:
-		r.own(e, true)
+		r.addOperation(e, true)
 		r.update(e, known, env)
 	}
 	r.turnGuard(e, known, env)
-	return r.done()
+	return r.build()
 }
 
-func (r *request) done() Call {
+func (r *request) build() Call {
 	r.call.Condition = strings.Join(r.conds, " AND ")
 	return r.call
 }
@@ -190,7 +190,7 @@ func (r *request) delete(e *Entry, env Env) {
 // put sends the whole item, with the sidecar of the base it was computed from.
 func (r *request) put(e *Entry, known Known, env Env) {
 	r.markGuard(e, env)
-	side := Sidecar{Life: e.lifeID(env.Node), Count: 1}.kept(nil, env)
+	side := Sidecar{Life: e.lifeID(env.Node), Count: 1}.withoutMarks(nil, env)
 	switch {
 	case e.ReplacesExpired:
 		r.expiredGuard(e, known, env)
@@ -204,7 +204,7 @@ func (r *request) put(e *Entry, known Known, env Env) {
 			// send is refused, and the answer shows what is there.
 			r.must(r.name("#c", AttrLife) + " = " + r.value(":b", attr.S(known.Side.Life)))
 		}
-		side = known.Side.kept(prunable(known, env), env)
+		side = known.Side.withoutMarks(prunable(known, env), env)
 		side.Life, side.Count = e.Life.ID, known.Side.Count+1
 		if e.Life.ID == "" {
 			side.Life = e.label(env)
@@ -213,7 +213,7 @@ func (r *request) put(e *Entry, known Known, env Env) {
 	r.fenceGuard(e)
 	r.timeGuard(e, env)
 	side.Marks[env.Node] = e.Mark()
-	if e.timed() {
+	if e.hasTimeGuard() {
 		side.Time = e.stamp()
 	}
 	if e.repeats(env) {

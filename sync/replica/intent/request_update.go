@@ -25,16 +25,16 @@ func (r *request) update(e *Entry, known Known, env Env) {
 	case e.Life.Kind == LifeForeign && e.Life.ID == "":
 		r.begin(e.label(env))
 		if e.Unsure {
-			r.unchanged(e.Was)
+			r.requireUnchanged(e.Was)
 		}
 	}
 	r.count()
 	r.sets = append(r.sets, r.name("#a", AttrMark+env.Node)+" = :a")
-	if e.timed() {
+	if e.hasTimeGuard() {
 		r.sets = append(r.sets, r.name("#t", AttrTime)+" = :t")
 	}
 	if e.repeats(env) {
-		r.hold(env)
+		r.holdLife(env)
 	}
 	r.prune(e, known, env)
 	c := expr.SplitUpdate(e.Update)
@@ -68,16 +68,16 @@ func (e *Entry) repeats(env Env) bool {
 	return e.Late || e.Unsure && e.Txn == 0 && e.creates() && !e.proves(env)
 }
 
-// hold keeps nodes from deleting the life while a copy of a create may be on its way.
-func (r *request) hold(env Env) {
+// holdLife keeps nodes from deleting the life while a copy of a create may be on its way.
+func (r *request) holdLife(env Env) {
 	r.sets = append(r.sets, r.name("#u", AttrHold)+" = "+r.value(":u", attr.Int(holdUntil(env))))
 }
 
-func holdUntil(env Env) int64 { return env.Now.Add(env.signed()).UnixMilli() }
+func holdUntil(env Env) int64 { return env.Now.Add(env.signedFor()).UnixMilli() }
 
-// unchanged permits a repeated operation on a foreign life only if everything it touches still has the values from before its first
+// requireUnchanged permits a repeated operation on a foreign life only if everything it touches still has the values from before its first
 // send: a foreign writer may have adopted its effect and removed the mark.
-func (r *request) unchanged(was attr.Item) {
+func (r *request) requireUnchanged(was attr.Item) {
 	for i, text := range slices.Sorted(maps.Keys(was)) {
 		steps := expr.ParsePlace(text)
 		for k := range steps {
@@ -123,8 +123,8 @@ func prunable(known Known, env Env) []string {
 	return nodes[:min(len(nodes), pruneLimit)]
 }
 
-// kept returns the sidecar that a Put writes again: without the given marks, a hold that is over, or a turn.
-func (s Sidecar) kept(without []string, env Env) Sidecar {
+// withoutMarks returns the sidecar that a Put writes again: without the given marks, a hold that is over, or a turn.
+func (s Sidecar) withoutMarks(without []string, env Env) Sidecar {
 	marks := make(map[string]attr.Value, len(s.Marks)+1)
 	maps.Copy(marks, s.Marks)
 	s.Marks = marks
@@ -155,10 +155,10 @@ func (r *request) expiredGuard(e *Entry, known Known, env Env) {
 // labelCall names a foreign life, under the application's condition, before it is deleted or replaced.
 func labelCall(e *Entry, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
-	r.own(e, false)
+	r.addOperation(e, false)
 	r.lifeGuard(e, Life{Kind: LifeForeign}, env)
 	r.call.Update = "SET " + r.name("#c", AttrLife) + " = " + r.value(":d", attr.S(e.label(env)))
-	return r.done()
+	return r.build()
 }
 
 // closeCall raises the entry's mark so that no copy of the entry can apply on a life where one could.
@@ -172,10 +172,10 @@ func closeCall(e *Entry, on Life, env Env) Call {
 	r.count()
 	r.sets = append(r.sets, "#a = "+r.value(":x", e.closedMark()))
 	if e.creates() || e.Late {
-		r.hold(env)
+		r.holdLife(env)
 	}
 	r.call.Update = "SET " + strings.Join(r.sets, ", ")
-	return r.done()
+	return r.build()
 }
 
 // leaveCall closes the mark that an entry had in a lost timeline.
@@ -190,9 +190,9 @@ func holdCall(e *Entry, on Life, env Env) Call {
 	r := &request{call: Call{Op: store.OpUpdate, Table: e.Table, Key: e.Key}}
 	r.lifeGuard(e, on, env)
 	r.count()
-	r.hold(env)
+	r.holdLife(env)
 	r.call.Update = "SET " + strings.Join(r.sets, ", ")
-	return r.done()
+	return r.build()
 }
 
 // syncRef names a row of our own table.

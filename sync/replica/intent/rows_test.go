@@ -19,7 +19,7 @@ func (n *node) refuse(err *Error) Outcome {
 		n.w.t.Fatalf("the batch does not send, it does %d (%s)", a.Kind, a.Why)
 	}
 	u.Attempt(&a)
-	o := u.Take(a, Answer{Err: err}, known, n.env())
+	o := u.SettleAnswer(a, Answer{Err: err}, known, n.env())
 	n.settle(u, o)
 	return o
 }

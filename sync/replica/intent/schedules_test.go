@@ -125,7 +125,7 @@ func TestMarkProvesTooMuch(t *testing.T) {
 	if a.step(arrive); len(a.queue) != 1 {
 		t.Fatalf("the other history's entry left")
 	}
-	if old.Shown(sidecar(w, "i"), "a") {
+	if old.IsProvedBy(sidecar(w, "i"), "a") {
 		t.Error("another history's mark proves it")
 	}
 }

@@ -29,8 +29,8 @@ type Sidecar struct {
 	Turn  attr.Value            // _r: until when other nodes let a Put pass: epoch milliseconds, then after the point the Put's digits
 }
 
-// Reserved reports whether an attribute name is ours on tables that send. Applications may not use it.
-func Reserved(name string) bool {
+// IsReserved reports whether an attribute name is ours on tables that send. Applications may not use it.
+func IsReserved(name string) bool {
 	switch name {
 	case AttrLife, AttrCount, AttrTime, AttrHold, AttrTurn:
 		return true
@@ -47,7 +47,7 @@ func Split(image attr.Item) (attr.Item, Sidecar) {
 	}
 	ours := 0
 	for name := range image {
-		if name != "" && name[0] == '_' && Reserved(name) {
+		if name != "" && name[0] == '_' && IsReserved(name) {
 			ours++
 		}
 	}
@@ -56,16 +56,16 @@ func Split(image attr.Item) (attr.Item, Sidecar) {
 	}
 	item := make(attr.Item, len(image)-ours)
 	for name, v := range image {
-		if !Reserved(name) {
+		if !IsReserved(name) {
 			item[name] = v
 			continue
 		}
-		side.take(name, v)
+		side.readAttribute(name, v)
 	}
 	return item, side
 }
 
-func (s *Sidecar) take(name string, v attr.Value) {
+func (s *Sidecar) readAttribute(name string, v attr.Value) {
 	switch name {
 	case AttrLife:
 		s.Life = v.Str()

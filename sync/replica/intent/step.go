@@ -47,6 +47,6 @@ func conflict(code Code, text string) decision {
 	return decision{result: OutConflict, code: code, text: text}
 }
 
-func superseded(code Code, text string) decision {
+func supersededAs(code Code, text string) decision {
 	return decision{result: OutSuperseded, code: code, text: text}
 }

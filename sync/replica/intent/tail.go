@@ -23,9 +23,9 @@ func Tail(u *Batch, q Queue) []*Entry {
 	return closure(u, q, (*Entry).carries)
 }
 
-// Behind returns what waits behind a quarantined batch: all later entries of its items, their transactions, and what waits
+// QueuedBehind returns what waits behind a quarantined batch: all later entries of its items, their transactions, and what waits
 // behind those.
-func Behind(u *Batch, q Queue) []*Entry {
+func QueuedBehind(u *Batch, q Queue) []*Entry {
 	return closure(u, q, func(*Entry, *Entry) bool { return true })
 }
 
@@ -46,7 +46,7 @@ func closure(u *Batch, q Queue, takes func(rejected, later *Entry) bool) []*Entr
 		e := work[0]
 		work = work[1:]
 		for _, l := range q.Item(e.Table, e.Key) {
-			if l.Earliest() <= e.Earliest() || l.aside() || !takes(e, l) {
+			if l.Earliest() <= e.Earliest() || l.isQuarantined() || !takes(e, l) {
 				continue
 			}
 			if l.Txn == 0 {

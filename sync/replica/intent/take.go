@@ -8,9 +8,9 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Take returns what an answer to an action means and records in the entries what must be remembered. If the entries stay, the caller
+// SettleAnswer returns what an answer to an action means and records in the entries what must be remembered. If the entries stay, the caller
 // stores them in the transaction in which it acts on the outcome. known holds the bases of the entries' items, in order.
-func (u *Batch) Take(a Action, ans Answer, known []Known, env Env) Outcome {
+func (u *Batch) SettleAnswer(a Action, ans Answer, known []Known, env Env) Outcome {
 	o := u.outcome(OutAgain)
 	if ans.Err != nil && u.common(a, ans.Err, &o) {
 		return o
@@ -19,8 +19,8 @@ func (u *Batch) Take(a Action, ans Answer, known []Known, env Env) Outcome {
 		u.takeAll(a, ans, known, env, &o)
 		return o
 	}
-	t := taking{u: u, e: u.Entries[0], a: a, ans: ans, known: known[0], env: env, o: &o}
-	t.take()
+	t := answering{u: u, e: u.Entries[0], a: a, ans: ans, known: known[0], env: env, o: &o}
+	t.handleAnswer()
 	return o
 }
 
@@ -117,7 +117,7 @@ func transient(reasons []Reason) bool {
 }
 
 // taking is the handling of one answer about a single entry.
-type taking struct {
+type answering struct {
 	u     *Batch
 	e     *Entry
 	a     Action
@@ -127,39 +127,39 @@ type taking struct {
 	o     *Outcome
 }
 
-func (t *taking) take() {
+func (t *answering) handleAnswer() {
 	switch t.a.step {
 	case stepSend:
-		t.sent()
+		t.handleOperation()
 	case stepLabel:
-		t.labelled()
+		t.handleLabel()
 	case stepDead:
 		t.rowWritten()
 	case stepTurn:
-		t.turn()
+		t.handleTurn()
 	case stepLock:
-		t.locked(t.item(0))
+		t.handleLockRead(t.item(0))
 	case stepAlive:
 		t.alive()
 	case stepValidate:
-		t.validated()
+		t.handleInvalid()
 	case stepClose:
 		t.closed()
 	case stepHold:
-		t.held()
+		t.handleHold()
 	case stepLost:
-		t.lost()
+		t.handleLostTimeline()
 	case stepLeave:
-		t.left()
+		t.handleClosedMark()
 	case stepReplay:
-		t.replayed()
+		t.handleReplayRead()
 	case stepProof:
 		t.proof()
 	case stepImages: // only for transactions
 	}
 }
 
-func (t *taking) item(i int) attr.Item {
+func (t *answering) item(i int) attr.Item {
 	if i < len(t.ans.Items) {
 		return t.ans.Items[i]
 	}
@@ -167,7 +167,7 @@ func (t *taking) item(i int) attr.Item {
 }
 
 // fails handles an unexpected answer to a call other than the operation: the call is repeated.
-func (t *taking) fails() bool {
+func (t *answering) fails() bool {
 	if t.ans.Err == nil {
 		return false
 	}
@@ -177,16 +177,16 @@ func (t *taking) fails() bool {
 }
 
 // sees records the image that an answer has shown.
-func (t *taking) sees(image attr.Item) {
+func (t *answering) sees(image attr.Item) {
 	item, side := Split(image)
 	t.o.Known[0] = &Known{Item: item, Side: side}
 }
 
-// sent handles the answer to the operation.
-func (t *taking) sent() {
+// handleOperation handles the answer to the operation.
+func (t *answering) handleOperation() {
 	err := t.ans.Err
 	if err == nil {
-		t.applied()
+		t.settleApplied()
 		return
 	}
 	unsure := t.a.wasUnsure(0, t.e)
@@ -196,7 +196,7 @@ func (t *taking) sent() {
 		t.sees(err.Old)
 		t.decide(facts{image: err.Old, unsure: unsure})
 	case Canceled:
-		t.canceled(err.Reasons, unsure)
+		t.handleCanceled(err.Reasons, unsure)
 	case Validation:
 		t.e.step = stepValidate
 	case TooLarge:
@@ -206,17 +206,17 @@ func (t *taking) sent() {
 	}
 }
 
-func (t *taking) applied() {
+func (t *answering) settleApplied() {
 	t.o.Result = OutApplied
 	image := t.ans.Image
 	if image == nil {
-		image = created(t.a.Calls[0])
+		image = imageAfter(t.a.Calls[0])
 	}
 	t.sees(image)
 }
 
-// created returns the image that a Put, or an update without an item, leaves: a transaction does not return it. nil for a delete.
-func created(c Call) attr.Item {
+// imageAfter returns the image that a Put, or an update without an item, leaves: a transaction does not return it. nil for a delete.
+func imageAfter(c Call) attr.Item {
 	if c.Update == "" {
 		return c.Item
 	}
@@ -231,8 +231,8 @@ func created(c Call) attr.Item {
 	return image
 }
 
-// canceled handles the answer to a create that was sent with conditions on other rows.
-func (t *taking) canceled(reasons []Reason, unsure bool) {
+// handleCanceled handles the answer to a create that was sent with conditions on other rows.
+func (t *answering) handleCanceled(reasons []Reason, unsure bool) {
 	refused := func(r Reason) bool { return r.Class == ConditionFailed }
 	if t.e.proves(t.env) && (unsure && slices.ContainsFunc(reasons, refused) || len(reasons) > 1 && refused(reasons[1])) {
 		t.e.step = stepProof // the reasons may be incomplete
@@ -270,31 +270,31 @@ func (t *taking) canceled(reasons []Reason, unsure bool) {
 			t.e.step = stepAlive
 			return
 		}
-		t.other(f.dead, lock)
+		t.judgeOtherRows(f.dead, lock)
 	default:
 		t.o.Result = OutUnknown
 	}
 }
 
-// other decides about a create that other rows refused.
-func (t *taking) other(dead, lock bool) {
+// judgeOtherRows decides about a create that other rows refused.
+func (t *answering) judgeOtherRows(dead, lock bool) {
 	if dead {
-		t.settle(superseded(CodeTombstone, textTombstone))
+		t.settleEntry(supersededAs(CodeTombstone, textTombstone))
 		return
 	}
 	if lock {
-		t.settle(t.e.fencedOff(0))
+		t.settleEntry(t.e.fencedOff(0))
 	}
 }
 
 // decide acts on what an image says about the entry.
-func (t *taking) decide(f facts) {
+func (t *answering) decide(f facts) {
 	if f.unsure && t.e.proves(t.env) {
 		t.e.step = stepProof
 		return
 	}
 	f.before = t.known
-	v, d := t.e.judge(f, t.env)
+	v, d := t.e.judgeRefusal(f, t.env)
 	switch v {
 	case verdictApplied:
 		t.proven(f.image)
@@ -313,7 +313,7 @@ func (t *taking) decide(f facts) {
 
 // proven settles an entry whose effect an image proves. If a create was sent more than once, another copy may still be on its way,
 // since the answered send need not be the one that applied. Until then its life must not be deleted.
-func (t *taking) proven(image attr.Item) {
+func (t *answering) proven(image attr.Item) {
 	t.sees(image)
 	t.e.step, t.o.Result = stepSend, OutApplied
 	copies := t.e.Sent
@@ -325,8 +325,8 @@ func (t *taking) proven(image attr.Item) {
 	}
 }
 
-// held handles the answer to the hold on the life of an applied create.
-func (t *taking) held() {
+// handleHold handles the answer to the hold on the life of an applied create.
+func (t *answering) handleHold() {
 	switch err := t.ans.Err; {
 	case err == nil:
 		t.sees(t.ans.Image)
@@ -340,7 +340,7 @@ func (t *taking) held() {
 }
 
 // closeFirst closes the mark if a copy of the entry could still apply, then carries out the decision.
-func (t *taking) closeFirst(d decision, image attr.Item) {
+func (t *answering) closeFirst(d decision, image attr.Item) {
 	item, side := Split(image)
 	t.o.Met[0] = image
 	on := lifeOf(Known{Item: item, Side: side})
@@ -349,7 +349,7 @@ func (t *taking) closeFirst(d decision, image attr.Item) {
 		open = t.e.Unsure && !t.e.Closed
 	}
 	if !open {
-		t.settle(d)
+		t.settleEntry(d)
 		return
 	}
 	t.e.step, t.e.met.decision, t.e.met.on, t.e.met.image = stepClose, d, on, image
@@ -366,7 +366,7 @@ func (e *Entry) reaches(on Life) bool {
 	return e.creates() || e.Late || e.Life == on
 }
 
-func (t *taking) settle(d decision) {
+func (t *answering) settleEntry(d decision) {
 	t.o.Result, t.o.Code, t.o.Text = d.result, d.code, d.text
 	if d.code == CodeFencedOff {
 		t.o.Lock, t.o.Fence = t.e.Lock, d.fence
@@ -374,7 +374,7 @@ func (t *taking) settle(d decision) {
 }
 
 // poison quarantines the entry.
-func (t *taking) poison(code Code, text string) {
+func (t *answering) poison(code Code, text string) {
 	t.e.step = stepSend
 	t.o.Result, t.o.Code, t.o.Text = OutQuarantine, code, text
 	t.o.Alarm = "a write to table " + t.e.Table + " is quarantined: " + text

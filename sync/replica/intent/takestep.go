@@ -2,8 +2,8 @@ package intent
 
 import "github.com/touchline/touchline/store/attr"
 
-// labelled handles the answer to labelling a foreign life.
-func (t *taking) labelled() {
+// handleLabel handles the answer to labelling a foreign life.
+func (t *answering) handleLabel() {
 	err := t.ans.Err
 	if err == nil {
 		t.sees(t.ans.Image)
@@ -26,21 +26,21 @@ func (t *taking) labelled() {
 	}
 }
 
-// locked handles the read of a first image's lock, where there are no transactions.
-func (t *taking) locked(lock attr.Item) {
+// handleLockRead handles the read of a first image's lock, where there are no transactions.
+func (t *answering) handleLockRead(lock attr.Item) {
 	if t.fails() {
 		return
 	}
 	fence, ok := lock[lockFence].Int()
 	if !ok || fence != t.e.Fence {
-		t.settle(t.e.fencedOff(fence))
+		t.settleEntry(t.e.fencedOff(fence))
 		return
 	}
 	t.e.met.ready = true
 }
 
 // alive handles the reads for an unanswered create: its item, its tombstone, its lock.
-func (t *taking) alive() {
+func (t *answering) alive() {
 	if t.fails() {
 		return
 	}
@@ -49,7 +49,7 @@ func (t *taking) alive() {
 	f := facts{image: t.item(0), unsure: t.e.Unsure, dead: t.item(1) != nil}
 	f.alive = !f.dead
 	item, side := Split(f.image)
-	free := item == nil || t.e.ReplacesExpired && t.e.Life.on(item, side) && t.e.sameTTL(item) // whether the entry can create its item
+	free := item == nil || t.e.ReplacesExpired && t.e.Life.matches(item, side) && t.e.sameTTL(item) // whether the entry can create its item
 	if len(t.a.Reads) > 2 {
 		if fence, ok := t.item(2)[lockFence].Int(); free && (!ok || fence != t.e.Fence) {
 			t.closeFirst(t.e.fencedOff(fence), f.image)
@@ -70,8 +70,8 @@ func (t *taking) alive() {
 	}
 }
 
-// validated handles the item of an invalid request: either the request or the item is the cause.
-func (t *taking) validated() {
+// handleInvalid handles the item of an invalid request: either the request or the item is the cause.
+func (t *answering) handleInvalid() {
 	if t.fails() {
 		return
 	}
@@ -81,7 +81,7 @@ func (t *taking) validated() {
 	item, side := Split(image)
 	_, err := t.e.apply(item, t.env.Exprs)
 	switch {
-	case !t.e.Life.on(item, side) && !t.e.ReplacesExpired:
+	case !t.e.Life.matches(item, side) && !t.e.ReplacesExpired:
 		t.decide(facts{image: image, unsure: t.e.Unsure})
 	case !t.e.holds(item, t.env.Exprs):
 		t.closeFirst(conflict(CodeCondition, textCondition), image)
@@ -95,7 +95,7 @@ func (t *taking) validated() {
 }
 
 // closed handles the answer to closing the mark.
-func (t *taking) closed() {
+func (t *answering) closed() {
 	e := t.e
 	if t.ans.Err == nil {
 		if !e.proves(t.env) {
@@ -103,7 +103,7 @@ func (t *taking) closed() {
 		}
 		t.o.Met[0] = e.met.image
 		e.Closed = true
-		t.settle(e.met.decision)
+		t.settleEntry(e.met.decision)
 		return
 	}
 	if t.ans.Err.Class != ConditionFailed {
@@ -124,7 +124,7 @@ func (t *taking) closed() {
 	case there.Equal(e.closedMark()):
 		t.o.Met[0] = e.met.image
 		e.Closed = true
-		t.settle(e.met.decision)
+		t.settleEntry(e.met.decision)
 	default: // the item has changed again: decide anew
 		t.decide(facts{image: old, unsure: e.Unsure})
 	}

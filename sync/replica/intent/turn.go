@@ -23,9 +23,9 @@ const (
 	longestRest = maxRest + maxRest/2    // including jitter
 )
 
-// turn returns until when others should let a Put pass; ok is false if they need not. A turn that lasts longer than one beginning now
+// turnUntil returns until when others should let a Put pass; ok is false if they need not. A turn that lasts longer than one beginning now
 // was set by a wrong clock.
-func (s Sidecar) turn(env Env) (until time.Time, ok bool) {
+func (s Sidecar) turnUntil(env Env) (until time.Time, ok bool) {
 	if s.Turn.Kind() != attr.KindN {
 		return time.Time{}, false
 	}
@@ -48,7 +48,7 @@ func (e *Entry) yieldsTo(side Sidecar, env Env) bool {
 	if side.Turn.IsZero() || e.hasTurn(side) {
 		return false
 	}
-	if _, ok := side.turn(env); !ok {
+	if _, ok := side.turnUntil(env); !ok {
 		return false
 	}
 	yielded := env.Now.Sub(e.Yields)
@@ -63,7 +63,7 @@ func (e *Entry) yield(side Sidecar, env Env) bool {
 	if e.Yields.IsZero() {
 		e.Yields = env.Now
 	}
-	until, _ := side.turn(env)
+	until, _ := side.turnUntil(env)
 	e.NotBefore, e.Why = env.Now.Add(max(firstYield, env.Now.Sub(e.Yields))), WhyYield
 	for _, end := range []time.Time{until, e.Yields.Add(yieldFor)} {
 		if e.NotBefore.After(end) {
@@ -75,7 +75,7 @@ func (e *Entry) yield(side Sidecar, env Env) bool {
 
 // needsTurn reports whether a Put has been refused often enough to ask for its turn and nobody else has one.
 func (e *Entry) needsTurn(side Sidecar, env Env) bool {
-	_, taken := side.turn(env)
+	_, taken := side.turnUntil(env)
 	return e.Refused >= turnTries && !taken && (e.Op == store.OpPut || e.ReplacesExpired) && e.Life.Kind != LifeNone
 }
 
@@ -99,7 +99,7 @@ func turnCall(e *Entry, env Env) Call {
 	r.count()
 	r.sets = append(r.sets, "#y = "+r.value(":x", number("%d.%09d", env.Now.Add(turnFor).UnixMilli(), e.Digits)))
 	r.call.Update = "SET " + strings.Join(r.sets, ", ")
-	return r.done()
+	return r.build()
 }
 
 // noTurn makes a call conditional on nobody having a turn.
@@ -117,8 +117,8 @@ func (r *request) turnGuard(e *Entry, known Known, env Env) {
 	}
 }
 
-// turn handles the answer to asking. A turn of the entry's own comes from an earlier request whose answer was lost.
-func (t *taking) turn() {
+// handleTurn handles the answer to asking. A turn of the entry's own comes from an earlier request whose answer was lost.
+func (t *answering) handleTurn() {
 	err := t.ans.Err
 	switch {
 	case err == nil:
@@ -129,40 +129,40 @@ func (t *taking) turn() {
 		return
 	}
 	t.sees(err.Old)
-	t.e.unneeded(err.Old)
+	t.e.resetRefusals(err.Old)
 	if !t.e.hasTurn(t.o.Known[0].Side) {
 		t.decide(facts{image: err.Old, unsure: t.e.Unsure})
 	}
 }
 
-// unneeded resets the entry's count of refusals if the answer shows no item: then nobody keeps writing it, and nothing could carry a
+// resetRefusals resets the entry's count of refusals if the answer shows no item: then nobody keeps writing it, and nothing could carry a
 // turn.
-func (e *Entry) unneeded(image attr.Item) {
+func (e *Entry) resetRefusals(image attr.Item) {
 	if image == nil {
 		e.Refused = 0
 	}
 }
 
-// turn handles the same answer for an entry of a transaction.
-func (t *takingAll) turn() {
+// handleTurn handles the same answer for an entry of a transaction.
+func (t *answeringAll) handleTurn() {
 	i, err := t.lead.met.turn, t.ans.Err
 	switch {
 	case err == nil:
 		t.sees(i, t.ans.Image)
 		return
 	case err.Class != ConditionFailed:
-		t.unexpected()
+		t.handleUnexpected()
 		return
 	}
 	t.sees(i, err.Old)
-	t.u.Entries[i].unneeded(err.Old)
+	t.u.Entries[i].resetRefusals(err.Old)
 	switch {
 	case t.u.Entries[i].hasTurn(t.o.Known[i].Side):
 	case t.u.unsure():
 		t.lead.step = stepProof
 	default:
 		worst := ruling{v: verdictAgain}
-		worst.add(t.judge(i, err.Old))
+		worst.add(t.judgeImage(i, err.Old))
 		t.act(worst)
 	}
 }

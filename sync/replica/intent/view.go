@@ -17,19 +17,19 @@ func View(known Known, pending []*Entry, env Env) (item attr.Item, doubtful []ui
 func view(known Known, pending []*Entry, env Env) (v viewing, doubtful []uint64) {
 	v = viewing{node: env.Node, item: known.Item, life: lifeOf(known), time: known.Side.Time}
 	for _, e := range pending {
-		if e.aside() || e.replay && !e.lost && e.reached(known.Side, env.Node) {
+		if e.isQuarantined() || e.replay && !e.lost && e.isReachedBy(known.Side, env.Node) {
 			continue
 		}
-		if !v.take(e, env.Exprs) {
+		if !v.applyEntry(e, env.Exprs) {
 			doubtful = append(doubtful, e.Seq)
 		}
 	}
 	return v, doubtful
 }
 
-// reached reports whether an image carries the mark of the entry or of a later one. An entry put back was applied before, and the
+// isReachedBy reports whether an image carries the mark of the entry or of a later one. An entry put back was applied before, and the
 // base may date from then: applying an ADD to it again would count twice.
-func (e *Entry) reached(side Sidecar, node string) bool {
+func (e *Entry) isReachedBy(side Sidecar, node string) bool {
 	there := side.Marks[node]
 	order, _ := attr.Compare(there, e.Mark())
 	return there.Kind() == attr.KindN && order >= 0
@@ -44,8 +44,8 @@ type viewing struct {
 	time   attr.Value // of policy newest
 }
 
-// take applies an entry; false: it is doubtful.
-func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
+// applyEntry applies an entry; false: it is doubtful.
+func (v *viewing) applyEntry(e *Entry, exprs *expr.Cache) bool {
 	if !v.lets(e) || !e.holds(v.item, exprs) {
 		return false
 	}
@@ -60,7 +60,7 @@ func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
 		v.life, v.behind = Life{Kind: LifeOurs, ID: e.lifeID(v.node)}, e.Seq
 	}
 	v.item = next
-	if e.timed() {
+	if e.hasTimeGuard() {
 		v.time = e.stamp()
 	}
 	return true
@@ -68,7 +68,7 @@ func (v *viewing) take(e *Entry, exprs *expr.Cache) bool {
 
 // MakesOver reports whether readers see what a pending create creates even though another item is there by now.
 func (e *Entry) MakesOver(item attr.Item, exprs *expr.Cache) bool {
-	return e.creates() && !e.ReplacesExpired && !e.timed() && e.holds(item, exprs)
+	return e.creates() && !e.ReplacesExpired && !e.hasTimeGuard() && e.holds(item, exprs)
 }
 
 // view is apply, except that an entry with ReplacesExpired creates its item anew.
@@ -81,7 +81,7 @@ func (e *Entry) view(item attr.Item, exprs *expr.Cache) (attr.Item, error) {
 
 // lets reports whether the guards would accept the entry, or move it to the existing life.
 func (v *viewing) lets(e *Entry) bool {
-	if e.timed() && v.item != nil && v.time.Kind() == attr.KindN {
+	if e.hasTimeGuard() && v.item != nil && v.time.Kind() == attr.KindN {
 		if order, _ := attr.Compare(v.time, e.stamp()); order >= 0 {
 			return false
 		}

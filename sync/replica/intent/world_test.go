@@ -354,7 +354,7 @@ func (n *node) step(f fate) bool {
 			n.w.late = append(n.w.late, late{a, n.w.now.Add(SignedFor)})
 		}
 	}
-	o := u.Take(a, ans, known, n.env())
+	o := u.SettleAnswer(a, ans, known, n.env())
 	n.w.log = append(n.w.log, fmt.Sprintf("%s: step %d fate %d -> result %d %s", n.name, a.step, f, o.Result, o.Code))
 	n.settle(u, o)
 	return true
@@ -370,7 +370,7 @@ func (n *node) settle(u *Batch, o Outcome) {
 	}
 	switch {
 	case o.Result == OutQuarantine:
-		for _, e := range Behind(u, n) {
+		for _, e := range QueuedBehind(u, n) {
 			e.Held = HoldTail
 			n.done[e.Seq] = o
 		}
@@ -383,7 +383,7 @@ func (n *node) settle(u *Batch, o Outcome) {
 		e := u.Entries[0]
 		e.Folds = append(e.Folds, e.Seq)
 		e.Seq, e.Digits, e.lost = n.seq, 1, false
-	case o.Result.Settled():
+	case o.Result.IsSettled():
 		gone := slices.Clone(u.Entries)
 		if o.Result == OutConflict {
 			gone = append(gone, Tail(u, n)...)

@@ -95,16 +95,16 @@ func (u *Batch) Tables() []string {
 	return tables
 }
 
-// Held reports whether the batch waits for an operator's decision.
-func (u *Batch) Held() bool {
+// IsHeld reports whether the batch waits for an operator's decision.
+func (u *Batch) IsHeld() bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool { return e.Held != intent.HoldNone })
 }
 
-// Untouched reports whether no byte of the batch has been sent, and none can be until the transaction that read it ends. Only then
+// IsUntouched reports whether no byte of the batch has been sent, and none can be until the transaction that read it ends. Only then
 // may another entry be folded into it. A send that never reached the cloud counts as no send only if that was stored.
-func (u *Batch) Untouched() bool {
+func (u *Batch) IsUntouched() bool {
 	return !slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		return !e.Untouched()
+		return !e.IsUntouched()
 	})
 }
 
@@ -124,7 +124,7 @@ func (u *Batch) Writes(table string, key attr.Item) bool {
 // ShownBy reports whether an image of an item carries the mark of the batch's entry for that item.
 func (u *Batch) ShownBy(it *WorkItem, side intent.Sidecar, node string) bool {
 	return slices.ContainsFunc(u.Entries, func(e *intent.Entry) bool {
-		return e.Table == it.Spec.Name && attr.EqualItems(e.Key, it.Key) && e.Shown(side, node)
+		return e.Table == it.Spec.Name && attr.EqualItems(e.Key, it.Key) && e.IsProvedBy(side, node)
 	})
 }
 
@@ -189,7 +189,7 @@ func (u *Batch) WaitsForOthers() bool {
 // WasSentTo reports whether a batch has an entry for a table and was sent without an answer, or may have been sent and proved by a
 // lost timeline. Batches of policy state do not count: a newer image is sent instead.
 func (u *Batch) WasSentTo(table string, env intent.Env) bool {
-	if u.Held() || u.Entries[0].Policy == store.PolicyState {
+	if u.IsHeld() || u.Entries[0].Policy == store.PolicyState {
 		return false
 	}
 	there, sent := false, u.MayBeProved(env)

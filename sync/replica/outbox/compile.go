@@ -33,7 +33,7 @@ func (b *Outbox) compileOne(tx *store.Tx, w *store.Write) error {
 	if err := c.add([]*intent.Entry{e}, w.Sending); err != nil {
 		return err
 	}
-	return c.keep()
+	return c.storeBatches()
 }
 
 // compileAll compiles a TransactWrite.
@@ -70,7 +70,7 @@ func (b *Outbox) compileAll(tx *store.Tx, writes []store.Write) error {
 			return err
 		}
 	}
-	return c.keep()
+	return c.storeBatches()
 }
 
 // sendingOf merges what the actions of a transaction ask for.
@@ -143,7 +143,7 @@ func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
 		return err
 	}
 	u := &Batch{Batch: intent.Batch{Entries: entries}, ID: ID{Worker: c.box.WorkerOf(&it.Item, sending.Ahead), Seq: entries[0].Seq}}
-	if err := c.behind(u, sending.After); err != nil {
+	if err := c.waitBehind(u, sending.After); err != nil {
 		return err
 	}
 	if len(entries) == 1 && len(u.After) == 0 {
@@ -155,8 +155,8 @@ func (c *compiling) add(entries []*intent.Entry, sending store.Sending) error {
 	return c.Put(u)
 }
 
-// behind makes a batch wait for everything that waits on other items now.
-func (c *compiling) behind(u *Batch, items []store.ItemRef) error {
+// waitBehind makes a batch wait for everything that waits on other items now.
+func (c *compiling) waitBehind(u *Batch, items []store.ItemRef) error {
 	if len(items) == 0 {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (c *compiling) fold(it *WorkItem, u *Batch) error {
 		last.Entries[0].Seq <= c.box.RunAfter() {
 		return nil
 	}
-	if !last.Untouched() {
+	if !last.IsUntouched() {
 		return nil
 	}
 	folded, ok := intent.Coalesce(last.Entries[0], u.Entries[0], len(it.Remote.Pending) == 1, c.Env.Exprs)
@@ -241,8 +241,8 @@ func (c *compiling) fold(it *WorkItem, u *Batch) error {
 	return nil
 }
 
-// keep writes batches and remote images. The application writes the rows itself.
-func (c *compiling) keep() error {
+// storeBatches writes batches and remote images. The application writes the rows itself.
+func (c *compiling) storeBatches() error {
 	for _, u := range c.Gone {
 		if err := Drop(c.Tx, u, c.tally); err != nil {
 			return err
@@ -267,5 +267,5 @@ func (c *compiling) keep() error {
 	if c.err != nil {
 		return c.err
 	}
-	return c.tally.Keep(c.Tx)
+	return c.tally.AddToCounts(c.Tx)
 }

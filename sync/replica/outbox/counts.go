@@ -49,8 +49,8 @@ func ReadCounts(tx *store.Tx) (Counts, error) {
 	return out, nil
 }
 
-// Keep adds the tally to the counts.
-func (t Tally) Keep(tx *store.Tx) error {
+// AddToCounts adds the tally to the counts.
+func (t Tally) AddToCounts(tx *store.Tx) error {
 	if len(t) == 0 {
 		return nil
 	}

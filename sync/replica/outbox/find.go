@@ -91,8 +91,8 @@ func WaitingIn(tx *store.Tx, table string, partition attr.Item) (ids []ID, err e
 	return ids, err
 }
 
-// Between lists at most limit batches of all workers with sequences from..to.
-func (b *Outbox) Between(tx *store.Tx, from, to uint64, limit int) (out []ID, err error) {
+// BatchesBetween lists at most limit batches of all workers with sequences from..to.
+func (b *Outbox) BatchesBetween(tx *store.Tx, from, to uint64, limit int) (out []ID, err error) {
 	for worker := range b.Workers {
 		prefix := []byte{uint8(worker)}
 		after := ID{Worker: uint8(worker), Seq: from - 1}.Key()
@@ -121,7 +121,7 @@ func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID
 	if len(records) > 0 && records[0].Seq == seq {
 		first = records[0].Txn
 	}
-	pending, err = b.Between(tx, first, seq, 100)
+	pending, err = b.BatchesBetween(tx, first, seq, 100)
 	if err != nil || len(pending) > 0 {
 		return first, pending, err
 	}
@@ -136,7 +136,7 @@ func (b *Outbox) PendingOf(tx *store.Tx, seq uint64) (first uint64, pending []ID
 		return first, nil, err
 	}
 	for i := range pending {
-		found, err := b.Between(tx, pending[i].Seq, pending[i].Seq, 1)
+		found, err := b.BatchesBetween(tx, pending[i].Seq, pending[i].Seq, 1)
 		if err != nil {
 			return first, nil, err
 		}
@@ -155,7 +155,7 @@ func NotHeld(tx *store.Tx, ids []ID) (out []ID, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if u != nil && !u.Held() {
+		if u != nil && !u.IsHeld() {
 			out = append(out, id)
 		}
 	}
@@ -286,7 +286,7 @@ func FlagLost(tx *store.Tx, after []byte, below uint64) (next []byte, err error)
 	if len(ids) < FlagBatch {
 		next = nil
 	}
-	return next, t.Keep(tx)
+	return next, t.AddToCounts(tx)
 }
 
 // WorkerOf returns the worker of a batch, chosen by its first item. The last worker takes only batches that go ahead.
@@ -297,12 +297,12 @@ func (b *Outbox) WorkerOf(it *Item, ahead bool) uint8 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(it.Spec.Name))
 	_, _ = h.Write(it.Raw)
-	return uint8(mixed(h.Sum64()) % uint64(b.Express()))
+	return uint8(mixBits(h.Sum64()) % uint64(b.Express()))
 }
 
-// mixed spreads the bits of a hash. In FNV the last byte of a key hardly changes the upper bits, so that counters numbered from 0 to 9 would
+// mixBits spreads the bits of a hash. In FNV the last byte of a key hardly changes the upper bits, so that counters numbered from 0 to 9 would
 // share a few workers.
-func mixed(h uint64) uint64 {
+func mixBits(h uint64) uint64 {
 	h ^= h >> 33
 	h *= 0xff51afd7ed558ccd // as in MurmurHash3
 	return h ^ h>>33

@@ -70,7 +70,7 @@ func leads(tx *store.Tx, it *Item, id ID) (bool, error) {
 			continue
 		}
 		u, err := Get(tx, before.ID)
-		if err != nil || u == nil || !u.Held() {
+		if err != nil || u == nil || !u.IsHeld() {
 			return false, err
 		}
 	}
@@ -130,7 +130,7 @@ func (w *Work) findHeads() error {
 			}
 			if u, err := w.Batch(p.ID); err != nil {
 				return err
-			} else if u == nil || u.Held() {
+			} else if u == nil || u.IsHeld() {
 				continue
 			}
 			it.Heads = append(it.Heads, p.ID)

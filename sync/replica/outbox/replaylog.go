@@ -38,7 +38,7 @@ func ReadReplaySums(tx *store.Tx) (s LogSums, err error) {
 	return s, nil
 }
 
-func (s LogSums) keep(tx *store.Tx) error {
+func (s LogSums) storeSums(tx *store.Tx) error {
 	return tx.Side(SideMeta).Set([]byte("replay"), binary.AppendVarint(binary.AppendVarint(nil, s.Entries), s.Bytes))
 }
 
@@ -72,7 +72,7 @@ func (w *Work) keepReplayed() error {
 	}
 	s.Entries += w.replayed.Entries
 	s.Bytes += w.replayed.Bytes
-	return s.keep(w.Tx)
+	return s.storeSums(w.Tx)
 }
 
 // EachReplayed calls fn with the batches acknowledged at an instant or later, in order, until fn returns more == false. fn must not
@@ -146,7 +146,7 @@ func trimSlice(tx *store.Tx, limit int64, old []byte) (more bool, err error) {
 			return false, err
 		}
 	}
-	return more, s.keep(tx)
+	return more, s.storeSums(tx)
 }
 
 // ReadReplayLog returns the size of the replay log and the instant of its oldest entry.

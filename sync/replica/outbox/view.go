@@ -41,14 +41,14 @@ func (w *Work) Finish() error {
 	if err := w.keepReplayed(); err != nil {
 		return err
 	}
-	return w.tally.Keep(w.Tx)
+	return w.tally.AddToCounts(w.Tx)
 }
 
 // keepItems writes rows and remote images.
 func (w *Work) keepItems() error {
 	for _, it := range w.Order {
 		if it.Rebased {
-			if err := w.show(it); err != nil {
+			if err := w.updateView(it); err != nil {
 				return err
 			}
 		}
@@ -71,8 +71,8 @@ func (w *Work) dirtyIDs() []ID {
 	return out
 }
 
-// show sets the row to what readers should see: the pending entries applied to the base.
-func (w *Work) show(it *WorkItem) error {
+// updateView sets the row to what readers should see: the pending entries applied to the base.
+func (w *Work) updateView(it *WorkItem) error {
 	view := it.Remote.Known.Item
 	var out []uint64
 	if len(it.Remote.Pending) > 0 {
@@ -119,8 +119,8 @@ func (w *Work) keepSeen(it *WorkItem, doubtful []uint64) error {
 	return err
 }
 
-// Seen returns an item while an entry was in the view, even if the base has changed since.
-func (w *Work) Seen(it *WorkItem, e *intent.Entry) (s Seen, err error) {
+// ItemSeenBy returns an item while an entry was in the view, even if the base has changed since.
+func (w *Work) ItemSeenBy(it *WorkItem, e *intent.Entry) (s Seen, err error) {
 	if i := slices.IndexFunc(it.Remote.seen, func(s Seen) bool { return s.Seq >= e.Earliest() }); i >= 0 {
 		return it.Remote.seen[i], nil
 	}

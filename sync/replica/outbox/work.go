@@ -18,10 +18,10 @@ import (
 //	it, err := w.Load(table, key)        // with base and pending batches
 //	w.Base(it, known, at)                // the cloud has this; at: when the read or send that showed it began
 //	entries, err := w.Entries(it)        // pending on the item, in order
-//	w.Changed(entry)                     // write its batch again
+//	w.MarkChanged(entry)                 // write its batch again
 //	w.Drop(batch)                        // it leaves the outbox
 //	err = w.Finish()                     // rows, remote images, batches; then the commit; then
-//	r.moved(w)                           // memory follows: workers, waiters
+//	r.publishHeads(w)                    // memory follows: workers, waiters
 type Work struct {
 	box     *Outbox
 	Tx      *store.Tx
@@ -124,7 +124,7 @@ func (w *Work) Batch(id ID) (*Batch, error) {
 	if err != nil || u == nil {
 		return nil, err
 	}
-	marked, err := w.marked(id)
+	marked, err := w.isMarked(id)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func (w *Work) Batch(id ID) (*Batch, error) {
 	return u, nil
 }
 
-// marked reports whether a batch may be on its way although its record does not say so yet.
-func (w *Work) marked(id ID) (bool, error) {
+// isMarked reports whether a batch may be on its way although its record does not say so yet.
+func (w *Work) isMarked(id ID) (bool, error) {
 	marks, have := w.marks[id.Worker]
 	if !have {
 		var err error
@@ -238,8 +238,8 @@ func (w *Work) Base(it *WorkItem, known intent.Known, at time.Time) {
 	it.Dirty, it.Rebased = true, true
 }
 
-// Changed marks an entry's batch to be written again and the views of its items to be computed.
-func (w *Work) Changed(e *intent.Entry) {
+// MarkChanged marks an entry's batch to be written again and the views of its items to be computed.
+func (w *Work) MarkChanged(e *intent.Entry) {
 	if u := w.BySeq[e.Seq]; u != nil {
 		w.dirty[u.ID] = true
 		w.touch(u)
@@ -305,7 +305,7 @@ func (w *Work) Follow(u *Batch, o *intent.Outcome) error {
 			return err
 		}
 		for _, changed := range intent.Follow(e, *o, it.Remote.Known, later, w.Env) {
-			w.Changed(changed)
+			w.MarkChanged(changed)
 		}
 	}
 	return nil
@@ -329,7 +329,7 @@ func (w *Work) Renumber(old *Batch, next func() (seq uint64, digits uint32, err 
 		if i == 0 {
 			moved.ID.Seq = seq
 		}
-		e := was.Renumbered(seq, digits)
+		e := was.WithNewNumber(seq, digits)
 		if e.Txn != 0 {
 			e.Txn = moved.ID.Seq
 		}
@@ -371,7 +371,7 @@ func (w *Work) followRenumbered(old, now *Batch) error {
 		for _, later := range entries {
 			if later.Behind == old.Entries[i].Seq {
 				later.Behind = e.Seq
-				w.Changed(later)
+				w.MarkChanged(later)
 			}
 		}
 	}

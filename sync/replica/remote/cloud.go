@@ -34,8 +34,8 @@ type Server interface {
 	Transactions(ctx context.Context) (bool, error)
 	// Skew returns the server's clock minus ours, according to its latest answers.
 	Skew() time.Duration
-	// Synced reports whether a server has shown its time since the start in a credible answer.
-	Synced() bool
+	// KnowsServerTime reports whether a server has shown its time since the start in a credible answer.
+	KnowsServerTime() bool
 	// Usage returns the requests since the start and their cost. It only grows.
 	Usage() Usage
 }

@@ -18,10 +18,10 @@ const WhyOtherKeys = "its keys in the cloud differ"
 // ErrOtherKeys says why such a table is not read.
 var ErrOtherKeys = errors.New(WhyOtherKeys)
 
-// Unreached reports whether an error means that the way to the cloud is gone, and returns it as an *intent.Error. The request may have
+// AsUnreached reports whether an error means that the way to the cloud is gone, and returns it as an *intent.Error. The request may have
 // been carried out all the same: nothing answered in time, the connection broke, or something else answered. In that case the
 // error's cause says so.
-func Unreached(err error) (*intent.Error, bool) {
+func AsUnreached(err error) (*intent.Error, bool) {
 	e, ok := errors.AsType[*intent.Error](err)
 	if !ok || e == nil {
 		return nil, false
@@ -58,11 +58,11 @@ func ErrorText(err error) string {
 	if last == nil {
 		return err.Error()
 	}
-	return Shortened(last.Error())
+	return FirstLine(last.Error())
 }
 
-// Shortened returns the first line of a text, cut to what a person reads.
-func Shortened(text string) string {
+// FirstLine returns the first line of a text, cut to what a person reads.
+func FirstLine(text string) string {
 	const most = 400 // room for an ARN, which names the table at its end
 	text, _, _ = strings.Cut(text, "\n")
 	if len(text) > most {
@@ -84,7 +84,7 @@ func AsError(err error) *intent.Error {
 
 // Complain logs a failure outside the workers. Errors that only say that the cloud is away are logged elsewhere.
 func Complain(log *slog.Logger, doing string, err error) {
-	if _, gone := Unreached(err); gone || errors.Is(err, context.Canceled) {
+	if _, gone := AsUnreached(err); gone || errors.Is(err, context.Canceled) {
 		return
 	}
 	log.Warn("replica: "+doing+" failed", "err", err)

@@ -19,7 +19,7 @@ func (t *Tables) hasOtherKeys(table string, state *remote.TableState) bool {
 		return false
 	}
 	why := fmt.Sprintf("%s (%s, here %s): touchline migrate --cloud --dry-run shows the differences", remote.WhyOtherKeys, keysText(state.Key), keysText(spec.Key))
-	if t.Paces.Hold(table, classKeys, why, t.Clock.Now()) {
+	if t.Paces.StopTable(table, classKeys, why, t.Clock.Now()) {
 		t.Log.Error("nothing is sent to a table", "table", table, "why", why)
 	}
 	return true

@@ -149,7 +149,7 @@ func (t *Tables) EndReplays(ctx context.Context) {
 		remote.Complain(t.Log, "telling the cloud what was sent again", err)
 		return
 	}
-	rows, err := t.Identity.Replayed(ctx)
+	rows, err := t.Identity.ReplayedReports(ctx)
 	if err != nil {
 		remote.Complain(t.Log, "asking who has sent again what was lost", err)
 		return

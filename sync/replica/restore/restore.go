@@ -147,7 +147,7 @@ func (t *Tables) checkEach(ctx context.Context, tables []string) error {
 	for _, table := range tables {
 		epoch, now := t.epoch.Load(), t.Clock.Now()
 		err := t.Inspect(ctx, table)
-		_, gone := remote.Unreached(err)
+		_, gone := remote.AsUnreached(err)
 		switch e, ofCloud := errors.AsType[*intent.Error](err); {
 		case err == nil:
 		case !ofCloud, gone, e.Class == intent.Credentials, ctx.Err() != nil:
@@ -240,7 +240,7 @@ func (t *Tables) Inspect(ctx context.Context, table string) error {
 	state, err := t.Cloud.Table(inner, table)
 	cancel()
 	if err != nil {
-		return t.uncatalogued(table, err)
+		return t.classifyCheckError(table, err)
 	}
 	if t.hasOtherKeys(table, &state) {
 		return nil
@@ -261,7 +261,7 @@ func (t *Tables) Inspect(ctx context.Context, table string) error {
 	case was.ID != state.ID, !was.RestoredAt.Equal(state.RestoredAt):
 		return t.becameAnother(ctx, table, &was, state)
 	case was.Recreated && !was.Requeued && was.Run == t.run:
-		t.Paces.Hold(table, classAnother, whyAnew, t.Clock.Now())
+		t.Paces.StopTable(table, classAnother, whyAnew, t.Clock.Now())
 	}
 	t.takeMissing(table) // it is there again, and the same one
 	return nil
@@ -303,8 +303,8 @@ const whyAnew = "it was created again in the cloud: restart the node to send wha
 // whyPutBack lasts only until what the node has is put back.
 const whyPutBack = "it was created again in the cloud, and what this node has is put back first"
 
-// uncatalogued classifies the errors of checking a table.
-func (t *Tables) uncatalogued(table string, err error) error {
+// classifyCheckError classifies the errors of checking a table.
+func (t *Tables) classifyCheckError(table string, err error) error {
 	switch remote.ClassOf(err) {
 	case intent.NoTable:
 		t.Missing(table)
@@ -380,10 +380,10 @@ func (t *Tables) tellAnother(table string, b *Book) {
 		t.Log.Error("restore: the node's own table in the cloud was replaced", "table", table)
 	case b.Recreated && b.Run == "":
 		t.Log.Warn("restore: a missing table was created again in the cloud; what this node has is sent to it", "table", table)
-		t.Paces.Hold(table, classAnother, whyPutBack, t.Clock.Now())
+		t.Paces.StopTable(table, classAnother, whyPutBack, t.Clock.Now())
 	case b.Recreated:
 		t.Log.Error("restore: a table was created again in the cloud; nothing is sent to it and nothing is deleted here", "table", table)
-		t.Paces.Hold(table, classAnother, whyAnew, t.Clock.Now())
+		t.Paces.StopTable(table, classAnother, whyAnew, t.Clock.Now())
 	default:
 		t.Log.Error("restore: a table of the cloud was restored; what it has lost is sent again", "table", table, "restoredTo", b.RestoredAt)
 	}

@@ -52,7 +52,7 @@ func (t *Tables) requeueSentSome(tx *store.Tx, after []byte, table string, b *Bo
 			return nil, false, err
 		}
 	}
-	if err := tally.Keep(tx); err != nil {
+	if err := tally.AddToCounts(tx); err != nil {
 		return nil, false, err
 	}
 	return next, scanned == outbox.FlagBatch, t.keepThrough(tx, table, b)
@@ -155,9 +155,9 @@ func (t *Tables) stillHere(w *outbox.Work, entries []*intent.Entry) []*intent.En
 	return here
 }
 
-// Since returns that of some entries' tables which was last noticed to be another one; false: none was. An earlier proof of such an
+// NoticedSince returns that of some entries' tables which was last noticed to be another one; false: none was. An earlier proof of such an
 // entry may have been in data that is gone.
-func (t *Tables) Since(entries []*intent.Entry) (b Book, yes bool) {
+func (t *Tables) NoticedSince(entries []*intent.Entry) (b Book, yes bool) {
 	for _, e := range entries {
 		if of, ok := t.book(e.Table); ok && of.Noticed.After(b.Noticed) {
 			b, yes = of, true
@@ -166,9 +166,9 @@ func (t *Tables) Since(entries []*intent.Entry) (b Book, yes bool) {
 	return b, yes
 }
 
-// Through records a batch that is verified beside those put back as not yet replayed. If its transaction is undone, more is looked at
+// RecordVerified records a batch that is verified beside those put back as not yet replayed. If its transaction is undone, more is looked at
 // than needed.
-func (t *Tables) Through(tx *store.Tx, u *outbox.Batch) error {
+func (t *Tables) RecordVerified(tx *store.Tx, u *outbox.Batch) error {
 	for _, e := range u.Entries {
 		b, ok := t.book(e.Table)
 		if !e.Verifying() || !ok || b.Through >= e.Seq {

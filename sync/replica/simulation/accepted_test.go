@@ -285,7 +285,7 @@ func (b *book) overtaken(l *simLife, a *act) bool {
 		return false
 	}
 	b.s.net.Count("a write was overtaken before its writer looked")
-	if p, err := l.rep.Proved(context.Background(), a.seq); err != nil || p != replica.ProofPending {
+	if p, err := l.rep.ProofOf(context.Background(), a.seq); err != nil || p != replica.ProofPending {
 		return err == nil
 	}
 	doubtful, err := l.doubtful(a.table, a.key)

@@ -101,7 +101,7 @@ func (b *book) account(recorded map[string]*conflict.Record) {
 func (b *book) proved(a *act) bool {
 	for _, n := range b.s.nodes {
 		if l := n.up(); n.name == a.node && l != nil {
-			p, err := l.rep.Proved(context.Background(), a.seq)
+			p, err := l.rep.ProofOf(context.Background(), a.seq)
 			return err == nil && p == replica.ProofApplied
 		}
 	}

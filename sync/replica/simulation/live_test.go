@@ -79,7 +79,7 @@ func (b *book) proven(l *simLife, item string) (n uint64) {
 		if !strict || a.gone || a.maybe {
 			continue
 		}
-		if p, err := l.rep.Proved(context.Background(), a.seq); err != nil || p != replica.ProofApplied {
+		if p, err := l.rep.ProofOf(context.Background(), a.seq); err != nil || p != replica.ProofApplied {
 			continue
 		}
 		n = max(n, b.firstOf(a, item))
@@ -106,7 +106,7 @@ func (b *book) unsettled(l *simLife, item string) bool {
 	acts := b.ofItem[l.n.name+" "+item]
 	b.mu.Unlock()
 	for _, a := range acts {
-		if p, err := l.rep.Proved(context.Background(), a.seq); err != nil || p == replica.ProofPending {
+		if p, err := l.rep.ProofOf(context.Background(), a.seq); err != nil || p == replica.ProofPending {
 			return true
 		}
 	}
@@ -180,7 +180,7 @@ func (b *book) waits(l *simLife, item, id string) bool {
 	b.mu.Unlock()
 	for _, a := range acts {
 		if a.id == id && !a.maybe && !a.gone {
-			p, err := l.rep.Proved(context.Background(), a.seq)
+			p, err := l.rep.ProofOf(context.Background(), a.seq)
 			return err == nil && p == replica.ProofPending
 		}
 	}

@@ -88,7 +88,7 @@ func (b *book) reportsTrue(l *simLife) {
 	}
 	b.mu.Unlock()
 	for _, a := range last {
-		if p, err := l.rep.Proved(context.Background(), a.seq); err == nil && p == replica.ProofPending && !l.dead.Load() {
+		if p, err := l.rep.ProofOf(context.Background(), a.seq); err == nil && p == replica.ProofPending && !l.dead.Load() {
 			b.s.violate("%s has reported %d settled, but %d waits", l.n.name, reported[len(reported)-1].seq, a.seq)
 		}
 	}

@@ -18,7 +18,7 @@ func TestProvenByTheFirstCopy(t *testing.T) {
 		n := sc.node("n1")
 		seq := n.put("items", row("x", "v", "mine"), "", expr.Params{})
 		sc.round()
-		if p, err := n.Proved(t.Context(), seq); err != nil || p != replica.ProofApplied {
+		if p, err := n.ProofOf(t.Context(), seq); err != nil || p != replica.ProofApplied {
 			t.Fatalf("proved %v, %v", p, err)
 		}
 		s := &sim{TB: t}

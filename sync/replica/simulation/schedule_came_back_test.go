@@ -24,7 +24,7 @@ func (p *player) made(table string, item attr.Item) (seq uint64) {
 func (p *player) wasApplied(seq uint64) {
 	p.sc.Helper()
 	p.unrecorded(seq)
-	if proof, err := p.Proved(context.Background(), seq); err != nil || proof != replica.ProofApplied {
+	if proof, err := p.ProofOf(context.Background(), seq); err != nil || proof != replica.ProofApplied {
 		p.sc.Errorf("%s: proof %d, %v", p.name, proof, err)
 	}
 }

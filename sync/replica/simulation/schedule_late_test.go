@@ -27,7 +27,7 @@ func holderDiesWithEvent(sc *scene) {
 		return event
 	}
 	proved := func(p *player, seq uint64, want replica.Proof) {
-		if got, err := p.Proved(context.Background(), seq); err != nil || got != want {
+		if got, err := p.ProofOf(context.Background(), seq); err != nil || got != want {
 			sc.Errorf("%s: proof %d, want %d, %v", p.name, got, want, err)
 		}
 	}

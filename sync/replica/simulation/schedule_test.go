@@ -398,7 +398,7 @@ func oneClaim(sc *scene) {
 	a.settle()
 	applied := 0
 	for p, seq := range map[*player]uint64{a: first, b: second} {
-		proof, err := p.Proved(context.Background(), seq)
+		proof, err := p.ProofOf(context.Background(), seq)
 		must(sc, err)
 		if proof == replica.ProofApplied {
 			applied++

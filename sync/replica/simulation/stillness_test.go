@@ -103,7 +103,7 @@ func (l *simLife) unexplained() (seqs []uint64, reasons bool) {
 	}
 	for _, u := range all {
 		reasons = reasons || named[u.ID.Seq]
-		waits := named[u.ID.Seq] || u.Held()
+		waits := named[u.ID.Seq] || u.IsHeld()
 		items := []string{}
 		_ = u.EachPlace(func(table string, key attr.Item, shared bool) error {
 			item := table + " " + keyText(key)
