@@ -106,3 +106,35 @@ func TestResultFindsRoom(t *testing.T) {
 	s.polls(30)
 	want(t, s.keys(EventResult), "result!")
 }
+
+// A correction, however often it happens, is news of what it corrects.
+func TestNewsOfEvents(t *testing.T) {
+	for _, tc := range []struct {
+		kind EventType
+		key  string
+		fact string
+		news News
+	}{
+		{EventWicket, "w:1:3", "w:1:3", NewsWicket},
+		{EventCorrection, "corr:w:1:3", "w:1:3", NewsWicket},
+		{EventCorrection, "corr:w:1:3:2", "w:1:3", NewsWicket},
+		{EventResult, "result", "result", NewsResult},
+		{EventCorrection, "corr:result", "result", NewsResult},
+		{EventCorrection, "corr:result:2", "result", NewsResult},
+		{EventPostponed, "postp", "postp", NewsResult},
+		{EventFifty, "m50:1:77", "m50:1:77", NewsOther},
+		{EventCorrection, "corr:m50:1:77:3", "m50:1:77", NewsOther},
+		{EventCorrection, "corr:5w:2:9", "5w:2:9", NewsWicket},
+		{EventCorrection, "corr:inn:1:2", "inn:1", NewsWicket},
+		{EventTargetRevised, "dls:180:20", "dls", NewsOther},
+		{EventCorrection, "corr:dls:2", "dls", NewsOther},
+	} {
+		e := Event{Type: tc.kind, Key: tc.key}
+		if got := e.FactKey(); got != tc.fact {
+			t.Errorf("%s is news of %q, want %q", tc.key, got, tc.fact)
+		}
+		if got := e.News(); got != tc.news {
+			t.Errorf("%s is news of kind %q, want %q", tc.key, got, tc.news)
+		}
+	}
+}

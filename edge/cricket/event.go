@@ -1,6 +1,9 @@
 package cricket
 
 import (
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -86,3 +89,56 @@ type Event struct {
 
 // StaleRule is the rule that drops an alert whose news is old.
 const StaleRule = "stale"
+
+// News says for whom an event is news: users choose by it which alerts they get without a Live Activity.
+type News string
+
+// The kinds of news.
+const (
+	NewsResult News = "result" // how the match ended, or that it will not begin as planned
+	NewsWicket News = "wicket" // wickets, and what ends an innings
+	NewsOther  News = "other"
+)
+
+// News returns the kind of news that an event is. A correction is of the same kind as what it corrects.
+func (e *Event) News() News {
+	switch e.Type {
+	case EventResult, EventTie, EventDraw, EventNoResult, EventAbandoned, EventDelayed, EventPostponed, EventCancelled:
+		return NewsResult
+	case EventWicket, EventHatTrick, EventFiveFor, EventTenFor, EventInningsEnd, EventSuperOver:
+		return NewsWicket
+	}
+	if e.Type != EventCorrection {
+		return NewsOther
+	}
+	if family, _ := splitKey(e.FactKey()); family == resultKey {
+		return NewsResult
+	} else if slices.Contains(familiesOfWickets(), family) {
+		return NewsWicket
+	}
+	return NewsOther
+}
+
+func familiesOfWickets() []string {
+	return []string{familyWicket, familyHatTrick, familyHaul, familyInningsEnd, familySuperOver, oldBall, oldHatTrick}
+}
+
+// FactKey returns the key of what an event is news of. An event and its corrections have the same one: "w:1:3" is that of w:1:3,
+// corr:w:1:3 and corr:w:1:3:2.
+func (e *Event) FactKey() string {
+	if e.Type != EventCorrection {
+		return factKey(e)
+	}
+	key := strings.TrimPrefix(e.Key, correctionPrefix)
+	if family, _ := splitKey(key); slices.Contains(familyNames(), family) {
+		return key
+	}
+	i := strings.LastIndexByte(key, ':')
+	if i < 0 {
+		return key
+	}
+	if _, err := strconv.Atoi(key[i+1:]); err != nil {
+		return key
+	}
+	return key[:i]
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/edge/cricket/tables"
@@ -59,6 +60,7 @@ type matchState struct {
 	LastTickAt     time.Time      `json:"lastTickAt,omitzero"`
 	TickAgeSeconds float64        `json:"tickAgeSeconds"`
 	Sessions       map[string]int `json:"sessions"` // by status
+	Missing        int            `json:"missing"`  // cards that phones do not show although Apple accepted their starts
 	Followers      int            `json:"followers"`
 }
 
@@ -164,13 +166,18 @@ func newMatchState(tx *store.Tx, st *cricket.State, now time.Time) (m matchState
 	if item != nil && attr.Unmarshal(item, &fx) == nil {
 		m.Name, m.League, m.StartTime = teamNames(&fx), fx.LeagueName, fx.StartTime
 	}
-	q := store.Query{Table: tables.LiveActivities, KeyCondition: "matchId = :m", Projection: "#s"}
+	q := store.Query{Table: tables.LiveActivities, KeyCondition: "matchId = :m", Projection: "#s, noCard"}
 	q.Names, q.Values = map[string]string{"#s": "status"}, attr.Item{":m": attr.S(st.MatchID)}
 	for row, err := range tx.QueryAll(q) {
 		if err != nil {
 			return m, err
 		}
-		m.Sessions[row["status"].Str()]++
+		status := row["status"].Str()
+		m.Sessions[status]++
+		waits := status == string(phone.SessionPending) || status == string(phone.SessionSuspended)
+		if waits && row["noCard"].Str() == string(phone.NoCardMissing) {
+			m.Missing++
+		}
 	}
 	q = store.Query{Table: tables.Follows, KeyCondition: "matchId = :m", Select: store.SelectCount}
 	q.Values = attr.Item{":m": attr.S(st.MatchID)}

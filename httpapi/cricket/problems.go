@@ -142,9 +142,9 @@ func (p *problems) match(m *matchState, pushes bool) {
 		p.Add("The feed gives %s the status %q, which its documents do not have: is it told rightly?", name, w.Unlisted)
 	}
 	active, pending := m.Sessions[string(phone.SessionActive)], m.Sessions[string(phone.SessionPending)]
-	if pushes && pending > 0 && m.Phase != string(cricket.PhaseStumps) {
-		p.Add("%s is live and %d of %d Live Activities are pending: no update token has come from these phones, so no alert reaches them.",
-			name, pending, active+pending)
+	if pushes && m.Missing > 0 {
+		p.Add("%s is live and %s of %d do not show: Apple accepted the start, and no update token came within two minutes. "+
+			"These phones get ordinary alerts; do their apps register their tokens?", name, operator.Count(m.Missing, "card"), active+pending)
 	}
 	if pushes && m.Followers > 0 && active+pending == 0 {
 		p.Add("%s is live with %s and no Live Activity: did their apps register a push-to-start token?", name, operator.Count(m.Followers, "follower"))

@@ -156,8 +156,8 @@ func TestOperatorProblems(t *testing.T) {
 		},
 		"A v B is live and has not been read for 6 min": func(h *shown) { h.Matches[0].TickAgeSeconds = 360 },
 		"live with 2 followers and no Live":             func(h *shown) { h.Matches[0].Sessions = map[string]int{"ended": 2} },
-		"live and 2 of 3 Live Activities are pending: no update token": func(h *shown) {
-			h.Matches[0].Sessions = map[string]int{"active": 1, "pending": 2}
+		"live and 2 cards of 3 do not show: Apple accepted the start": func(h *shown) {
+			h.Matches[0].Sessions, h.Matches[0].Missing = map[string]int{"active": 1, "pending": 2}, 2
 		},
 		"its matches are read by fixtures/{id}, next at 12:00:05": func(h *shown) {
 			h.Matches[0].Watched = &poll.Held{Listed: true, From: "fixtures/{id}", Next: at.Add(5 * time.Second), StandIn: true}

@@ -47,6 +47,8 @@ func (a *api) userRoutes() []httpapi.Route {
 		{Method: "POST", Path: "/user/device", Access: httpapi.User, Do: ofUser(a.postDevice)},
 		{Method: "DELETE", Path: "/user/device", Access: httpapi.User, Do: ofUser(a.deleteUserDevice)},
 		{Method: "PUT", Path: "/user/device/push-to-start", Access: httpapi.User, Do: ofUser(a.putPushToStart)},
+		{Method: "GET", Path: "/user/preferences", Access: httpapi.User, Do: ofUser(a.getPreferences)},
+		{Method: "PUT", Path: "/user/preferences", Access: httpapi.User, Do: ofUser(a.putPreferences)},
 		{Method: "GET", Path: "/user/follow/:id", Access: httpapi.User, Do: ofFollower(a.getFollow)},
 		{Method: "POST", Path: "/user/follow/:id", Access: httpapi.User, Do: ofFollower(a.postFollow)},
 		{Method: "PATCH", Path: "/user/follow/:id", Access: httpapi.User, Do: ofFollower(a.patchFollow)},

@@ -1,6 +1,8 @@
 package phone
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"regexp"
 	"strings"
@@ -45,6 +47,15 @@ const (
 	StartRefused StartAnswer = "refused"
 )
 
+// NoCard says why a pending session has no card. The phone gets ordinary alerts meanwhile.
+type NoCard string
+
+// The reasons.
+const (
+	NoCardMissing NoCard = "not_shown" // Apple accepted a start, and no token of its activity came
+	NoCardLimit   NoCard = "limit"     // the device has as many cards as it may
+)
+
 // StartLife is how long Apple may hold a start for an unreachable phone.
 const StartLife = 10 * time.Minute
 
@@ -63,7 +74,9 @@ type Session struct {
 	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent that no token has answered
 	StartSentAt      time.Time     `dynamodbav:"startSentAt,omitempty" json:"-"`
 	StartAnswer      StartAnswer   `dynamodbav:"startAnswer,omitempty" json:"-"` // to the last start
-	ResumedAt        time.Time     `dynamodbav:"resumedAt,omitempty" json:"-"`   // when it was resumed after its end
+	StartedWith      string        `dynamodbav:"startedWith,omitempty" json:"-"` // digest of the last start's token
+	NoCard           NoCard        `dynamodbav:"noCard,omitempty" json:"noCard,omitempty"`
+	ResumedAt        time.Time     `dynamodbav:"resumedAt,omitempty" json:"-"` // when it was resumed after its end
 	SuspendedAt      time.Time     `dynamodbav:"suspendedAt,omitempty" json:"suspendedAt,omitzero"`
 	EndedAt          time.Time     `dynamodbav:"endedAt,omitempty" json:"endedAt,omitzero"`
 	EndReason        EndReason     `dynamodbav:"endReason,omitempty" json:"endReason,omitempty"`
@@ -163,7 +176,7 @@ func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bo
 func placeholder() *regexp.Regexp { return regexp.MustCompile(`[#:][A-Za-z0-9_]+`) }
 
 // startFields are the attributes that record a session's starts, kept while the card of one may appear or exist.
-const startFields = "startTries, startSentAt, startAnswer"
+const startFields = "startTries, startSentAt, startAnswer, startedWith, noCard"
 
 // Ensure makes sure that a follower's device has a session that waits for a token or has one. An ended session
 // is resumed, with the record of its starts; if its end push has not been sent yet, it is simply active again.
@@ -267,11 +280,34 @@ func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, e
 	).applyIf(tx)
 }
 
-// Starting records a start push before it is sent: a crash must not start a second activity.
-func (Activities) Starting(tx *store.Tx, s *Session) (done bool, err error) {
+// Starting records a start push to a token before it is sent: a crash must not start a second activity.
+func (Activities) Starting(tx *store.Tx, s *Session, token string) (done bool, err error) {
 	return s.change(
-		"SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now REMOVE startAnswer",
-		"#s IN (:pending, :suspended)", attr.Item{":zero": attr.Int(0), ":one": attr.Int(1)},
+		"SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now, startedWith = :with REMOVE startAnswer, noCard",
+		"#s IN (:pending, :suspended)", attr.Item{":zero": attr.Int(0), ":one": attr.Int(1), ":with": attr.S(digestOf(token))},
+	).applyIf(tx)
+}
+
+// digestOf returns what a row keeps of a push-to-start token.
+func digestOf(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:8])
+}
+
+// Fresh reports whether a token is another than that of the last start.
+func (s *Session) Fresh(token string) bool {
+	return s.StartedWith != "" && token != "" && s.StartedWith != digestOf(token)
+}
+
+// Explain records why a session that waits has no card.
+func (Activities) Explain(tx *store.Tx, s *Session, why NoCard) (done bool, err error) {
+	return s.change("SET noCard = :why", "#s IN (:pending, :suspended)", attr.Item{":why": attr.S(string(why))}).applyIf(tx)
+}
+
+// Renew forgets the last start, accepted or not, if it was to another token: its card is lost, or never came.
+func (Activities) Renew(tx *store.Tx, s *Session) (done bool, err error) {
+	return s.change(
+		"REMOVE "+startFields, "#s IN (:pending, :suspended) AND startedWith = :with", attr.Item{":with": attr.S(s.StartedWith)},
 	).applyIf(tx)
 }
 

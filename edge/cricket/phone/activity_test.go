@@ -54,7 +54,7 @@ func TestSessionLife(t *testing.T) {
 	}
 	r.do(func(tx *store.Tx) error {
 		for range 2 {
-			if done, err := (Activities{}).Starting(tx, &s); err != nil || !done {
+			if done, err := (Activities{}).Starting(tx, &s, "pts"); err != nil || !done {
 				return fmt.Errorf("starting: %v %w", done, err)
 			}
 		}
@@ -76,7 +76,7 @@ func TestSessionLife(t *testing.T) {
 	stale := s
 	stale.UpdateToken = token("a")
 	for name, f := range map[string]func(Activities, *store.Tx, *Session) (bool, error){
-		"suspend": Activities.Suspend, "rest": Activities.Rest, "settle": Activities.Settle, "starting": Activities.Starting,
+		"suspend": Activities.Suspend, "rest": Activities.Rest, "settle": Activities.Settle, "starting": func(a Activities, tx *store.Tx, s *Session) (bool, error) { return a.Starting(tx, s, "pts") },
 	} {
 		r.do(func(tx *store.Tx) error {
 			done, err := f(Activities{}, tx, &stale)
@@ -209,7 +209,7 @@ func TestTokenAfterLeaving(t *testing.T) {
 			follow(r)
 			waits := r.ensure("u1", "d1")
 			if c.start {
-				r.do(func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &waits); return err })
+				r.do(func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &waits, "pts"); return err })
 			}
 			c.leave(r)
 			left := r.now
@@ -397,7 +397,7 @@ func TestSessionInvariants(t *testing.T) {
 				_, err := Activities{}.Register(tx, match, "u", "d", tok, time.Time{})
 				return err
 			},
-			"starting": func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &seen); return err },
+			"starting": func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &seen, "pts"); return err },
 			"answered": func(tx *store.Tx) error {
 				_, err := Activities{}.Answered(tx, &seen, seen.StartSentAt, StartTaken)
 				return err

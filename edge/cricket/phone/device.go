@@ -29,6 +29,8 @@ type Device struct {
 	AppVersion       string    `dynamodbav:"appVersion,omitempty" json:"appVersion,omitempty"`
 	LastSeenAt       time.Time `dynamodbav:"lastSeenAt" json:"lastSeenAt"`
 	TTL              int64     `dynamodbav:"ttl" json:"-"`
+
+	Preference `json:"-"` // of the user, the same in all rows
 }
 
 // Devices holds the registered devices. The zero value keeps one device per user, as the original application does.
@@ -67,6 +69,9 @@ func (ds Devices) Register(tx *store.Tx, d Device) (Device, error) {
 	var gone []store.ItemRef
 	for i := range all {
 		o := &all[i]
+		if o.Alerts != "" || o.QuietFrom != "" {
+			d.Preference = o.Preference // a new phone keeps what its user has chosen
+		}
 		same := o.DeviceID == d.DeviceID
 		if o.DeviceToken == d.DeviceToken || ds.Multi && !same {
 			continue
@@ -126,6 +131,10 @@ func (ds Devices) upsert(tx *store.Tx, d *Device, inPlaceOf []store.ItemRef) (ou
 	optional("osVersion", d.OSVersion)
 	optional("appVersion", d.AppVersion)
 	optional("pushToStartToken", d.PushToStartToken)
+	optional("alerts", string(d.Alerts))
+	optional("quietFrom", d.QuietFrom)
+	optional("quietTo", d.QuietTo)
+	optional("quietZone", d.TimeZone)
 	if d.PushToStartToken != "" {
 		at := d.PushToStartAt
 		if at.IsZero() {

@@ -26,11 +26,7 @@ func (c *Coordinator) followClock() {
 func (c *Coordinator) moveTimes(by time.Duration) {
 	c.circuit.moveTimes(by)
 	moveAll(by, &c.since, &c.pass, &c.paused, &c.manageAt)
-	for _, sent := range c.urgent {
-		for i := range sent {
-			moveAll(by, &sent[i])
-		}
-	}
+	c.urgent.moveTimes(by)
 	for i := range c.recent {
 		moveAll(by, &c.recent[i].at)
 	}
@@ -42,6 +38,9 @@ func (c *Coordinator) moveTimes(by time.Duration) {
 func (m *match) moveTimes(by time.Duration) {
 	moveAll(by, &m.phaseSince, &m.askAt, &m.wake, &m.opening, &m.maintainAt, &m.next)
 	for _, s := range m.sessions {
+		s.moveTimes(by)
+	}
+	for _, s := range m.cardless {
 		s.moveTimes(by)
 	}
 	if m.channel != nil {

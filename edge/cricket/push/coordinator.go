@@ -71,15 +71,15 @@ type Coordinator struct {
 	cursor   uint64        // sequence of the last record read
 	saved    uint64        // cursor value in the store
 	pass     time.Time
-	paused   time.Time              // no pushes before then, as the circuit said
-	urgent   map[string][]time.Time // pushes of priority 10 in the last hour, by device
-	recent   []tally                // rounds of the last minute
-	cleaning map[string]bool        // matches whose channels from an earlier process are being cleaned up
-	manage   Channels               // deletes channels, even if none are created any more; nil: cannot
-	flying   sync.WaitGroup         // pushes and tasks under way
-	alerts   uint64                 // number of alerts released
-	host     tasks                  // about channels
-	locks    tasks                  // about leases
+	paused   time.Time // no pushes before then, as the circuit said
+	urgent   urgentBudget
+	recent   []tally         // rounds of the last minute
+	cleaning map[string]bool // matches whose channels from an earlier process are being cleaned up
+	manage   Channels        // deletes channels, even if none are created any more; nil: cannot
+	flying   sync.WaitGroup  // pushes and tasks under way
+	alerts   uint64          // number of alerts released
+	host     tasks           // about channels
+	locks    tasks           // about leases
 
 	manageAt time.Time // the channel host did not answer: no requests before then
 	misses   int       // consecutive failures to answer
@@ -104,7 +104,7 @@ func New(cfg Config) (*Coordinator, error) {
 		cfg: cfg, store: cfg.Store, clock: clock.ByWall(cfg.Clock), log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
 		circuit:  circuit{clock: clock.ByWall(cfg.Clock), log: cfg.Logger, after: tripAfter},
 		patience: patienceUsual,
-		matches:  map[string]*match{}, urgent: map[string][]time.Time{}, views: map[string]MatchView{},
+		matches:  map[string]*match{}, urgent: urgentBudget{spent: map[string][]time.Time{}}, views: map[string]MatchView{},
 		alarms: map[string]Alarm{}, cleaning: map[string]bool{}, manage: cfg.manager(),
 	}
 	c.host.c, c.locks.c = c, c
@@ -244,6 +244,9 @@ func (c *Coordinator) reconcile(ctx context.Context, m *match, now time.Time) er
 	if err := c.prove(ctx, m, now); err != nil {
 		return err
 	}
+	if err := c.readDevices(ctx, m); err != nil {
+		return err
+	}
 	if err := c.expire(ctx, m, now); err != nil || !m.held {
 		return err
 	}
@@ -347,6 +350,6 @@ func (c *Coordinator) forget(ctx context.Context) {
 		}
 	}
 	if len(c.matches) == 0 {
-		clear(c.urgent)
+		c.urgent.clear()
 	}
 }

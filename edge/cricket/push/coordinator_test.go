@@ -128,6 +128,7 @@ func TestMatchEnd(t *testing.T) {
 	if s := r.session("7", "ada"); s.Status != phone.SessionEnded || s.EndReason != phone.EndMatchEnded || s.UpdateToken != "" {
 		t.Errorf("row %+v", s)
 	}
+	r.unfollow("7", "ada") // as the match's clean-up does
 	r.active("7", cricket.ActiveEnded, cricket.PhaseCompleted, over)
 	r.score("7", 11, "too late")
 	r.pass(24 * time.Hour)

@@ -32,6 +32,7 @@ type MatchView struct {
 	Channel   bool                        `json:"channel"` // phones that can are notified by a broadcast channel
 	Held      bool                        `json:"held"`    // this node pushes for the match
 	Followers int                         `json:"followers"`
+	Missing   int                         `json:"missing"` // cards: Apple accepted a start, and no token of an activity came within two minutes
 	Reached   map[string]int              `json:"reached"` // by event: how many phones its alert may have reached
 }
 
@@ -177,18 +178,21 @@ func (c *Coordinator) publish(matches []*match) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range matches {
-		v := MatchView{MatchID: m.id, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Paused: !blamed.IsZero(), Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Reached: reachedBy(m.reached)}
+		v := MatchView{MatchID: m.id, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Paused: !blamed.IsZero(), Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Missing: m.missing(), Reached: reachedBy(m.reached)}
 		for _, s := range m.sessions {
 			v.Sessions[s.row.Status]++
 		}
 		c.views[m.id] = v
 	}
+	missing := 0
 	for _, v := range c.views {
+		missing += v.Missing
 		for status, n := range v.Sessions {
 			sessions[status] += float64(n)
 		}
 	}
 	c.metrics.setSessions(sessions)
+	c.metrics.missing.Set(float64(missing))
 }
 
 // View returns what the coordinator does for a match. After the match only its counts and reached phones are known.

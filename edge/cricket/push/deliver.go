@@ -44,7 +44,7 @@ func (j *job) rank() int {
 	switch {
 	case j.session.isChannel():
 		return 0
-	case j.kind == tell:
+	case j.kind == tell || j.kind == notify:
 		return 1
 	case j.kind == start:
 		return 2

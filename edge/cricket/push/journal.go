@@ -81,6 +81,7 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 		}
 		for i := range follows {
 			m.followers[follows[i].UserID] = follows[i].ExpiresAt
+			m.unread[follows[i].UserID] = true
 		}
 		sessions, err := phone.Activities{}.OfMatch(tx, id)
 		for i := range sessions {
@@ -222,10 +223,14 @@ func (c *Coordinator) applyFollow(r *store.Record) {
 	if m == nil {
 		return
 	}
-	m.dirty = true
+	m.dirty, m.unread[user] = true, true
 	if r.New == nil {
 		delete(m.followers, user)
+		delete(m.newcomers, user)
 		return
+	}
+	if _, follows := m.followers[user]; !follows {
+		m.newcomers[user] = m.lastAlert()
 	}
 	expires, _ := r.New["expiresAt"].Int()
 	m.followers[user] = expires
@@ -236,7 +241,7 @@ func (c *Coordinator) applyDevice(r *store.Record) {
 	user := r.Key["userId"].Str()
 	for _, m := range c.matches {
 		if _, follows := m.followers[user]; follows {
-			m.recheck[user] = true
+			m.recheck[user], m.unread[user] = true, true
 		}
 	}
 }

@@ -24,11 +24,15 @@ type match struct {
 	state   payload.ContentState
 	hash    uint64
 
-	followers map[string]int64 // user to the follow's expiry
+	followers map[string]int64  // user to the follow's expiry
+	newcomers map[string]uint64 // users who follow since this process runs: the last alert before they did
 	sessions  map[string]*session
-	order     []string  // sorted keys of sessions; nil: to be rebuilt
-	alerts    []*alert  // being sent, oldest first
-	waiting   []waiting // alerts whose claims are not proved yet
+	order     []string                  // sorted keys of sessions; nil: to be rebuilt
+	alerts    []*alert                  // being sent, oldest first
+	cardless  map[string]*session       // phones of followers without a row, see ordinary.go
+	devices   map[string][]phone.Device // of followers, as far as read, by user
+	unread    map[string]bool           // users whose devices are to be read
+	waiting   []waiting                 // alerts whose claims are not proved yet
 
 	held   bool      // this node pushes for the match
 	asking bool      // a request for the lease is under way
@@ -54,19 +58,22 @@ type match struct {
 
 // session is one phone's Live Activity.
 type session struct {
-	row    phone.Session
-	hash   uint64    // of the state last sent; 0: none since startup
-	stamp  int64     // timestamp of its last push
-	at     time.Time // when that was sent
-	told   uint64    // number of the last alert it got
-	lit    bool      // its start lit up the screen, so the start of the match need not
-	small  bool      // Apple found a push too large: send a smaller one
-	idle   bool      // a start had no push-to-start token
-	retry  time.Time // no push before then
-	tries  int       // consecutive failures
-	broken time.Time // when they began
-	flying bool      // the loop no longer waits for the answer to its push
-	last   attempt   // a failed push that may be repeated; zero: none
+	row     phone.Session
+	hash    uint64    // of the state last sent; 0: none since startup
+	stamp   int64     // timestamp of its last push
+	at      time.Time // when that was sent
+	told    uint64    // number of the last alert it got
+	lit     bool      // its start lit up the screen, so the start of the match need not
+	small   bool      // Apple found a push too large: send a smaller one
+	idle    bool      // a start had no push-to-start token
+	missing bool      // Apple accepted a start, and no token came
+	surplus bool      // the device has as many cards as it may
+	deaf    string    // device token that Apple rejects
+	retry   time.Time // no push before then
+	tries   int       // consecutive failures
+	broken  time.Time // when they began
+	flying  bool      // the loop no longer waits for the answer to its push
+	last    attempt   // a failed push that may be repeated; zero: none
 }
 
 // attempt identifies a push: a failed one is repeated with the same id and timestamp as long as it is the same.
@@ -82,6 +89,7 @@ type attempt struct {
 type alert struct {
 	no    uint64 // in order of release
 	event cricket.Event
+	from  time.Time // when it was released
 	until time.Time // afterwards it shows only in the banner
 	claim waiting   // for the match's row
 	left  int       // pushes of it that arrived or may have
@@ -90,6 +98,7 @@ type alert struct {
 func newMatch(id string) *match {
 	return &match{
 		id: id, followers: map[string]int64{}, sessions: map[string]*session{}, recheck: map[string]bool{},
+		newcomers: map[string]uint64{}, cardless: map[string]*session{}, devices: map[string][]phone.Device{}, unread: map[string]bool{},
 		dirty: true, doubt: true,
 	}
 }
@@ -117,9 +126,19 @@ func (m *match) refresh() error {
 func (m *match) put(row phone.Session) {
 	s := m.sessions[row.Key]
 	if s == nil {
-		s = &session{stamp: m.stamp}
+		if s = m.cardless[row.Key]; s == nil {
+			s = &session{told: m.newcomers[row.UserID]}
+			if row.UpdateToken != "" {
+				s.told = m.lastAlert() // the app has started it with the newest state
+			}
+		}
+		delete(m.cardless, row.Key)
+		s.stamp = m.stamp
 		m.sessions[row.Key] = s
 		m.order = nil
+	}
+	if s.row.Status != row.Status || !s.row.StartSentAt.Equal(row.StartSentAt) {
+		s.missing = false
 	}
 	if s.row.UpdateToken != row.UpdateToken || s.row.Status != row.Status {
 		s.heal()
@@ -127,7 +146,6 @@ func (m *match) put(row phone.Session) {
 	}
 	switch {
 	case s.row.UpdateToken == "" && row.UpdateToken != "":
-		s.told = m.lastAlert() // alerts from before it began are not for it
 		s.lit = !s.row.StartSentAt.IsZero()
 	case row.UpdateToken == "" && s.row.UpdateToken != "", row.ChannelID != s.row.ChannelID:
 		s.hash = 0
@@ -226,6 +244,9 @@ func (m *match) finished() bool {
 		return false
 	}
 	if m.status != "" && m.status != cricket.ActiveEnded && !m.putOff() {
+		return false
+	}
+	if slices.ContainsFunc(m.alerts, m.untold) {
 		return false
 	}
 	for _, s := range m.sessions {

@@ -16,6 +16,7 @@ type metrics struct {
 	dropped  *prometheus.CounterVec
 	sessions *prometheus.GaugeVec
 
+	missing    prometheus.Gauge
 	stragglers prometheus.Counter
 	channels   *prometheus.CounterVec
 	claims     *prometheus.CounterVec
@@ -46,11 +47,14 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		sessions: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "touchline_push_sessions", Help: "Live Activity sessions of matches in play, by status.",
 		}, []string{"status"}),
+		missing: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "touchline_push_cards_missing", Help: "Phones that show no card two minutes after Apple accepted its start, and get ordinary alerts.",
+		}),
 	}
 	if r == nil {
 		return m, nil
 	}
-	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.dropped, m.sessions, m.stragglers, m.channels, m.claims, m.inherited} {
+	for _, c := range []prometheus.Collector{m.pushes, m.refusals, m.alarms, m.late, m.dropped, m.sessions, m.stragglers, m.channels, m.claims, m.inherited, m.missing} {
 		if err := r.Register(c); err != nil {
 			return nil, fault.Wrap(err, fault.Internal, "metrics", "the metrics of push cannot be registered")
 		}

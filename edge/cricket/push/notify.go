@@ -2,10 +2,11 @@ package push
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"sync"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/payload"
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
 	"github.com/touchline/touchline/internal/fault"
@@ -43,13 +44,10 @@ func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error
 	case len(n.Title)+len(n.Body) > noticeText:
 		return out, fault.New(fault.Invalid, "validation", "title and body may have at most %d bytes", noticeText)
 	}
-	payload, err := json.Marshal(map[string]any{
-		"aps": map[string]any{"alert": map[string]string{"title": n.Title, "body": n.Body}, "sound": "default"},
-	})
+	results, err := c.notifyAll(ctx, n)
 	if err != nil {
-		return out, fault.Wrap(err, fault.Internal, "notice", "the notice cannot be written")
+		return out, err
 	}
-	results := c.notifyAll(ctx, n.Devices, payload)
 	for i := range results {
 		switch res := &results[i]; res.Action {
 		case apns.Accepted:
@@ -65,17 +63,23 @@ func (c *Coordinator) Notify(ctx context.Context, n Notice) (NoticeReport, error
 	return out, err
 }
 
-func (c *Coordinator) notifyAll(ctx context.Context, devices []phone.Device, payload []byte) []apns.Result {
+// notifyAll sends a notice to all its devices. As an alert, it is silent in a user's quiet hours and over the device's budget.
+func (c *Coordinator) notifyAll(ctx context.Context, n Notice) ([]apns.Result, error) {
+	note := payload.Notification{Title: n.Title, Body: n.Body}
+	aloud, err := note.Encode()
+	note.Silent = true
+	silent, other := note.Encode()
+	if err = errors.Join(err, other); err != nil {
+		return nil, err
+	}
+	devices := n.Devices
 	results := make([]apns.Result, len(devices))
 	next := make(chan int)
 	var workers sync.WaitGroup
 	for range min(noticeWorkers, len(devices)) {
 		workers.Go(func() {
 			for i := range next {
-				results[i], _ = c.deliver(ctx, apns.Push{
-					Token: devices[i].DeviceToken, Type: apns.TypeAlert, Priority: apns.PriorityUrgent,
-					Expiration: c.clock.Now().Add(noticeLife), Payload: payload,
-				})
+				results[i] = c.notifyOne(ctx, &devices[i], aloud, silent)
 			}
 		})
 	}
@@ -84,7 +88,21 @@ func (c *Coordinator) notifyAll(ctx context.Context, devices []phone.Device, pay
 	}
 	close(next)
 	workers.Wait()
-	return results
+	return results, nil
+}
+
+// notifyOne sends a notice to a device, in one of two ways.
+func (c *Coordinator) notifyOne(ctx context.Context, d *phone.Device, aloud, silent []byte) apns.Result {
+	now := c.clock.Now()
+	body, quiet := aloud, d.Quiet(now)
+	if quiet = quiet || !c.urgent.take(budgetKey(d), now, 0, nil); quiet {
+		body = silent
+	}
+	res, _ := c.deliver(ctx, ordinaryPush(d, body, quiet, now.Add(noticeLife)))
+	if res.Action != apns.Accepted && !res.Maybe && !quiet {
+		c.urgent.refund(budgetKey(d), now)
+	}
+	return res
 }
 
 // dropDead forgets devices whose tokens Apple called dead, unless they registered again since.
@@ -95,7 +113,7 @@ func (c *Coordinator) dropDead(ctx context.Context, devices []phone.Device, resu
 			if results[i].Action != apns.Gone {
 				continue
 			}
-			if err := (phone.Devices{}).Drop(tx, devices[i].UserID, devices[i].DeviceToken, results[i].Gone); err != nil {
+			if err := dropsDevice(&devices[i], &results[i])(tx); err != nil {
 				return err
 			}
 			n++

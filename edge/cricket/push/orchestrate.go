@@ -84,12 +84,23 @@ func (m *match) ensureUser(tx *store.Tx, user string) (n int, err error) {
 			return 0, err
 		}
 		if m.recheck[user] && s.StartTries > 0 && devices[i].PushToStartToken != "" {
-			if _, err := (phone.Activities{}).Again(tx, &s); err != nil {
+			if err := m.startAgain(tx, &s, devices[i].PushToStartToken); err != nil {
 				return 0, err
 			}
 		}
 	}
 	return len(devices), nil
+}
+
+// startAgain forgets the starts of a session after news of its device: refused ones, and one whose card has not come if the device has
+// another push-to-start token by now.
+func (m *match) startAgain(tx *store.Tx, s *phone.Session, token string) error {
+	if s.Fresh(token) && s.StartAnswer != phone.StartRefused && !tx.Now().Before(s.StartSentAt.Add(tokenWait)) {
+		_, err := (phone.Activities{}).Renew(tx, s)
+		return err
+	}
+	_, err := (phone.Activities{}).Again(tx, s)
+	return err
 }
 
 // prepare looks up the tokens for the starts of a round and records each attempt before it is sent, so that a
@@ -141,7 +152,7 @@ func (j *job) prepare(tx *store.Tx) error {
 	if ch := j.match.channel; ch != nil && ch.open() && !ch.off && j.device.HearsChannels() {
 		j.channel = ch.id
 	}
-	done, err := phone.Activities{}.Starting(tx, row)
+	done, err := phone.Activities{}.Starting(tx, row, j.device.PushToStartToken)
 	if j.skip = !done; done {
 		j.noted = tx.Now()
 	}

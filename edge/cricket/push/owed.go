@@ -34,7 +34,12 @@ func (m *match) untold(a *alert) bool {
 		return true
 	}
 	for _, s := range m.sessions {
-		if s.row.Status == phone.SessionActive && s.row.UpdateToken != "" && s.told < a.no {
+		if s.row.Status == phone.SessionActive && s.row.UpdateToken != "" && s.told < a.no || m.waitsOrdinarily(s, a) {
+			return true
+		}
+	}
+	for _, s := range m.cardless {
+		if m.waitsOrdinarily(s, a) {
 			return true
 		}
 	}

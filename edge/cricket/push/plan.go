@@ -35,6 +35,7 @@ const (
 	start        // push-to-start
 	update       // the newest state
 	tell         // an alert, with the newest state
+	notify       // an alert as an ordinary notification, to a phone without a card
 	finish       // the match is over
 	rest         // stumps: end until tomorrow
 	renew        // the eight hours are nearly over: end, then start again
@@ -42,11 +43,12 @@ const (
 	giveUp       // no push, like the kinds below: an end failed for four hours
 	expire       // no push: nobody waits for this row any more
 	lost         // no push: its channel is gone, so it is started again
+	explain      // no push: the row says why there is no card
 )
 
 // String returns the kind's name in metrics.
 func (k kind) String() string {
-	return [...]string{"nothing", "start", "update", "alert", "finish", "rest", "renew", "release", "give_up", "expire", "lost"}[k]
+	return [...]string{"nothing", "start", "update", "alert", "notification", "finish", "rest", "renew", "release", "give_up", "expire", "lost", "explain"}[k]
 }
 
 // pushes reports whether a kind sends a push; the others only change a row.
@@ -58,7 +60,8 @@ type job struct {
 	session *session
 	kind    kind
 	alert   *alert
-	device  phone.Device // of a start
+	device  phone.Device // of a start or an ordinary alert
+	spent   time.Time    // when it was taken from the budget; zero: it was not
 	noted   time.Time    // when a start was recorded, before it is sent; zero: not recorded
 	channel string       // for a start: the channel its activity listens to
 	hash    uint64       // of the state it carries
@@ -74,13 +77,14 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 		return nil, false
 	}
 	m.dirty, m.next, m.lacking = false, time.Time{}, false
-	sessions := make([]*session, 0, len(m.sessions)+1)
+	sessions := make([]*session, 0, len(m.sessions)+len(m.cardless)+1)
 	for _, key := range m.keys() {
 		sessions = append(sessions, m.sessions[key])
 	}
 	if s := m.broadcasting(); s != nil {
 		sessions = append(sessions, s)
 	}
+	sessions = append(sessions, m.ordinary()...)
 	for _, s := range sessions {
 		k, at := m.decideHere(s, now)
 		m.lacking = m.lacking || s.idle && m.playing()
@@ -94,19 +98,27 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 			m.next = earlier(m.next, at)
 			continue
 		}
-		j := &job{match: m, session: s, kind: k}
-		if k == tell {
-			j.alert = m.alertFor(s, now)
-		}
-		jobs = append(jobs, j)
+		jobs = append(jobs, m.newJob(s, k, now))
 	}
 	return jobs, true
+}
+
+// newJob returns what is due for a session.
+func (m *match) newJob(s *session, k kind, now time.Time) *job {
+	j := &job{match: m, session: s, kind: k}
+	if k == tell || k == notify {
+		j.alert = m.alertFor(s, now)
+	}
+	if k == notify {
+		j.device = *m.deviceOf(s)
+	}
+	return j
 }
 
 // decideHere is decide restricted to what this node may do: if another node holds the match, only alerts.
 func (m *match) decideHere(s *session, now time.Time) (kind, time.Time) {
 	k, at := m.decide(s, now)
-	if !m.held && k != nothing && k != tell {
+	if !m.held && k != nothing && k != tell && k != notify {
 		return nothing, time.Time{}
 	}
 	return k, at
@@ -117,16 +129,7 @@ func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
 	if s.flying {
 		return nothing, time.Time{} // its answer will be news
 	}
-	var k kind
-	var at time.Time
-	switch s.row.Status {
-	case phone.SessionEnded:
-		k, at = s.decideEnded(now)
-	case phone.SessionActive:
-		k, at = m.decideActive(s, now)
-	default:
-		k, at = m.decideWaiting(s, now)
-	}
+	k, at := m.decideStatus(s, now)
 	if s.isChannel() && !k.pushes() {
 		return nothing, time.Time{} // it has no row
 	}
@@ -136,6 +139,26 @@ func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
 	at = later(at, s.retry)
 	if !s.at.IsZero() {
 		at = later(at, s.at.Add(spacing))
+	}
+	return k, at
+}
+
+// decideStatus decides by the status of a session. What is not a card is told of alerts in the ordinary way.
+func (m *match) decideStatus(s *session, now time.Time) (k kind, at time.Time) {
+	switch s.row.Status {
+	case phone.SessionActive:
+		return m.decideActive(s, now)
+	case phone.SessionEnded:
+		k, at = s.decideEnded(now)
+	case "":
+		k = nothing
+	default:
+		k, at = m.decideWaiting(s, now)
+	}
+	other, otherAt := m.decideOrdinary(s, now)
+	waits := k == nothing || now.Before(at)
+	if other == notify || waits && !otherAt.IsZero() && (at.IsZero() || otherAt.Before(at)) {
+		return other, otherAt
 	}
 	return k, at
 }
@@ -157,8 +180,12 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	if m.closed(now) {
 		return expire, now
 	}
+	look := m.watchStart(s, now)
+	if why := s.noCard(); why != "" && why != s.row.NoCard {
+		return explain, now
+	}
 	if _, follows := m.followers[s.row.UserID]; !m.playing() || !follows || s.idle {
-		return nothing, m.closing()
+		return nothing, earlier(m.closing(), look)
 	}
 	if now.Before(m.opening) {
 		return nothing, m.opening
@@ -166,6 +193,9 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	at := later(later(now, s.nextStart()), s.row.ResumedAt.Add(startGap))
 	if s.row.Status == phone.SessionSuspended {
 		at = later(at, s.row.SuspendedAt.Add(startGap)) // the app may have sent a new token by then
+	}
+	if !look.IsZero() && look.Before(at) {
+		return nothing, look
 	}
 	return start, at
 }

@@ -43,7 +43,7 @@ func (c *Coordinator) claimed(m *match, seq uint64, e *cricket.Event, until time
 // release queues an alert for sending. Numbers follow the order of release, which may differ from the journal's.
 func (c *Coordinator) release(m *match, e *cricket.Event, w *waiting) {
 	c.alerts++
-	m.alerts = append(m.alerts, &alert{no: c.alerts, event: *e, until: time.UnixMilli(w.Until), claim: *w})
+	m.alerts = append(m.alerts, &alert{no: c.alerts, event: *e, from: c.clock.Now(), until: time.UnixMilli(w.Until), claim: *w})
 	m.dirty = true
 }
 

@@ -52,7 +52,7 @@ func (c *Coordinator) claim(ctx context.Context, m *match, now time.Time) error 
 
 // mayStill reports whether a push may still leave: the lease may have been lost since it was planned.
 func (c *Coordinator) mayStill(j *job) bool {
-	return c.cfg.Rights == nil || j.kind == tell || c.cfg.Rights.Has(j.match.id)
+	return c.cfg.Rights == nil || j.kind == tell || j.kind == notify || c.cfg.Rights.Has(j.match.id)
 }
 
 // leftOver reports whether a match is no longer polled but still owes its phones pushes.

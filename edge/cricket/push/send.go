@@ -22,6 +22,7 @@ type payloadKey struct {
 	small   bool
 	stamp   int64
 	channel string
+	session *session // of an ordinary alert, which says what holds for its phone
 }
 
 // build builds a match's pushes for this round. All have one timestamp, above every earlier one, except for repeated pushes.
@@ -38,11 +39,12 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 			continue
 		}
 		try := j.attempt(stamp)
-		key := payloadKey{kind: j.kind, small: try.small, alert: try.alert, stamp: try.stamp, channel: j.channel}
+		silent := c.silent(j, now)
+		key := j.payloadKey(&try)
 		body, ok := payloads[key]
 		if !ok {
 			var err error
-			if body, err = m.payload(j, try.stamp, now); err != nil {
+			if body, err = m.payload(j, try.stamp, now, silent); err != nil {
 				// It is pruned as far as possible: the next state may be shorter.
 				c.log.Error("push not built", "match", m.id, "kind", j.kind.String(), "err", err)
 				j.skip, j.session.hash, j.session.retry = true, m.hash, now.Add(slowRetry)
@@ -50,15 +52,29 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 			}
 			payloads[key] = body
 		}
-		j.address(m, try.stamp, now, body)
+		j.address(m, try.stamp, now, body, silent)
 		if j.alert != nil {
 			j.alert.left++ // it may be on a phone from now on
 		}
 		j.session.last = try
-		if j.push.Priority == apns.PriorityUrgent && !c.spend(j, now) {
-			j.push.Priority = apns.PriorityNormal
-		}
+		c.charge(j, now)
 		m.stamp = max(m.stamp, try.stamp)
+	}
+}
+
+// payloadKey returns which payload a job has in common with others.
+func (j *job) payloadKey(try *attempt) payloadKey {
+	key := payloadKey{kind: j.kind, small: try.small, alert: try.alert, stamp: try.stamp, channel: j.channel}
+	if j.kind == notify {
+		key.session = j.session
+	}
+	return key
+}
+
+// charge takes an urgent push to a card from its device's budget, or makes it one that is not urgent.
+func (c *Coordinator) charge(j *job, now time.Time) {
+	if j.kind != notify && j.push.Priority == apns.PriorityUrgent && !c.spend(j, now) {
+		j.push.Priority = apns.PriorityNormal
 	}
 }
 
@@ -79,7 +95,10 @@ func (j *job) attempt(stamp int64) attempt {
 }
 
 // payload builds the body of a push.
-func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
+func (m *match) payload(j *job, stamp int64, now time.Time, silent bool) ([]byte, error) {
+	if j.kind == notify {
+		return m.notification(j, silent)
+	}
 	p := payload.ActivityPush{At: time.Unix(stamp, 0), Event: payload.ActivityUpdate, StaleAt: now.Add(staleAfter)}
 	if m.display != nil {
 		p.State = &m.state
@@ -109,7 +128,7 @@ func (m *match) payload(j *job, stamp int64, now time.Time) ([]byte, error) {
 }
 
 // address sets everything of a push but its body.
-func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
+func (j *job) address(m *match, stamp int64, now time.Time, body []byte, silent bool) {
 	row := &j.session.row
 	j.hash = m.hash
 	j.push = apns.Push{
@@ -124,12 +143,15 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte) {
 	case start:
 		j.push.Token = j.device.PushToStartToken
 		j.push.Priority, life = apns.PriorityUrgent, phone.StartLife
-	case tell:
+	case tell, notify:
 		j.push.Priority, life = apns.PriorityUrgent, lifeOf(&j.alert.event)
 	case finish, rest, renew, release:
 		life = endLife
 	}
 	j.push.Expiration = now.Add(life)
+	if j.kind == notify {
+		j.addressNotification(silent)
+	}
 	j.session.stamp = max(j.session.stamp, stamp)
 	if j.channel != "" { // later broadcasts must be newer than the start
 		m.channel.session.stamp = max(m.channel.session.stamp, stamp)
@@ -141,28 +163,32 @@ func pushID(match, key string, stamp int64, k kind) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "%s|%s|%d|%d", match, key, stamp, k)).String()
 }
 
+// silent reports whether an ordinary alert neither sounds nor lights up the screen: in the user's quiet hours, and over the budget.
+func (c *Coordinator) silent(j *job, now time.Time) bool {
+	return j.kind == notify && (j.device.Quiet(now) || !c.spend(j, now))
+}
+
 // spend takes an urgent push from a device's budget, over all its matches. Pushes over the budget are sent at normal
 // priority: otherwise the phone would drop them and every urgent one after. A broadcast leaves room for one start, if
 // a listener joined within the hour.
 func (c *Coordinator) spend(j *job, now time.Time) bool {
-	key := j.session.row.Key
-	recent, known := c.urgent[key]
-	if !known {
-		recent = c.spentBefore(j)
+	lately := func(s *session) bool { return now.Sub(s.began()) < time.Hour }
+	spare := 0
+	if j.session.isChannel() && slices.ContainsFunc(j.match.listeners(j.session.row.ChannelID), lately) {
+		spare = 1
 	}
-	lately := func(t time.Time) bool { return now.Sub(t) < time.Hour }
-	recent = slices.DeleteFunc(recent, func(t time.Time) bool { return !lately(t) })
-	c.urgent[key] = recent
-	spent := len(recent)
-	if j.session.isChannel() &&
-		slices.ContainsFunc(j.match.listeners(j.session.row.ChannelID), func(s *session) bool { return lately(s.began()) }) {
-		spent++
-	}
-	if spent >= urgentHourly {
+	if !c.urgent.take(j.session.row.Key, now, spare, func() []time.Time { return c.spentBefore(j) }) {
 		return false
 	}
-	c.urgent[key] = append(recent, now)
+	j.spent = now
 	return true
+}
+
+// refund gives a device back what a push cost that has reached nobody.
+func (c *Coordinator) refund(j *job) {
+	if !j.spent.IsZero() && !j.came() {
+		c.urgent.refund(j.session.row.Key, j.spent)
+	}
 }
 
 // spentBefore returns what an earlier process spent of a device's budget, as far as its rows show: the starts of
@@ -181,7 +207,7 @@ func (c *Coordinator) spentBefore(j *job) (at []time.Time) {
 			at = append(at, began)
 		}
 		for _, r := range m.reached {
-			if r.At.After(s.row.CreatedAt) {
+			if r.At.After(s.row.CreatedAt) && r.At.Before(c.since) {
 				at = append(at, r.At)
 			}
 		}

@@ -43,6 +43,7 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 			j.stays()
 		}
 		j.reaches()
+		c.refund(j)
 		if change := j.answered(); change != nil {
 			changes = append(changes, change)
 		}
@@ -108,7 +109,7 @@ func (c *Coordinator) isStorm(jobs []*job) bool {
 		if !j.kind.pushes() || j.skip || j.session.isChannel() {
 			continue
 		}
-		if j.kind == start && j.result.Action == apns.Accepted {
+		if (j.kind == start || j.kind == notify) && j.result.Action == apns.Accepted {
 			continue // tokens of another kind say nothing about these
 		}
 		round.sent++
@@ -146,6 +147,9 @@ func (j *job) rowOnly() rowChange {
 	switch {
 	case j.kind == giveUp:
 		return j.session.change(phone.Activities.Settle)
+	case j.kind == explain:
+		why := j.session.noCard()
+		return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) { return a.Explain(tx, s, why) })
 	case j.kind == lost:
 		return j.session.change(phone.Activities.Rest)
 	case j.session.row.Status == phone.SessionSuspended:
@@ -166,7 +170,9 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	case apns.Accepted:
 		s.heal()
 		s.small = false
-		s.hash = j.hash
+		if j.kind != notify {
+			s.hash = j.hash
+		}
 		return j.done()
 	case apns.Suspend, apns.Gone:
 		if storm && res.Action == apns.Suspend {
@@ -206,7 +212,7 @@ func (c *Coordinator) again(j *job) {
 		s.broken = j.at
 	}
 	policy := backoff.Policy{Base: time.Second, Max: 8 * time.Second, Floor: spacing}
-	if j.kind != update && j.kind != tell {
+	if j.kind != update && j.kind != tell && j.kind != notify {
 		policy.Max = longestRetry
 	}
 	wait := max(policy.Delay(s.tries, c.cfg.Random()), min(j.result.RetryAfter, longestRetry))
@@ -264,6 +270,8 @@ func (j *job) rejected() rowChange {
 	switch j.kind {
 	case finish, rest, renew, release:
 		return j.done()
+	case notify:
+		return j.rejectedDevice()
 	case start:
 		if res.Action != apns.Gone {
 			return nil

@@ -1,0 +1,25 @@
+package cricket
+
+import "testing"
+
+// A user's choice of alerts and quiet hours is kept with the devices: a new phone has it too.
+func TestPreferences(t *testing.T) {
+	const night = `{"alerts":"results","quietFrom":"22:00","quietTo":"06:30","timeZone":"Asia/Kolkata"}`
+	newAppRig(t).do([]deed{
+		{ask: "GET /user/preferences", status: 404, want: []string{"device_not_found"}},
+		{ask: "PUT /user/preferences", body: night, status: 404, want: []string{"device_not_found"}},
+		{ask: "POST /devices", body: device("a", "d1"), status: 201, effects: []string{"+ device u1 aa id d1 start "}},
+		{ask: "GET /user/preferences", status: 200, want: []string{`{"alerts":"wickets_and_results"}`}},
+		{ask: "PUT /user/preferences", body: night, status: 200, want: []string{night}},
+		{ask: "POST /devices", body: device("b", "d2"), status: 201, effects: []string{"- device u1 aa id d1 start ", "+ device u1 bb id d2 start "}},
+		{ask: "GET /user/preferences", status: 200, want: []string{night}},
+		{ask: "PUT /user/preferences", body: `{"alerts":"off"}`, status: 200, want: []string{`{"alerts":"off"}`}},
+		{ask: "GET /user/preferences", status: 200, want: []string{`{"alerts":"off"}`}},
+		{ask: "PUT /user/preferences", body: `{"alerts":"wickets"}`, status: 400, want: []string{`"field":"alerts"`}},
+		{ask: "PUT /user/preferences", body: `{"quietFrom":"22:00","quietTo":"6:30","timeZone":"Asia/Kolkata"}`, status: 400},
+		{ask: "PUT /user/preferences", body: `{"quietFrom":"22:00","quietTo":"06:30"}`, status: 400, want: []string{"timeZone"}},
+		{ask: "PUT /user/preferences", body: `{"quietFrom":"22:00","quietTo":"06:30","timeZone":"Mars/Olympus"}`, status: 400},
+		{as: "u2", ask: "GET /user/preferences", status: 404},
+		{as: "nobody", ask: "GET /user/preferences", status: 401},
+	})
+}
