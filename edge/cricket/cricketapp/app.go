@@ -249,7 +249,7 @@ func (a *application) openPush() error {
 	if err != nil {
 		return err
 	}
-	c := push.Config{Store: h.Store, Sender: sender, Clock: h.Clock, Logger: h.Log, Registerer: h.Metrics}
+	c := push.Config{Store: h.Store, Sender: sender, Clock: h.Clock, Logger: h.Log, Registerer: h.Metrics, Collapse: a.set.Push.Collapse}
 	if a.set.Push.Channels {
 		c.Channels, _ = sender.(push.Channels)
 	}

@@ -50,6 +50,7 @@ type PushConfig struct {
 	TeamID     string `yaml:"team_id"`
 	KeyID      string `yaml:"key_id"`
 	Key        string `yaml:"key" secret:"true"` // the .p8 file's text; usually given as key_file
+	Collapse   bool   `yaml:"collapse"`          // states of a match have a collapse id
 	Channels   bool   `yaml:"channels"`          // one push per state for all phones with iOS 18, by broadcast channels
 	ManageHost string `yaml:"manage_host"`       // host that manages channels; empty: the one that belongs to host
 	CAFile     string `yaml:"ca_file"`           // authorities to trust for both besides the system's, e.g. a sandbox's ca.pem

@@ -73,6 +73,12 @@ func (n *Notification) Encode() ([]byte, error) {
 	return raw, err
 }
 
+// MatchCollapseID returns the collapse id of a match's states. Apple's documents say nothing of collapse ids for Live Activities.
+func MatchCollapseID(matchID string) string {
+	sum := sha1.Sum([]byte(matchID)) //nolint:gosec // an id, not a secret
+	return hex.EncodeToString(sum[:])
+}
+
 // CollapseID returns the collapse id of an event's notifications: an event and its corrections have the same one, so that a correction
 // replaces what it corrects. Apple allows 64 bytes.
 func CollapseID(matchID string, e *cricket.Event) string {

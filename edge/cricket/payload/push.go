@@ -70,6 +70,7 @@ type ActivityPush struct {
 	DismissAt  time.Time     // for an end: when it leaves the lock screen; zero: after four hours
 	Alert      *Alert        // required for a start
 	Attributes *Attributes   // for a start
+	Relevance  int           // orders the cards of an app: the highest is on the island
 	Channel    string        // for a start: the broadcast channel that the activity listens to; empty: it gets a token
 }
 
@@ -82,6 +83,7 @@ type aps struct {
 	Event          ActivityEvent   `json:"event"`
 	ContentState   json.RawMessage `json:"content-state,omitempty"`
 	StaleDate      int64           `json:"stale-date,omitempty"`
+	Relevance      int             `json:"relevance-score,omitempty"`
 	DismissalDate  int64           `json:"dismissal-date,omitempty"`
 	Alert          *Alert          `json:"alert,omitempty"`
 	AttributesType string          `json:"attributes-type,omitempty"`
@@ -103,7 +105,7 @@ func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 	}
 	body := apsBody{APS: aps{
 		Timestamp: p.At.Unix(), Event: p.Event,
-		StaleDate: epoch(p.StaleAt), DismissalDate: epoch(p.DismissAt), Alert: p.Alert, Attributes: p.Attributes,
+		StaleDate: epoch(p.StaleAt), Relevance: p.Relevance, DismissalDate: epoch(p.DismissAt), Alert: p.Alert, Attributes: p.Attributes,
 	}}
 	if p.Attributes != nil {
 		body.APS.AttributesType = AttributesType
@@ -129,6 +131,29 @@ func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 		return nil, fault.New(fault.TooLarge, "push_size", "the push has %d bytes, Apple accepts %d", len(raw), MaxPush)
 	}
 	return raw, nil
+}
+
+// Relevance returns how much a card matters among those of other matches, by the state of play, from 1 to 100.
+func Relevance(d *cricket.Display) int {
+	const ballsOfEnd = 30
+	switch d.Phase {
+	case cricket.PhaseLive:
+		switch {
+		case d.Required > 0 && d.BallsLeft > 0 && d.BallsLeft <= ballsOfEnd && d.Required <= 2*d.BallsLeft:
+			return 100
+		case d.Required > 0:
+			return 80
+		}
+		return 60
+	case cricket.PhaseInningsBreak, cricket.PhaseBreak:
+		return 40
+	case cricket.PhaseInterrupted:
+		return 30
+	case cricket.PhasePrematch:
+		return 20
+	default:
+		return 10
+	}
 }
 
 func epoch(t time.Time) int64 {

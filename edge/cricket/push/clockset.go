@@ -27,6 +27,9 @@ func (c *Coordinator) moveTimes(by time.Duration) {
 	c.circuit.moveTimes(by)
 	moveAll(by, &c.since, &c.pass, &c.paused, &c.manageAt)
 	c.urgent.moveTimes(by)
+	for lane, at := range c.lanes {
+		c.lanes[lane] = at.Add(by)
+	}
 	for i := range c.recent {
 		moveAll(by, &c.recent[i].at)
 	}
@@ -50,7 +53,7 @@ func (m *match) moveTimes(by time.Duration) {
 	m.dirty = true
 }
 
-func (s *session) moveTimes(by time.Duration) { moveAll(by, &s.at, &s.retry, &s.broken) }
+func (s *session) moveTimes(by time.Duration) { moveAll(by, &s.at, &s.retry, &s.broken, &s.askAgain) }
 
 func (b *circuit) moveTimes(by time.Duration) {
 	b.mu.Lock()

@@ -45,6 +45,7 @@ type Config struct {
 	Channels   Channels              // nil: phones are notified by token
 	Proofs     Proofs                // nil: committed claims count as proved
 	Rights     Rights                // nil: this node pushes for every match
+	Collapse   bool                  // the states of a match have a collapse id
 	Workers    int                   // concurrent pushes; 0: 512
 	Random     func() float64        // jitter in [0, 1) for retries; nil: math/rand
 	Logger     *slog.Logger          // nil: no logs
@@ -73,13 +74,14 @@ type Coordinator struct {
 	pass     time.Time
 	paused   time.Time // no pushes before then, as the circuit said
 	urgent   urgentBudget
-	recent   []tally         // rounds of the last minute
-	cleaning map[string]bool // matches whose channels from an earlier process are being cleaned up
-	manage   Channels        // deletes channels, even if none are created any more; nil: cannot
-	flying   sync.WaitGroup  // pushes and tasks under way
-	alerts   uint64          // number of alerts released
-	host     tasks           // about channels
-	locks    tasks           // about leases
+	lanes    map[string]time.Time // when a token that matches share got its last push
+	recent   []tally              // rounds of the last minute
+	cleaning map[string]bool      // matches whose channels from an earlier process are being cleaned up
+	manage   Channels             // deletes channels, even if none are created any more; nil: cannot
+	flying   sync.WaitGroup       // pushes and tasks under way
+	alerts   uint64               // number of alerts released
+	host     tasks                // about channels
+	locks    tasks                // about leases
 
 	manageAt time.Time // the channel host did not answer: no requests before then
 	misses   int       // consecutive failures to answer
@@ -104,7 +106,7 @@ func New(cfg Config) (*Coordinator, error) {
 		cfg: cfg, store: cfg.Store, clock: clock.ByWall(cfg.Clock), log: cfg.Logger, changed: clock.NewSignal(), metrics: m,
 		circuit:  circuit{clock: clock.ByWall(cfg.Clock), log: cfg.Logger, after: tripAfter},
 		patience: patienceUsual,
-		matches:  map[string]*match{}, urgent: urgentBudget{spent: map[string][]time.Time{}}, views: map[string]MatchView{},
+		matches:  map[string]*match{}, urgent: urgentBudget{spent: map[string][]time.Time{}}, lanes: map[string]time.Time{}, views: map[string]MatchView{},
 		alarms: map[string]Alarm{}, cleaning: map[string]bool{}, manage: cfg.manager(),
 	}
 	c.host.c, c.locks.c = c, c
@@ -214,7 +216,7 @@ func (c *Coordinator) round(ctx context.Context) error {
 			touched = append(touched, m)
 		}
 	}
-	err := c.work(ctx, now, touched, c.pick(jobs))
+	err := c.work(ctx, now, touched, c.pick(c.admit(jobs, now)))
 	c.publish(touched)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -59,12 +60,16 @@ func (m *match) pace(now time.Time) {
 // loadMatch reads everything stored about a match.
 func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) {
 	m := newMatch(id)
+	m.collapse = c.cfg.Collapse
 	err := c.store.View(ctx, func(tx *store.Tx) error {
 		item, err := tx.Get(tables.ActiveMatches, attr.Item{"matchId": attr.S(id)})
 		if err != nil {
 			return err
 		}
 		m.setActive(item, c.clock.Now())
+		if err := m.readFixture(tx); err != nil {
+			return err
+		}
 		if item, err = tx.Get(tables.Display, cacheKey(tables.DisplayKey(id))); err != nil {
 			return err
 		}
@@ -94,6 +99,26 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 	}
 	c.matches[id] = m
 	return m, nil
+}
+
+// readFixture reads what orders the starts of matches that begin together.
+func (m *match) readFixture(tx *store.Tx) error {
+	fixture, err := tx.Get(tables.Fixtures, tables.MatchKey(m.id))
+	if err != nil || fixture == nil {
+		return err
+	}
+	m.setFixture(fixture)
+	id, _ := fixture["leagueId"].Int()
+	league, err := tx.Get(tables.Leagues, attr.Item{"leagueId": attr.S(strconv.FormatInt(id, 10))})
+	m.marquee = league["marquee"].Bool()
+	return err
+}
+
+// setFixture applies the fixture's row.
+func (m *match) setFixture(item attr.Item) {
+	if at, err := time.Parse(time.RFC3339, item["startTime"].Str()); err == nil {
+		m.startsAt = at
+	}
 }
 
 func cacheKey(key string) attr.Item { return attr.Item{"cacheKey": attr.S(key)} }
@@ -144,6 +169,10 @@ func (c *Coordinator) apply(ctx context.Context, r *store.Record) error {
 		}
 	case tables.ActiveMatches:
 		return c.applyActive(ctx, r)
+	case tables.Fixtures:
+		if m := c.matches[r.Key["matchId"].Str()]; m != nil && r.New != nil {
+			m.setFixture(r.New)
+		}
 	case tables.Events:
 		return c.applyEvent(ctx, r)
 	case tables.Follows:

@@ -18,11 +18,15 @@ type match struct {
 	phase      cricket.Phase
 	phaseSince time.Time // when this process learned of the phase
 	finishedAt time.Time
+	startsAt   time.Time // as scheduled
+	marquee    bool      // its league is the marquee league
 
 	raw     string // JSON of the display row until it is decoded
 	display *cricket.Display
 	state   payload.ContentState
 	hash    uint64
+
+	collapse bool // its states have a collapse id
 
 	followers map[string]int64  // user to the follow's expiry
 	newcomers map[string]uint64 // users who follow since this process runs: the last alert before they did
@@ -58,22 +62,23 @@ type match struct {
 
 // session is one phone's Live Activity.
 type session struct {
-	row     phone.Session
-	hash    uint64    // of the state last sent; 0: none since startup
-	stamp   int64     // timestamp of its last push
-	at      time.Time // when that was sent
-	told    uint64    // number of the last alert it got
-	lit     bool      // its start lit up the screen, so the start of the match need not
-	small   bool      // Apple found a push too large: send a smaller one
-	idle    bool      // a start had no push-to-start token
-	missing bool      // Apple accepted a start, and no token came
-	surplus bool      // the device has as many cards as it may
-	deaf    string    // device token that Apple rejects
-	retry   time.Time // no push before then
-	tries   int       // consecutive failures
-	broken  time.Time // when they began
-	flying  bool      // the loop no longer waits for the answer to its push
-	last    attempt   // a failed push that may be repeated; zero: none
+	row      phone.Session
+	hash     uint64    // of the state last sent; 0: none since startup
+	stamp    int64     // timestamp of its last push
+	at       time.Time // when that was sent
+	told     uint64    // number of the last alert it got
+	lit      bool      // its start lit up the screen, so the start of the match need not
+	small    bool      // Apple found a push too large: send a smaller one
+	idle     bool      // a start had no push-to-start token
+	missing  bool      // Apple accepted a start, and no token came
+	surplus  bool      // the device has as many cards as it may
+	askAgain time.Time // when that is decided again
+	deaf     string    // device token that Apple rejects
+	retry    time.Time // no push before then
+	tries    int       // consecutive failures
+	broken   time.Time // when they began
+	flying   bool      // the loop no longer waits for the answer to its push
+	last     attempt   // a failed push that may be repeated; zero: none
 }
 
 // attempt identifies a push: a failed one is repeated with the same id and timestamp as long as it is the same.

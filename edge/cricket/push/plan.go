@@ -187,6 +187,9 @@ func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
 	if _, follows := m.followers[s.row.UserID]; !m.playing() || !follows || s.idle {
 		return nothing, earlier(m.closing(), look)
 	}
+	if s.surplus && now.Before(s.askAgain) {
+		return nothing, s.askAgain
+	}
 	if now.Before(m.opening) {
 		return nothing, m.opening
 	}

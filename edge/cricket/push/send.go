@@ -101,7 +101,7 @@ func (m *match) payload(j *job, stamp int64, now time.Time, silent bool) ([]byte
 	}
 	p := payload.ActivityPush{At: time.Unix(stamp, 0), Event: payload.ActivityUpdate, StaleAt: now.Add(staleAfter)}
 	if m.display != nil {
-		p.State = &m.state
+		p.State, p.Relevance = &m.state, payload.Relevance(m.display)
 		if m.display.NoNews {
 			p.StaleAt = now // phones show it as stale at once
 		}
@@ -147,6 +147,10 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte, silent 
 		j.push.Priority, life = apns.PriorityUrgent, lifeOf(&j.alert.event)
 	case finish, rest, renew, release:
 		life = endLife
+	case update:
+		if m.collapse {
+			j.push.CollapseID = payload.MatchCollapseID(m.id)
+		}
 	}
 	j.push.Expiration = now.Add(life)
 	if j.kind == notify {

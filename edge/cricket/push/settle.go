@@ -254,7 +254,7 @@ func (j *job) answered() rowChange {
 	if j.came() {
 		answer = phone.StartTaken
 	}
-	sent := !j.skip && res.Status != 0
+	sent := !j.skip && res.Status != 0 && res.Action != apns.Later // too many at once says nothing about the token
 	return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
 		if sent {
 			return a.Answered(tx, s, noted, answer)

@@ -19,6 +19,7 @@ type aps struct {
 	Event          string          `json:"event"`
 	ContentState   json.RawMessage `json:"content-state"`
 	StaleDate      int64           `json:"stale-date"`
+	Relevance      float64         `json:"relevance-score"`
 	DismissalDate  *int64          `json:"dismissal-date"`
 	Alert          *payload.Alert  `json:"alert"`
 	AttributesType string          `json:"attributes-type"`

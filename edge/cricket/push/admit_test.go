@@ -1,0 +1,164 @@
+package push
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
+	"github.com/touchline/touchline/edge/cricket/phone"
+	"github.com/touchline/touchline/edge/cricket/push/apns"
+	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// atOnce makes matches begin in one instant that a user follows, of which the first was scheduled last.
+func (r *rig) atOnce(user string, n int) {
+	r.t.Helper()
+	for i := range n {
+		id := fmt.Sprint(100 + i)
+		r.fixture(id)
+		r.do(func(tx *store.Tx) error {
+			item, err := attr.Marshal(matches.Fixture{MatchID: id, StartTime: dayOne.Add(time.Duration(n-i) * time.Minute), Phase: cricket.PhaseLive})
+			if err != nil {
+				return err
+			}
+			_, err = tx.Put(store.PutItem{Table: tables.Fixtures, Item: item})
+			return err
+		})
+		r.follow(id, user)
+	}
+	r.run(r.out)
+	r.settle()
+	r.out.take()
+	r.do(func(tx *store.Tx) error {
+		for i := range n {
+			id := fmt.Sprint(100 + i)
+			if err := r.tick(tx, id, 1, ""); err != nil {
+				return err
+			}
+			item, err := attr.Marshal(cricket.State{MatchID: id, Status: cricket.ActiveLive, MatchPhase: cricket.PhaseLive})
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Put(store.PutItem{Table: tables.ActiveMatches, Item: item}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// started lists the matches of starts, in order.
+func started(all []sent) (ids []string) {
+	for _, p := range all {
+		if p.Event == "start" {
+			attributes, _ := p.body["attributes"].(map[string]any)
+			ids = append(ids, fmt.Sprint(attributes["matchId"]))
+		}
+	}
+	return ids
+}
+
+// Of twelve matches that begin together a phone gets five cards, one a second, the earliest first. The others are told in the ordinary way,
+// and their rows say why. When a card has ended, the next match has one.
+func TestTwelveMatchesAtOnce(t *testing.T) {
+	r := newRig(t)
+	r.atOnce("ada", 12)
+	r.pass(20 * time.Second)
+	all := r.out.take()
+	if got := fmt.Sprint(started(all)); got != "[111 110 109 108 107]" {
+		t.Errorf("started %s", got)
+	}
+	for i := 1; i < len(all); i++ {
+		if gap := all[i].At.Sub(all[i-1].At); gap < spacing {
+			t.Errorf("%s between two pushes to one token", gap)
+		}
+	}
+	for i := range 5 {
+		r.activate(fmt.Sprint(107+i), "ada", fmt.Sprint("upd ", i))
+	}
+	if s := r.session("106", "ada"); s.NoCard != phone.NoCardLimit {
+		t.Errorf("the sixth match: %+v", s)
+	}
+	r.announce("106", cricket.Event{Key: "w:1:1", Type: cricket.EventWicket, Text: "wicket of the sixth"})
+	r.pass(2 * time.Second)
+	told := to(r.out.take(), "dev ada")
+	if len(told) != 1 || told[0].Alert != "wicket of the sixth" {
+		t.Errorf("ordinary alerts: %s", describe(told))
+	}
+	r.do(func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, "111", "ada") })
+	r.pass(surplusEvery + 10*time.Second)
+	if got := fmt.Sprint(started(r.out.take())); got != "[106]" {
+		t.Errorf("started after a card ended: %s", got)
+	}
+}
+
+// Wickets of several matches in one instant reach a phone without cards one a second, none lost.
+func TestOrdinaryAlertsAreSpaced(t *testing.T) {
+	r := newRig(t)
+	for i := range 4 {
+		id := fmt.Sprint(100 + i)
+		r.fixture(id)
+		r.live(id)
+		r.score(id, 1, "")
+		r.cardless(id, "bea")
+	}
+	r.run(r.out)
+	r.settle()
+	r.do(func(tx *store.Tx) error {
+		for i := range 4 {
+			if err := r.tick(tx, fmt.Sprint(100+i), 2, fmt.Sprint("wicket ", i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	r.pass(10 * time.Second)
+	all := r.out.take()
+	if len(all) != 4 {
+		t.Fatalf("%s", describe(all))
+	}
+	for i := 1; i < len(all); i++ {
+		if gap := all[i].At.Sub(all[i-1].At); gap < spacing {
+			t.Errorf("%s between two pushes to one token", gap)
+		}
+	}
+}
+
+// Too many pushes at once say nothing about a token: the start is tried again until it is accepted, and costs the budget nothing.
+func TestStartThatComesTooSoon(t *testing.T) {
+	r := newRig(t)
+	r.out.script(func(sent) apns.Result {
+		return apns.Result{Action: apns.Later, Status: 429, Reason: "TooManyRequests"}
+	})
+	r.waits("7", "ada")
+	r.pass(5 * time.Minute)
+	if n := r.starts(); n < 4 {
+		t.Errorf("%d more tries in five minutes", n)
+	}
+	if s := r.session("7", "ada"); s.StartTries != 0 {
+		t.Errorf("row %+v", s)
+	}
+	r.out.script(nil)
+	r.pass(longestRetry + time.Second)
+	if n := r.starts(); n != 1 {
+		t.Errorf("%d starts once Apple accepts", n)
+	}
+	r.activate("7", "ada", "upd ada")
+	urgent := 0
+	for n := range urgentHourly {
+		r.announce("7", cricket.Event{Key: fmt.Sprintf("w:1:%d", n), Type: cricket.EventWicket, Text: "wicket"})
+		r.pass(2 * time.Second)
+		for _, p := range r.out.take() {
+			if p.Alert != "" && p.Priority == apns.PriorityUrgent {
+				urgent++
+			}
+		}
+	}
+	if urgent != urgentHourly-1 { // one for the start that was accepted
+		t.Errorf("%d urgent alerts after the refusals", urgent)
+	}
+}
