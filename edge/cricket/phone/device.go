@@ -252,6 +252,24 @@ func (d *Device) HearsChannels() bool {
 	return err == nil && n >= channelsSince
 }
 
+// StartsByPush reports whether an activity can be started on the device by push: iOS 17.2 and later. A version that is not known can.
+func (d *Device) StartsByPush() bool {
+	major, rest, _ := strings.Cut(strings.TrimSpace(d.OSVersion), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(major)
+	if err != nil || n >= channelsSince {
+		return true
+	}
+	m, err := strconv.Atoi(minor)
+	return n == startsSinceMajor && err == nil && m >= startsSinceMinor
+}
+
+// The first version of iOS that has push-to-start tokens.
+const (
+	startsSinceMajor = 17
+	startsSinceMinor = 2
+)
+
 // TokenOf normalises a token of Apple's; ok is false if text is not one.
 func TokenOf(text string) (token string, ok bool) {
 	text = strings.TrimSpace(text)

@@ -146,7 +146,8 @@ func (j *job) prepare(tx *store.Tx) error {
 			j.device = devices[i]
 		}
 	}
-	if j.device.PushToStartToken == "" {
+	if j.device.PushToStartToken == "" || !j.device.StartsByPush() {
+		j.device.PushToStartToken = ""
 		return nil
 	}
 	if ch := j.match.channel; ch != nil && ch.open() && !ch.off && j.device.HearsChannels() {

@@ -27,7 +27,7 @@ func newWithPhones(t *testing.T, phones int) *withPhones {
 	r := &withPhones{rig: newRig(t)}
 	r.after = 1000
 	var err error
-	if r.box, err = sandbox.New(sandbox.Config{Clock: r.clk, Seed: "test", LogSize: 10000}); err != nil {
+	if r.box, err = sandbox.New(sandbox.Config{Clock: r.clk, Seed: "test", LogSize: 200_000}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

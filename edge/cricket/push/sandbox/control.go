@@ -199,8 +199,11 @@ func (s *Sandbox) controlPhone(r *http.Request) (any, error) {
 		return nil, s.Rotate(r.Context(), device, match)
 	case "dismiss":
 		return nil, s.Dismiss(r.Context(), device, match)
+	case "kill":
+		s.Kill(device)
+		return nil, nil
 	default:
-		return nil, fault.New(fault.NotFound, "what", "the action must be rotate or dismiss")
+		return nil, fault.New(fault.NotFound, "what", "the action must be rotate, dismiss or kill")
 	}
 }
 

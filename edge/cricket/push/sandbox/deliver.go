@@ -32,7 +32,7 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 		begun = nil // it has no token to report
 	}
 	if begun != nil {
-		told = Activity{MatchID: begun.matchID, UpdateToken: begun.token, StartedAt: begun.started}
+		told = Activity{MatchID: begun.matchID, UpdateToken: s.reported(ph, begun), StartedAt: begun.started}
 	}
 	s.mu.Unlock()
 	if begun == nil {
@@ -102,6 +102,9 @@ func (s *Sandbox) begin(ph *phone, p aps, now time.Time) (*activity, error) {
 	}
 	at, err := p.at(now)
 	if err != nil {
+		return nil, err
+	}
+	if err := ph.refuseStart(now); err != nil {
 		return nil, err
 	}
 	a := &activity{

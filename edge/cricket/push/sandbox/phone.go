@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,6 +22,9 @@ const (
 	lockScreenLife = 4 * time.Hour // how long an ended one may stay
 	maxActivities  = 5             // of one app at a time
 	alertsKept     = 20
+
+	startsAtOnce = 10               // starts by push that a phone shows
+	startsWithin = 10 * time.Minute // in this time
 )
 
 // Phone is a simulated iPhone with the app.
@@ -32,6 +36,10 @@ type Phone struct {
 	System   string `json:"osVersion,omitempty"` // iOS version, "17.5"; empty: one without channels
 
 	Dark bool `json:"-"` // its screen
+
+	NeverShows bool `json:"neverShows,omitempty"` // it drops starts by push, as phones do now and then: Apple accepts them all the same
+	OldToken   bool `json:"oldToken,omitempty"`   // its app first reports an update token that is dead
+	Killed     bool `json:"killed,omitempty"`     // its app was ended by the user: it reports nothing
 
 	DeviceToken      string `json:"-"` // for alerts
 	PushToStartToken string `json:"-"` // for starting Live Activities
@@ -89,6 +97,7 @@ type phone struct {
 	seed       string
 	made       int // tokens issued so far
 	activities []*activity
+	starts     []time.Time // shown starts by push
 	urgent     []time.Time // shown pushes of priority 10 in the last hour
 	alerts     []ShownAlert
 	received   int
@@ -142,7 +151,9 @@ func (s *Sandbox) AddPhone(p Phone, app App) (Phone, error) {
 	defer s.mu.Unlock()
 	ph := &phone{Phone: p, app: app, seed: s.cfg.Seed + "|" + p.UserID + "|" + p.DeviceID}
 	ph.DeviceToken = s.issue(ph, deviceToken, nil)
-	ph.PushToStartToken = s.issue(ph, startToken, nil)
+	if ph.startsByPush() {
+		ph.PushToStartToken = s.issue(ph, startToken, nil)
+	}
 	s.phones = append(s.phones, ph)
 	return ph.Phone, nil
 }
@@ -249,8 +260,54 @@ func (ph *phone) hearsChannels() bool {
 	return err == nil && n >= 18
 }
 
+// startsByPush reports whether the phone's system has push-to-start tokens: iOS 17.2 and later.
+func (ph *phone) startsByPush() bool {
+	major, rest, _ := strings.Cut(ph.System, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	n, err := strconv.Atoi(major)
+	if err != nil || n > 17 {
+		return true // unknown
+	}
+	m, _ := strconv.Atoi(minor)
+	return n == 17 && m >= 2
+}
+
+// refuseStart returns an error if the phone does not show a start by push.
+func (ph *phone) refuseStart(now time.Time) error {
+	ph.starts = slices.DeleteFunc(ph.starts, func(at time.Time) bool { return now.Sub(at) >= startsWithin })
+	switch {
+	case ph.NeverShows:
+		return errors.New("dropped by the phone")
+	case len(ph.starts) >= startsAtOnce:
+		return errors.New("too many starts in a short time")
+	}
+	ph.starts = append(ph.starts, now)
+	return nil
+}
+
+// reported returns the token that the app reports for an activity. Called with the lock held.
+func (s *Sandbox) reported(ph *phone, a *activity) string {
+	if !ph.OldToken || len(ph.activities) > 1 {
+		return a.token
+	}
+	old := s.issue(ph, updateToken, a)
+	s.tokens[old].deadAt, s.tokens[old].deadWhy = s.cfg.Clock.Now(), "ExpiredToken"
+	return old
+}
+
+// Kill ends the app on a phone, as its user does by swiping it away: cards stay, and the app reports nothing any more.
+func (s *Sandbox) Kill(deviceID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, ph := range s.phones {
+		if ph.DeviceID == deviceID {
+			ph.Killed = true
+		}
+	}
+}
+
 func (ph *phone) tell(ctx context.Context, a Activity) error {
-	if ph.app == nil {
+	if ph.app == nil || ph.Killed {
 		return nil
 	}
 	return ph.app(ctx, ph.Phone, a)

@@ -314,3 +314,72 @@ func FuzzPayload(f *testing.F) {
 		_ = compactOf(p.ContentState)
 	})
 }
+
+// Phones do not show what Apple has accepted: a start on a system before 17.2 has no token to go to, more than ten starts in a short time are
+// dropped, and so is any start on a phone that drops them. An app that was killed reports no token, and one may report an old one.
+func TestPhonesThatShowNoCard(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	add := func(p Phone) (Phone, *[]string) {
+		t.Helper()
+		var reported []string
+		p.DeviceID = p.Name
+		p, err := r.AddPhone(p, func(_ context.Context, _ Phone, a Activity) error {
+			reported = append(reported, a.UpdateToken)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p, &reported
+	}
+	for system, want := range map[string]bool{"17.1": false, "16.7": false, "17.2": true, "18.0": true, "": true} {
+		if p, _ := add(Phone{Name: "system " + system, System: system}); (p.PushToStartToken != "") != want {
+			t.Errorf("iOS %q: push-to-start token %q", system, p.PushToStartToken)
+		}
+	}
+	send := func(p Phone, starts int) PhoneView {
+		t.Helper()
+		for range starts {
+			r.accepted(r.newPush(p.PushToStartToken, startBody(r.clk.Now())))
+			r.pass(time.Second)
+		}
+		for _, v := range r.Phones() {
+			if v.Name == p.Name {
+				return v
+			}
+		}
+		t.Fatal("no view")
+		return PhoneView{}
+	}
+	blind, tokens := add(Phone{Name: "blind", NeverShows: true})
+	if v := send(blind, 1); len(v.Activities) != 0 || v.Ignored != 1 || len(*tokens) != 0 {
+		t.Errorf("a phone that drops starts: %+v, %q", v, *tokens)
+	}
+	killed, tokens := add(Phone{Name: "killed"})
+	r.Kill("killed")
+	if v := send(killed, 1); len(v.Activities) != 1 || len(*tokens) != 0 {
+		t.Errorf("a killed app: %d cards, reported %q", len(v.Activities), *tokens)
+	}
+	old, tokens := add(Phone{Name: "old", OldToken: true})
+	send(old, 2)
+	if len(*tokens) != 2 {
+		t.Fatalf("reported %q", *tokens)
+	}
+	if a := r.do(r.newPush((*tokens)[0], updateBody(r.clk.Now(), "update", ""))); a.status != 410 {
+		t.Errorf("the old token: %+v", a)
+	}
+	r.accepted(r.newPush((*tokens)[1], updateBody(r.clk.Now(), "update", "")))
+	hasty, tokens := add(Phone{Name: "hasty"})
+	for range startsAtOnce {
+		send(hasty, 1)
+		r.Unregister((*tokens)[len(*tokens)-1]) // its card leaves the screen
+	}
+	if v := send(hasty, 1); v.Ignored != 1 || !strings.Contains(v.IgnoredWhy, "too many starts") {
+		t.Errorf("eleven starts: %+v", v)
+	}
+	r.pass(startsWithin)
+	if v := send(hasty, 1); v.Ignored != 1 {
+		t.Errorf("a start later: %+v", v)
+	}
+}
