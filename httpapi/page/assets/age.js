@@ -5,19 +5,31 @@ const early = 120000; // ms by which one may lie in the future
 const slack = 2000; // ms
 const page = Math.random(); // performance.now() is the time of one page
 
-// made returns what an entry keeps of its time. ahead is by how much the node's clock is ahead of this device's, in ms from and to, or null.
-export const made = (ahead) => ({ at: Date.now(), page, tick: performance.now(), ahead });
+// made returns what an entry keeps of its time. ahead is measured, or null.
+export const made = (ahead) => ({ at: Date.now(), page, tick: performance.now(), ahead: present(ahead) });
 
-// aheadOf returns by how much the clock of a node is ahead that has answered a request sent at a time. The header Date has whole seconds.
+// measured is by how much the node's clock is ahead of this device's, in ms from and to, as measured now.
+export const measured = (from, to) => ({ from, to, at: Date.now(), tick: performance.now() });
+
+// aheadOf measures the clock of a node that has answered a request sent at a time. The header Date has whole seconds.
 export function aheadOf(date, sent) {
   const at = Date.parse(date);
-  return Number.isNaN(at) ? null : [at - Date.now(), at + 1000 - sent];
+  return Number.isNaN(at) ? null : measured(at - Date.now(), at + 1000 - sent);
+}
+
+// present returns by how much the node's clock is ahead now, in ms from and to. If the device's clock has gone less than the time of the page
+// since, it was set back by that or, if the device slept too, by more. If it has gone more, it was set forward, or the device slept.
+function present(ahead) {
+  if (!ahead) return null;
+  const drift = Date.now() - ahead.at - (performance.now() - ahead.tick);
+  if (Math.abs(drift) <= slack) return [ahead.from, ahead.to];
+  return [ahead.from - drift, drift < 0 ? Infinity : ahead.to];
 }
 
 // ageOf returns an entry's age in ms, by the device's clock. doubtful: the clock was set since, or the entry is too old or in the future, and the
 // scorer has not said that it is right. The time of the page, which stands still while the device sleeps, is a lower bound.
 export function ageOf(e, ahead) {
-  const set = e.ahead && ahead ? setBack(e.ahead, ahead) : 0;
+  const set = e.ahead && ahead ? setBack(e.ahead, present(ahead)) : 0;
   const wall = Date.now() - e.at;
   const ticked = e.page === page ? performance.now() - e.tick : 0;
   const age = Math.max(wall + set, ticked);
@@ -29,8 +41,10 @@ export function doubtful(entries, ahead) {
   return entries.map((entry) => ({ entry, ...ageOf(entry, ahead) })).filter((one) => one.doubtful);
 }
 
-// setBack returns by how much the device's clock was set back between two measurements of how far the node's clock is ahead.
+// setBack returns by how much the device's clock was set back at least between two measurements of how far the node's clock is ahead.
 function setBack(was, now) {
   if (now[0] - was[1] <= slack && was[0] - now[1] <= slack) return 0;
-  return (now[0] + now[1] - was[0] - was[1]) / 2;
+  const half = Math.min(500, (was[1] - was[0]) / 2); // of what a measurement leaves open
+  const at = (now[0] + now[1]) / 2;
+  return at - Math.min(Math.max(at, was[0] + half), was[1] - half);
 }

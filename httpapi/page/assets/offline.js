@@ -20,7 +20,8 @@ let link = { lost: false, words: "" };
 const kept = Number(root.dataset.kept); // when this copy was stored, in this device's time
 const nodeAhead = Number(root.dataset.now) - (kept || Date.now()); // ms by which the node's clock is ahead of this device's
 const most = kept ? nodeAhead + 10000 : Number(root.dataset.now) - performance.timeOrigin; // a page takes 10 s at most
-export const queue = new Queue(scope, reader, device, [nodeAhead, most]);
+const known = kept <= Date.now(); // otherwise the device's clock was set back since the copy was stored
+export const queue = new Queue(scope, reader, device, known ? [nodeAhead, most] : null);
 let outdated = false; // the node has a newer version
 
 // nodeNow returns the node's time, as well as it is known here.

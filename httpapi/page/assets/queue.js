@@ -1,7 +1,7 @@
 // The queue of writes that the node has not confirmed. A write is stored in IndexedDB before it is sent, until it has arrived for good:
 // in the cloud, if the node has one. One write is in flight at a time, oldest first, across all tabs. See DESIGN.md in httpapi/page.
 
-import { ageOf, aheadOf, doubtful, made } from "./age.js";
+import { ageOf, aheadOf, doubtful, made, measured } from "./age.js";
 import { Database } from "./database.js";
 import { amended, answerOf, complete, counts, countsWith, encoded, known, loose, troubleOf, ulid } from "./entries.js";
 import { askFor, findNode, send } from "./send.js";
@@ -20,7 +20,7 @@ export class Queue extends EventTarget {
   sent = []; // entries that have arrived: the second copy, if the node loses what it has
   trouble = ""; // why something cannot be stored: "denied", "full", "closed", or "lost" if it has been closed for a minute
   signedOut = false; // the reader must sign in before writes can be sent
-  ahead; // by how much the node's clock is ahead of this device's, in ms from and to; null: unknown
+  ahead; // by how much the node's clock is ahead of this device's, as measured last; null: unknown
   #stored = []; // entries in the database, as last seen
   #states = new Map(); // by key: states of stored entries that could not be stored; null: the entry is to be deleted
   #held = []; // entries that could not be stored, in order
@@ -33,7 +33,7 @@ export class Queue extends EventTarget {
 
   constructor(scope, reader, device = "", ahead = null) {
     super();
-    this.ahead = ahead;
+    this.ahead = ahead && measured(...ahead);
     this.#scope = "touchline " + scope;
     this.#reader = reader;
     this.#device = device;

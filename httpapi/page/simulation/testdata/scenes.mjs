@@ -709,6 +709,25 @@ Object.assign(scenes, {
     }
   },
 
+  // Entries were recorded an hour before or after their taps, and the scorer was asked to say that this was right.
+  async "the device's clock was set before the tap"(scripts, expect) {
+    for (const by of [-hour, hour]) {
+      const { world, network, device, node, tab, tapped, tap } = await clocked(scripts, { known: true, taps: 0, meanwhile: () => null });
+      network.away = true;
+      device.skew += by;
+      for (let i = 0; i < 3; i++) {
+        await tap(tab);
+        await world.pass(60 * s);
+      }
+      network.away = false;
+      tab.global.queue.hurry();
+      await world.pass(60 * s);
+      expect(`set by ${by / hour} h: what the scorer is asked about`, tab.global.queue.asked.length, 0);
+      expect(`set by ${by / hour} h: what the node took`, node.took.map((one) => one.tap), [1, 2, 3, 4]);
+      expect(`set by ${by / hour} h: at their times`, right(node, tapped), [true, true, true, true]);
+    }
+  },
+
   async "nothing is asked about a long afternoon"(scripts, expect) {
     const { node, asked, tapped } = await clocked(scripts, {
       known: true, taps: 3,
