@@ -169,6 +169,35 @@ func TestThirtyPlateAppearancesWithTheNodeGoneForTen(t *testing.T) {
 	}
 }
 
+// A play comes after those that the page shows, also if the phone's clock was set back since.
+func TestPlayAfterTheClockWasSetBack(t *testing.T) {
+	r := newRigWith(t, httpapi.Config{Auth: web.ByName{Silent: auth.Identity{Subject: "owner"}}})
+	r.now = time.Now().UTC()
+	team, players := r.team("owner", "manager", "scorekeeper")
+	game := r.game("owner", team, players...)
+	url, _ := r.away()
+
+	b := chromium.Open(t)
+	if b == nil {
+		return
+	}
+	b.Do(t, chromedp.EmulateViewport(360, 740), chromedp.Navigate(url+"/hacktracker/-/games/"+game+"/score"))
+	played := []string{"1B", "2B", "3B"}
+	for i, result := range played {
+		b.WaitFor(t, fmt.Sprintf(`performance.now() - (globalThis.pressed ?? 0) > 300 && document.querySelectorAll('[data-refresh="plays"] [data-edit]').length === %d`, i))
+		if i == 1 {
+			chromium.Eval[bool](t, b, `((now) => { Date.now = () => now() - 3600000; return true })(Date.now)`)
+		}
+		chromium.Eval[bool](t, b, fmt.Sprintf(`((k) => { k.click(); globalThis.pressed = performance.now(); return true })(document.querySelector('[data-result="%s"]'))`, result))
+	}
+	b.WaitFor(t, `document.querySelectorAll('[data-refresh="plays"] [data-edit]').length === 3 && document.querySelectorAll(".waits").length === 0`)
+	for i, at := range r.list("owner", "/games/"+game+"/atbats") {
+		if at["result"] != played[i] {
+			t.Errorf("play %d is %v, want %s", i+1, at["result"], played[i])
+		}
+	}
+}
+
 // A lineup is set by taps and keys, copied from the last game, and the game starts. A second scorer records the same play, which is reported
 // and taken back. A spectator's page follows by its stream.
 func TestLineupSecondScorerAndSpectator(t *testing.T) {

@@ -3,7 +3,7 @@
 // with the inning, outs and batter at its tap.
 import "./refresh.js";
 import { queue, nodeNow } from "./offline.js";
-import { ulid } from "./entries.js";
+import { timeOf, ulid } from "./entries.js";
 import "./scorers.js";
 import { Stream } from "./stream.js";
 import { Unshown } from "./unshown.js";
@@ -138,7 +138,8 @@ async function score(play, word) {
   if (b.status !== "IN_PROGRESS" || !b.lineup.length) return tell("The game is not in progress, or has no lineup.");
   const at = b.up(0);
   const body = { playerId: at.playerId, inning: b.inning, outs: b.outs, battingOrder: at.battingOrder, ...play };
-  await send("POST", base + "/atbats", body, `${at.name}: ${word}`, ulid(nodeNow()));
+  const last = Math.max(0, ...b.plays.map((p) => timeOf(p.id))); // it comes after these, even if the device's clock was set back since
+  await send("POST", base + "/atbats", body, `${at.name}: ${word}`, ulid(Math.max(nodeNow(), last + 1)));
   tell(`${at.name}: ${word}${play.rbis ? `, ${play.rbis} RBI` : ""}`);
 }
 

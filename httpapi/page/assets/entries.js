@@ -75,9 +75,13 @@ export function troubleOf(err, { opened, lostAt }) {
   return lostAt && performance.now() - lostAt > reopening ? "lost" : "closed";
 }
 
+const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+// timeOf returns the time of a key that ulid has made, 0 of others.
+export const timeOf = (key) => (key.length === 26 ? [...key.slice(0, 10)].reduce((sum, c) => sum * 32 + digits.indexOf(c), 0) : 0);
+
 // ulid returns a key that sorts by time.
 export function ulid(now = Date.now()) {
-  const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
   let time = "";
   for (let i = 0, t = now; i < 10; i++, t = Math.floor(t / 32)) time = digits[t % 32] + time;
   return time + [...crypto.getRandomValues(new Uint8Array(16))].map((b) => digits[b % 32]).join("");
