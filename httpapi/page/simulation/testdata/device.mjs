@@ -68,6 +68,12 @@ export class Device {
     for (const name of this.#held.keys()) this.#unlock(name, (one) => one.tab === tab);
   }
 
+  // sleep has the device stand still, with the time of its pages.
+  sleep(ms) {
+    this.slept += ms;
+    this.#world.sleep(ms);
+  }
+
   // hasLock reports whether a tab has a Web Lock.
   hasLock(tab) {
     return [...this.#held.values()].some(([first]) => first?.tab === tab);

@@ -4,12 +4,14 @@
 // page is the module of a tab: the queue, as pages have it.
 export const page = `
 import { Queue } from "./queue.js";
-globalThis.queue = new Queue("/app/-/", "reader");
+globalThis.queue = new Queue("/app/-/", "reader", "d1");
 `;
 const database = "touchline /app/-/";
+const most = 10000; // ms by which the time of an entry may be wrong
 
 export class Judge {
   taps = []; // {tap, key, tab, stored, answered, discarded, retried, cleared}; stored is a number in the order of storing, 0: never
+  clock = 0; // how often the clock was set
   unknown = 0; // entries of a storage that was emptied, which no open page knew
   #world; #node; #device;
   #byKey = new Map();
@@ -21,8 +23,24 @@ export class Judge {
     this.#node = node;
     this.#device = device;
     device.database.committed = (rows) => this.#store(rows);
-    node.taking = (tap) => this.#mark(this.taps[tap - 1]);
+    node.taking = (entry) => this.#take(this.taps[entry.tap - 1], entry);
     node.undone = (tap) => { this.taps[tap - 1].undone = true; };
+  }
+
+  // #take judges the time of an entry: unless the clock was set while it waited, it is right. What a person has confirmed may be wrong if the
+  // device had slept and its clock was set before the tap, since the last word of the node.
+  #take(one, { at, late, sure }) {
+    if (one.handed) return;
+    this.#mark(one);
+    const wrong = Math.abs(at - late - one.at);
+    const certain = one.clock === this.clock && !(sure && this.#world.fired["the device slept"]);
+    if (certain && wrong > most) this.#world.fail(`tap ${one.tap} took effect as made ${Math.round(wrong / 1000)} s before or after it was`);
+  }
+
+  // handIn has somebody bring a file with what waits in the storage to the node.
+  handIn() {
+    const rows = this.rows().filter((row) => row.state === "queued" || row.state === "sending").sort((a, b) => a.n - b.n);
+    this.#node.handIn(rows, (tap) => { this.taps[tap - 1].handed = true; });
   }
 
   // #mark notes that an entry took effect whose row does not say that it was sent, because the storage was full, or was emptied and another
@@ -101,7 +119,7 @@ export class Judge {
   // begin records an entry in a tab.
   begin(tab) {
     const tap = this.taps.length + 1;
-    const one = { tap, key: `tap-${tap}`, tab, stored: 0, answered: false, discarding: 0, discarded: false, retried: false };
+    const one = { tap, key: `tap-${tap}`, tab, at: this.#world.now, clock: this.clock, stored: 0, answered: false, discarding: 0, discarded: false, retried: false };
     this.taps.push(one);
     this.#byKey.set(one.key, one);
     this.#world.say(`tab ${tab.number}: tap ${tap}`);
@@ -166,7 +184,7 @@ export class Judge {
     const expected = !gone && ((one.stored && !forgotten) || (one.answered && alive.includes(one.tab)));
     if (forgotten && !effects && !here.length) this.unknown++;
     if (effects > 1) this.#world.fail(`tap ${one.tap} took effect ${effects} times`);
-    if (one.discarded && effects && !one.unmarked && !one.emptied) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
+    if (one.discarded && effects && !one.unmarked && !one.handed) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
     if (expected && !one.discarded && !one.discarding && !effects && !refused) this.#world.fail(`tap ${one.tap} is lost: ${here.map((e) => e.state).join() || "not listed"}`);
     if (effects && here.length && !(one.emptied && one.retried)) this.#world.fail(`tap ${one.tap} has taken effect and is still ${here[0].state}`);
   }

@@ -38,7 +38,7 @@ export class Network {
     };
     signal?.addEventListener("abort", abort);
     tab.asked(address, options);
-    const request = { method: options.method ?? "GET", path: new URL(address, "http://node").pathname, headers: new Headers(options.headers), body: options.body };
+    const request = { method: options.method ?? "GET", path: new URL(address, "http://node").pathname, headers: new Headers(options.headers), body: options.body, sent: this.#world.now };
     this.#travel(call, request);
   }
 

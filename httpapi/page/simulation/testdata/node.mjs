@@ -3,14 +3,20 @@
 const tooOld = "A write that happened more than 12 hours ago, or in the future, is accepted only if whoever made it confirms its time.";
 const words = "The node refused it: nobody taps nine times at once.";
 
+// device is the hash of the device's id.
+export const device = "d1";
+
+// rowOf returns the row that makes a key count once: of the device that made the entry, whoever brings it, or of the user if there is none.
+const rowOf = (of, key, user) => `${of === device ? of : user}#${key}`;
+
 export class Node {
   name = "n1";
-  took = []; // the entries in the order of their effect: {key, tap, at, sure}
+  took = []; // the entries in the order of their effect: {row, key, tap, at, sure}
   refuses = new Set(); // taps that the rules do not allow
   trouble = 0; // the share of answers that say "later"
   cloud = "none"; // or "waiting": entries are confirmed later
   slow = 0.5; // the share of questions to which the cloud has no answer yet
-  taking = () => {}; // called before an entry takes effect
+  taking = () => {}; // called with each entry before it takes effect
   page = () => ""; // the body of a page
   version = ""; // of its pages
   dead = ""; // what a proxy says in its place
@@ -20,9 +26,9 @@ export class Node {
   keeps = true; // it names its life to entries whose keys it keeps
   changed = () => {}; // called after an entry took effect
   undone = () => {}; // called with each entry whose effect a restore has undone
-  #answers = new Map(); // by key: the number of its write
+  #answers = new Map(); // by the row of a key: the number of its write
   #confirmed = new Map(); // by number: whether the cloud has it
-  #sent = new Set(); // keys that the cloud has, in the order of their effect
+  #sent = new Set(); // rows of keys that the cloud has, in the order of their effect
   #world;
 
   constructor(world) {
@@ -69,11 +75,11 @@ export class Node {
 
   restore({ took, answers, confirmed }, share = 0) {
     this.#world.fire("the node was restored");
-    const had = (one) => took.some((other) => other.key === one.key);
-    const sent = (one) => this.cloud === "waiting" && (this.#confirmed.get(this.#answers.get(one.key)) || this.#world.chance(share));
-    const lost = this.took.filter((one) => !had(one) && !this.#sent.has(one.key) && !sent(one));
+    const had = (one) => took.some((other) => other.row === one.row);
+    const sent = (one) => this.cloud === "waiting" && (this.#confirmed.get(this.#answers.get(one.row)) || this.#world.chance(share));
+    const lost = this.took.filter((one) => !had(one) && !this.#sent.has(one.row) && !sent(one));
     this.took = this.took.filter((one) => !lost.includes(one));
-    if (this.cloud === "waiting") for (const { key } of this.took) this.#sent.add(key);
+    if (this.cloud === "waiting") for (const { row } of this.took) this.#sent.add(row);
     [this.#answers, this.#confirmed] = [new Map(answers), new Map(confirmed)];
     this.life++;
     for (const { tap } of lost) this.undone(tap);
@@ -89,26 +95,39 @@ export class Node {
   }
 
   #take(request, head) {
-    const key = request.headers.get("Idempotency-Key");
     const { tap } = JSON.parse(request.body);
+    const key = request.headers.get("Idempotency-Key");
+    const row = rowOf(request.headers.get("Touchline-Device"), key, "reader");
     this.#hear(request.headers.get("Touchline-Entries"));
     if (this.refuses.has(tap)) return { status: 409, headers: head, body: JSON.stringify({ message: words }) };
     const ago = Number(request.headers.get("Touchline-Occurred-Ago"));
     const sure = request.headers.get("Touchline-Occurred-Confirmed") === "1";
-    if (!this.#answers.has(key) && !sure && (ago > 12 * 3600 || ago < -120)) return { status: 409, headers: head, body: JSON.stringify({ code: "occurred_at", message: tooOld }) };
-    if (!this.#answers.has(key)) this.#write(key, tap, { at: this.#world.now - Math.max(0, ago) * 1000, sure });
-    const number = this.#answers.get(key);
+    if (!this.#answers.has(row) && !sure && (ago > 12 * 3600 || ago < -120)) return { status: 409, headers: head, body: JSON.stringify({ code: "occurred_at", message: tooOld }) };
+    if (!this.#answers.has(row)) this.#write({ row, key, tap, at: this.#world.now - Math.max(0, ago) * 1000, sure, late: this.#world.now - request.sent });
+    const number = this.#answers.get(row);
     const state = this.cloud === "waiting" && !this.#confirmed.get(number) ? "waiting" : "none";
     const headers = { ...head, ...this.#alive(), "Touchline-Cloud": state, "Touchline-Seq": String(number) };
     return tap % 3 ? { status: 201, headers, body: "{}" } : { status: 204, headers };
   }
 
+  // handIn takes the waiting entries of a file that somebody else brings: their rows, as the device had stored them.
+  handIn(rows, handed) {
+    for (const entry of rows) {
+      const { tap } = JSON.parse(entry.body);
+      const row = rowOf(entry.device ?? device, entry.key, "somebody else");
+      if (this.refuses.has(tap) || this.#answers.has(row)) continue;
+      handed(tap);
+      this.#write({ row, key: entry.key, tap, at: entry.at, sure: true });
+    }
+  }
+
   // #write writes an entry. One that only the cloud remembers takes no further effect.
-  #write(key, tap, time) {
-    this.#answers.set(key, this.life * 2 ** 20 + this.#answers.size + 1);
-    if (this.took.some((one) => one.key === key)) return;
-    this.taking(tap);
-    this.took.push({ key, tap, ...time });
+  #write(entry) {
+    const { row, tap } = entry;
+    this.#answers.set(row, this.life * 2 ** 20 + this.#answers.size + 1);
+    if (this.took.some((one) => one.row === row)) return;
+    this.taking(entry);
+    this.took.push(entry);
     this.#world.say(`the node took ${tap}`);
     this.changed();
   }

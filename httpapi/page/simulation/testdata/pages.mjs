@@ -7,7 +7,7 @@ const page = `
 import "./refresh.js";
 import "./shown.js";
 import { Queue } from "./queue.js";
-const queue = globalThis.queue = new Queue("/app/-/", "reader");
+const queue = globalThis.queue = new Queue("/app/-/", "reader", "d1");
 let unsent = 0;
 queue.addEventListener("change", () => {
   const now = queue.entries.filter((e) => e.state === "queued" || e.state === "sending").length;

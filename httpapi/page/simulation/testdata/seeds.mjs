@@ -15,7 +15,7 @@ export const faults = [
   "a request hung", "a request was lost", "a request was late", "a request arrived twice", "an answer was lost", "an answer hung", "an answer was cut",
   "an answer was stuck", "a tab was frozen", "a lock was stolen", "the node was away", "the connection was half open", "the node was busy", "a tab died", "the node refused an entry",
   "a clock was set", "an age was asked about", "a page was hidden", "a page was shown again", "a page was left with a lock", "the storage was refused",
-  "a worker died in mid-upgrade", "the node has another version", "an answer had another version", "the node was restored",
+  "the device slept", "entries were handed in", "a worker died in mid-upgrade", "the node has another version", "an answer had another version", "the node was restored",
 ];
 
 // play runs a seed and returns its world.
@@ -154,11 +154,20 @@ const deeds = [
     play.device.database.close("close");
     play.device.database.refused = "SecurityError";
   }, () => { play.device.database.refused = ""; })],
-  [2, async ({ device, world }) => { // by hours, as somebody does who travels, or by seconds
+  [2, async ({ device, judge, world }) => { // by hours, as somebody does who travels, or by seconds
     world.fire("a clock was set");
+    judge.clock++;
     device.skew = world.pick([0, world.between(-13 * 3600, 13 * 3600) * 1000, world.between(-5000, 5000)]);
   }],
   [6, async (play) => answer(play, await some(play))],
+  [1, async ({ device, world }) => {
+    world.fire("the device slept");
+    device.sleep(world.between(1, 120) * 60000);
+  }],
+  [1, async ({ judge, world }) => {
+    world.fire("entries were handed in");
+    judge.handIn();
+  }],
   [4, async (play) => leave(play, await some(play))],
   [2, async ({ node, world, pages }) => {
     world.fire("the node has another version");

@@ -81,6 +81,12 @@ export class World {
     this.now = until;
   }
 
+  // sleep has the world stand still for a while: everything that is planned happens later by that.
+  sleep(ms) {
+    this.now += ms;
+    for (const event of this.#events) event.at += ms;
+  }
+
   // #next runs the next event until then. It reports whether there was one.
   #next(until) {
     while (this.#events.length && this.#events[0].at <= until) {
