@@ -42,7 +42,7 @@ var arrows = []arrow{
 	{pkg: apis, may: []string{"httpapi", "httpapi/presence", "httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/handover", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
 	{pkg: "httpapi/auth", may: []string{apps, "store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
-	{pkg: "httpapi/handover", may: []string{"store", "store/attr"}},
+	{pkg: "httpapi/handover", may: []string{"httpapi/bind", "store", "store/attr"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
 	{pkg: "httpapi/dynamoapi", may: []string{"httpapi/dynamoapi/...", "store", "store/expr", "store/attr"}},
 	{pkg: "httpapi/dynamoapi/...", may: []string{"store/expr", "store/attr"}}, // its parts do not know the package itself or the store
