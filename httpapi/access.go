@@ -39,6 +39,9 @@ func Identity(c *gin.Context) (auth.Identity, bool) {
 // on restricted ones.
 func (s *Server) allow(a Access) gin.HandlerFunc {
 	return s.wrap(func(c *gin.Context) error {
+		if h := handingOf(c); h != nil {
+			return s.allowHanded(c, a, h)
+		}
 		id, err := s.identify(c, a)
 		s.noteBucket(c, id)
 		if err := s.limitAccess(c, a, err); err != nil {

@@ -102,6 +102,13 @@ type Route struct {
 	Do     Handler
 	Stream bool // stays open as long as the reader does; its path ends in "/stream"
 	Quiet  bool // called very often: successes are logged at debug level
+
+	// Says makes requests of the route entries that somebody hands in for the device that made them, which cannot send them (handin.go). Like
+	// Do it checks who asks, and for what, but changes nothing: it answers with Say, in words that repeat nothing of the request. nil: only
+	// the device itself sends them.
+	Says Handler
+	// Stays is why entries that pages queue are not handed in: time decides between people. It is for routes without Says; may be empty.
+	Stays string
 }
 
 // mounted is an application in a server.
@@ -114,6 +121,7 @@ type mounted struct {
 	document  document
 	buckets   *buckets // nil: the node's
 	cors      gin.HandlerFunc
+	handIns   Handler // limits how often files are handed in
 
 	requests, failed atomic.Uint64 // answered since the start
 }
@@ -122,7 +130,7 @@ type mounted struct {
 func (s *Server) mount(a App) (m *mounted, err error) {
 	m = &mounted{App: a, prefix: strings.TrimSuffix(a.Mount, "/")}
 	m.views = &views{s: s, app: m}
-	m.snapshots = &snapshots{s: s, app: m}
+	m.snapshots, m.handIns = &snapshots{s: s, app: m}, Limit(handInsAMinute)
 	if m.document, err = newDocument(a.OpenAPI, a.Mount); err != nil {
 		return nil, err
 	}

@@ -171,7 +171,7 @@ func (f *counter) once(c *gin.Context, who string, body any) (*idempotency.Row, 
 	if err != nil || key == "" {
 		return nil, err
 	}
-	scope := who + " " + c.Request.Method + " " + c.Request.URL.Path
+	scope, _ := OnceScope(c, who+" "+c.Request.Method+" "+c.Request.URL.Path)
 	hash, err := idempotency.Hash(scope, body)
 	return &idempotency.Row{
 		Table: f.table(), Key: attr.Item{"id": attr.S("once#" + scope + "#" + key)}, Hash: hash, Node: serverOf(c).cfg.Store.Node(),

@@ -44,7 +44,11 @@ func readerOf(c *gin.Context) string {
 	if who.Subject == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte("reader of a page\n" + who.Subject))
+	return pseudonym(who.Subject)
+}
+
+func pseudonym(subject string) string {
+	sum := sha256.Sum256([]byte("reader of a page\n" + subject))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -53,7 +57,7 @@ func (m *mounted) offline(c *gin.Context) *page.Offline {
 	if !m.Offline {
 		return nil
 	}
-	return &page.Offline{Scope: m.scope(), Reader: readerOf(c), Device: m.views.s.pageDevice(c), Now: m.views.s.cfg.Clock.Wall()}
+	return &page.Offline{Scope: m.scope(), Reader: readerOf(c), Device: m.views.s.pageDevice(c), Now: m.views.s.cfg.Clock.Wall(), HandsIn: m.handsIn()}
 }
 
 const (

@@ -56,11 +56,14 @@ func IdempotencyKey(c *gin.Context) (string, error) {
 // DeviceScope is the scope of the keys of a device, by its hash.
 const DeviceScope = "device:"
 
-// OnceScope returns the scope of a request's Idempotency-Key: that of the device that sends it, so that an entry counts once whoever
-// brings it, or own if it comes from an API client without a device's cookie. former are the scopes in which the same request may have
+// OnceScope returns the scope of a request's Idempotency-Key: that of the device that sends it, or whose entry is handed in, so that an entry counts
+// once whoever brings it, or own if it comes from an API client without a device's cookie. former are the scopes in which the same request may have
 // been recorded: that of a page of an earlier release, or of the device as the page knew it. These are only looked into: a hash that a
 // request names is no id.
 func OnceScope(c *gin.Context, own string) (scope string, former []string) {
+	if of, handed := Handed(c); handed {
+		return DeviceScope + of.Device, []string{own}
+	}
 	device, named := serverOf(c).deviceOf(c), c.GetHeader(headerDevice)
 	if named != device && handover.IsDeviceHash(named) {
 		former = []string{DeviceScope + named}
@@ -129,6 +132,9 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	})
 	if err != nil {
 		return out, err
+	}
+	if of := handingOf(c); of != nil {
+		of.repeated = out.Repeated
 	}
 	if !out.At.IsZero() {
 		c.Header(headerFixed, out.At.UTC().Format(fixedLayout))

@@ -118,6 +118,9 @@ func (s *Server) fail(c *gin.Context, err error) {
 		return // a stream that broke off: its status has been sent
 	}
 	f := FailureOf(err)
+	if of := handingOf(c); of != nil {
+		of.failure, of.params = &f, c.Params
+	}
 	h := c.Writer.Header()
 	for _, name := range []string{headerCloud, "ETag", "Cache-Control", "Content-Type", "Content-Length"} {
 		h.Del(name)

@@ -42,7 +42,7 @@ func (m *mounted) routes() (all []placed) {
 	for _, r := range append(m.documentRoutes(), m.Routes...) {
 		add(m.prefix, r)
 	}
-	pages := append(m.offlineRoutes(), m.Pages...)
+	pages := slices.Concat(m.offlineRoutes(), m.handInRoutes(), m.Pages)
 	if m.Open {
 		pages = append(pages, Route{Method: "GET", Path: "/stream", Access: Optional, Do: m.views.s.streamPage, Stream: true})
 	}
@@ -198,7 +198,7 @@ func (s *Server) readAsClient(c *gin.Context) {
 func (s *Server) routes() http.Handler {
 	e := s.newEngine(s.notRefused, s.allowOrigins)
 	for _, r := range s.table() {
-		chain := []gin.HandlerFunc{func(c *gin.Context) { c.Set(keyApp, r.app) }}
+		chain := []gin.HandlerFunc{func(c *gin.Context) { c.Set(keyApp, r.app) }, s.admitHanded(r)}
 		if r.app != nil {
 			chain = append(chain, s.beginAsking)
 		}
@@ -209,7 +209,7 @@ func (s *Server) routes() http.Handler {
 		if r.app != nil {
 			chain = append(chain, s.readAsClient)
 		}
-		chain = append(chain, s.wrap(r.Do))
+		chain = append(chain, s.wrap(doHanded(r)))
 		for _, path := range r.paths {
 			e.Handle(r.Method, path, chain...)
 			if r.Method == http.MethodGet && !r.Stream {
@@ -217,5 +217,6 @@ func (s *Server) routes() http.Handler {
 			}
 		}
 	}
+	s.engine = e
 	return e
 }

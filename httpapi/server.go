@@ -45,7 +45,8 @@ type Server struct {
 	scrape  http.Handler
 	state   stateCache
 	handler http.Handler
-	port    string // port that Run serves on
+	engine  http.Handler // handler without compression
+	port    string       // port that Run serves on
 	limits  atomic.Pointer[limits]
 	asks    *ask.Desk // nil: no cloud
 	readers readers

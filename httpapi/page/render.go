@@ -137,6 +137,8 @@ type Offline struct {
 	Reader string    // pseudonym of the page's reader; empty: nobody is signed in
 	Device string    // hash of the device's id
 	Now    time.Time // by the node's clock
+
+	HandsIn bool // what waits can be saved as a file, which somebody else gives to a node
 }
 
 // layout is the data of the layout template: a frame around rendered content.
