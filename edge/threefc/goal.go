@@ -127,6 +127,8 @@ type NewGoal struct {
 	Scored
 	At    time.Time // of the tap
 	Actor string
+
+	MadeBy string // see Audit
 }
 
 // CreateGoal records a goal. It writes the goal, its marker and the audit, conditional on the game not being finished, or not before the tap if it
@@ -154,7 +156,7 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 	p.Refuse(p.isMade(game, made.EventID), conflict("goal_already_created", "This goal has already been created."))
 	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), made)
 	add(p, markerKey(game, made.EventID), marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
-	audit := p.audit(made.Stamps, ids.New(now), n.Actor, goalCreated, nil, &made)
+	audit := p.audit(made.Stamps, ids.New(now), Corrector{Actor: n.Actor, MadeBy: n.MadeBy}, goalCreated, nil, &made)
 	if late {
 		p.openAt(p.Get(gameKey(game)), made.EventID)
 	} else {
@@ -177,9 +179,9 @@ func (p *plan) isMade(game, event string) bool {
 const idClock = "clock"
 
 // audit adds the record of a change and who made it.
-func (p *plan) audit(at Stamps, id, actor, action string, before, after *Goal) Audit {
+func (p *plan) audit(at Stamps, id string, who Corrector, action string, before, after *Goal) Audit {
 	of := cmp.Or(after, before)
-	a := Audit{AuditID: id, GameID: of.GameID, EventID: of.EventID, ActorUserID: actor, Action: action, Stamps: at}
+	a := Audit{AuditID: id, GameID: of.GameID, EventID: of.EventID, ActorUserID: who.Actor, MadeBy: who.MadeBy, Action: action, Stamps: at}
 	if before != nil {
 		a.Before = &before.GoalFacts
 	}
@@ -200,12 +202,21 @@ func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
 	return found[Audit](p, auditKey(game, at, id), "The change"), p.Err()
 }
 
+// HandedIn reads the records of changes to a game's goals that somebody handed in for who made them.
+func (s *Service) HandedIn(tx *store.Tx, game string) ([]Audit, error) {
+	p := s.plan(tx)
+	all := list[Audit](p, pkGame+game, skAudit)
+	return slices.DeleteFunc(all, func(a Audit) bool { return a.MadeBy == "" }), p.Err()
+}
+
 // Corrector identifies who corrects a goal, and when: at the tap, or now if that is zero. An admin may do so in a finished game too, and so may
 // anybody who did it before the finish.
 type Corrector struct {
 	Actor string
 	Admin bool
 	At    time.Time
+
+	MadeBy string // see Audit
 }
 
 // mayCorrect reports whether somebody may correct goals of a game.
@@ -240,7 +251,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 	}
 	event, made.EventID = goals[i].EventID, goals[i].EventID
 	now := do(p, goals, &goals[i])
-	audit := p.audit(made.Stamps, ids.New(s.Now(tx)), who.Actor, action, &goals[i], now)
+	audit := p.audit(made.Stamps, ids.New(s.Now(tx)), who, action, &goals[i], now)
 	if made.OperationID != "" {
 		made.RequestHash, made.Result.Audit = ids.Hash, audit
 		add(p, operationKey(game, made.OperationID), made)

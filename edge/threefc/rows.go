@@ -217,12 +217,13 @@ const (
 	goalUndone  = "goal_undo_last"
 )
 
-// Audit records one change to a goal and who made it.
+// Audit records one change to a goal and who made it. MadeBy is our addition: who entered what the actor handed in.
 type Audit struct {
 	AuditID     string     `json:"auditId"`
 	GameID      string     `json:"gameId"`
 	EventID     string     `json:"eventId"`
 	ActorUserID string     `json:"actorUserId"`
+	MadeBy      string     `json:"madeBy,omitempty"`
 	Action      string     `json:"action"`
 	Before      *GoalFacts `json:"before"`
 	After       *GoalFacts `json:"after"`

@@ -104,8 +104,13 @@ func (a *api) table() []route {
 }
 
 func (a *api) routes() (all []httpapi.Route) {
+	sayings := a.sayings()
 	for _, ro := range a.table() {
-		all = append(all, a.on(ro, httpapi.Public))
+		r := a.on(ro, httpapi.Public)
+		if say, ok := sayings[ro.method+" "+ro.path]; ok {
+			r.Says = a.says(ro, say)
+		}
+		all = append(all, r)
 	}
 	return all
 }
@@ -114,26 +119,35 @@ func (a *api) routes() (all []httpapi.Route) {
 // the session.
 func (a *api) on(ro route, access httpapi.Access) httpapi.Route {
 	return a.Ensure.Route(a.Service.Table, ro.method, ro.path, access, func(c *httpapi.Call) (work, error) {
-		if a.own.Check(c.Request) != nil {
-			return nil, fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
-		}
-		r := &request{Call: c, api: a}
-		r.Same = strings.HasPrefix(ro.path, "/v1/public/")
-		r.signIn, _ = c.Value(keySignIn).(*threefc.SignIn)
-		if ro.who > public && access == httpapi.Public {
-			if err := r.signedIn(); err != nil {
-				return nil, err
-			}
-		}
-		if err := r.allowed(ro.who); err != nil {
+		r, err := a.enter(c, &ro, access)
+		if err != nil {
 			return nil, err
 		}
 		work, err := ro.do(r)
-		if err == nil && ro.method != http.MethodGet && ro.who == scorekeeper && access == httpapi.Public {
+		if err == nil && ro.method != http.MethodGet && ro.who == scorekeeper && access == httpapi.Public && r.madeBy == "" {
 			r.scored()
 		}
 		return work, err
 	})
+}
+
+// enter returns a request that may be made.
+func (a *api) enter(c *httpapi.Call, ro *route, access httpapi.Access) (*request, error) {
+	if a.own.Check(c.Request) != nil {
+		return nil, fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
+	}
+	r := &request{Call: c, api: a}
+	r.Same = strings.HasPrefix(ro.path, "/v1/public/")
+	r.signIn, _ = c.Value(keySignIn).(*threefc.SignIn)
+	if ro.who > public && access == httpapi.Public {
+		if err := r.signedIn(); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.allowed(ro.who); err != nil {
+		return nil, err
+	}
+	return r, r.handedIn()
 }
 
 // errorBody is the JSON body of an error.

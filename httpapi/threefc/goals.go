@@ -141,7 +141,7 @@ func (a *api) createGoal(tx *store.Tx, r *request, g threefc.Scored) (threefc.Ch
 	if err != nil {
 		return threefc.Change{}, err
 	}
-	c, err := a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.User}, r.ids)
+	c, err := a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.User, MadeBy: r.madeBy}, r.ids)
 	c.At = at
 	return c, err
 }
@@ -153,7 +153,7 @@ func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(t
 		if err != nil {
 			return threefc.Change{}, err
 		}
-		c, err := plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx), At: at}, in)
+		c, err := plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx), At: at, MadeBy: r.madeBy}, in)
 		c.At = at
 		return c, err
 	}, doneToGoal)

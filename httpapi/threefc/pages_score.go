@@ -23,7 +23,8 @@ type ownPage struct {
 	Admin   bool
 	Refused []refusal
 	Undone  []undone
-	Join    string // address of the join page
+	Handed  []string // changes that somebody handed in for who made them
+	Join    string   // address of the join page
 	Cloud   page.CloudLine
 	Scorers presence.View
 	Goal    *threefc.Goal     // on the page that edits a goal
@@ -114,7 +115,7 @@ func own(kind string) func(r *request) (work, error) {
 				p.Refused = append(p.Refused, g.refusal(c, &p.Roster))
 			}
 			if err == nil {
-				err = p.addUndone(r.api.Service, tx)
+				err = cmp.Or(p.addUndone(r.api.Service, tx), p.addHanded(r.api.Service, tx))
 			}
 			if err == nil {
 				err = p.addCloud(&cloud, tx, r)

@@ -28,6 +28,7 @@ type request struct {
 	league string        // league of the subject, for routes that need a role
 	given  string        // code in the path
 	wants  []attr.Item   // rows to fetch before a write, which another node may have created
+	madeBy string        // who made the entry that the user hands in; empty: the user
 
 	ids  *threefc.IDs      // for the records that a write creates
 	made map[string]string // ids of the created records
@@ -222,6 +223,7 @@ func (r *request) once(in any) (*idempotency.Row, error) {
 	if scope != r.User+":"+route { // the scope of an API client names its user already
 		row.User = r.User
 	}
+	row.MadeBy = r.madeBy
 	r.ids.Seed, r.ids.Hash = asked(scope, route)+"\n"+key, row.Hash
 	row.More, err = threefc.OnceMore(scope, key, row.Hash)
 	return row, err

@@ -78,11 +78,24 @@ func (r *rig) serve() *httpapi.Server {
 		r.t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
-	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Clock: clock.Real(), Sync: r.sync, Logger: r.logger})
+	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Clock: rigClock{clock.Real(), r}, Sync: r.sync, Logger: r.logger})
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	return s
+}
+
+// rigClock is the real clock with the rig's time of day.
+type rigClock struct {
+	clock.Clock
+	r *rig
+}
+
+func (c rigClock) Wall() time.Time {
+	if c.r.now.IsZero() {
+		return c.Clock.Wall()
+	}
+	return c.r.now
 }
 
 // in signs a user in by a link.
