@@ -56,6 +56,9 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 	row := b.Stamp(atBatKey(game, id), p.Set)
 	row["atBatId"], row["gameId"], row["teamId"], row["createdAt"] = attr.S(id), attr.S(game), attr.S(t.ID), attr.S(at.UTC().Format(patch.Stamp))
 	row["updatedAt"] = row["createdAt"]
+	if b.madeBy != "" {
+		row["madeBy"], row["handedInBy"] = attr.S(b.madeBy), attr.S(b.user)
+	}
 	player := p.Set["playerId"].Str()
 	indexed(row, indexAtBats, prefixPlayer+player, prefixAtBat+id)
 	if was := b.Get(atBatKey(game, id)); was != nil {

@@ -250,6 +250,8 @@ type AtBat struct {
 	RBIs         int    `json:"rbis"`
 	CreatedAt    string `json:"createdAt"`
 	UpdatedAt    string `json:"updatedAt"`
+	MadeBy       string `json:"madeBy,omitempty"`     // who made what somebody handed in: a user, or "device:" and its hash
+	HandedInBy   string `json:"handedInBy,omitempty"` // the user who handed it in
 
 	sk string
 }
@@ -260,6 +262,7 @@ func atBatOf(it attr.Item) AtBat {
 		GameID: strings.TrimPrefix(it["PK"].Str(), prefixGame), TeamID: it["teamId"].Str(), PlayerID: it["playerId"].Str(),
 		Result: strings.ToUpper(it["result"].Str()), Inning: number(it["inning"]), Outs: number(it["outs"]), BattingOrder: number(it["battingOrder"]),
 		HitType: hitType(it["hitType"].Str()), RBIs: number(it["rbis"]), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
+		MadeBy: it["madeBy"].Str(), HandedInBy: it["handedInBy"].Str(),
 	}
 	if at := it["hitLocation"].Map(); at["x"].Kind() == attr.KindN && at["y"].Kind() == attr.KindN {
 		a.HitLocation = &Point{decimal(at["x"]), decimal(at["y"])}

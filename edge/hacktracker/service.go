@@ -42,6 +42,8 @@ type Book struct {
 	table.Plan
 	user string
 	once string // scope of Idempotency-Keys: the user, or the device that an entry was made on
+
+	madeBy string // who made what the user hands in; empty: the user
 }
 
 // Open opens the scorebook for a user. user may be empty if no operation needs permission.
@@ -49,8 +51,11 @@ func (s *Service) Open(tx *store.Tx, user string) *Book { return s.OpenOnce(tx, 
 
 // OpenOnce is Open for a request with an Idempotency-Key, whose scope is once.
 func (s *Service) OpenOnce(tx *store.Tx, user, once string) *Book {
-	return &Book{s, s.Plan(tx), user, once}
+	return &Book{Service: s, Plan: s.Plan(tx), user: user, once: once}
 }
+
+// HandIn notes that the user hands in what somebody else has made: a user, or a device.
+func (b *Book) HandIn(madeBy string) { b.madeBy = madeBy }
 
 // known reads a row that must exist.
 func (b *Book) known(k attr.Item, what string) attr.Item {

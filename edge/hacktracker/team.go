@@ -207,6 +207,9 @@ func (b *Book) VisibleUser(user string) any {
 	return u.stranger()
 }
 
+// FirstName returns a user's first name; empty: it is not known here.
+func (b *Book) FirstName(user string) string { return userOf(b.peek(userKey(user))).FirstName }
+
 // sharesTeamWith reports whether the caller is an active member of a team in which another user is one too, and has accepted that.
 func (b *Book) sharesTeamWith(user string) bool {
 	return slices.ContainsFunc(b.TeamsOf(b.user), func(t Team) bool { return b.showsTo(user, t.ID) })

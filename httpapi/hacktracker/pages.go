@@ -13,7 +13,6 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
-	"github.com/touchline/touchline/internal/fault"
 )
 
 //go:embed templates assets scenes.json
@@ -94,6 +93,7 @@ type play struct {
 	Name   string `json:"name"`
 	Word   string `json:"-"`
 	Played int    `json:"-"` // the derived inning
+	Handed string `json:"-"` // who made it and who handed it in; empty: the device that made it sent it
 	Misfit bool   `json:"-"` // its device sent other values
 }
 
@@ -128,6 +128,7 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 		return nil
 	}
 	p := newGame(team, box, roster)
+	sayHanded(b, p.Plays)
 	p.Undone = undonePlays(b.Undone(box.Game.ID), roster)
 	if last := b.LastLineup(team.ID, box.Game.ID); last != nil {
 		p.Last = encoded(last)
@@ -157,7 +158,7 @@ func besides(live []hacktracker.Game) string {
 func (a *api) scorerPage(b *hacktracker.Book, r *call) any {
 	data := a.gamePage(b, r)
 	if p, ok := data.(gamePage); ok && !p.May {
-		b.Fail(fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers can score its games."))
+		b.Fail(mayNotScore())
 	}
 	return data
 }
@@ -197,7 +198,7 @@ func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Pl
 	}
 	for i := range all {
 		at := &all[i]
-		now.Plays = append(now.Plays, play{at, name(at.PlayerID), worded(at.Result), st.Innings[i], slices.Contains(st.Mismatch, at.ID)})
+		now.Plays = append(now.Plays, play{AtBat: at, Name: name(at.PlayerID), Word: worded(at.Result), Played: st.Innings[i], Misfit: slices.Contains(st.Mismatch, at.ID)})
 	}
 	if len(g.Lineup) == 0 && team.Type != hacktracker.Personal {
 		p.WhyNoStart = "No lineup yet. Set it first."

@@ -47,7 +47,10 @@ func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
-	cfg.Apps, cfg.Store, cfg.Clock = []httpapi.App{app}, r.store, clock.Real()
+	cfg.Apps, cfg.Store = []httpapi.App{app}, r.store
+	if cfg.Clock == nil {
+		cfg.Clock = clock.Real()
+	}
 	if r.server, err = httpapi.New(cfg); err != nil {
 		t.Fatal(err)
 	}

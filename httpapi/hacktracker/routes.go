@@ -74,8 +74,8 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.creates("/games", func(b *book, r *call) (string, []store.WriteItem) { return b.NewGame(r.once, r.in) }, getGame),
 		a.on("GET", "/games", games),
 		a.on("GET", game, getGame),
-		a.scores(a.on("PATCH", game, putGame)),
-		a.scores(a.on("PUT", game, putGame)),
+		stays(a.scores(a.on("PATCH", game, putGame))),
+		stays(a.scores(a.on("PUT", game, putGame))),
 		a.on("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
 		a.on("GET", game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
 		a.on("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
@@ -86,22 +86,25 @@ func (a *api) gameRoutes() []httpapi.Route {
 			return nil, httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
 		}),
 
-		a.scores(a.on("POST", game+"/runs", func(b *book, r *call) any {
+		a.handedIn(runsSaid, a.scores(a.on("POST", game+"/runs", func(b *book, r *call) any {
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			b.Fail(late)
 			httpapi.CountsOnce(r.Context)
 			return b.AddRuns(r.id("game"), r.once, at, r.in)
-		})),
-		a.scores(a.on("POST", game+"/atbats", func(b *book, r *call) any {
+		}))),
+		a.handedIn(atBatSaid, a.scores(a.on("POST", game+"/atbats", func(b *book, r *call) any {
 			r.Status = http.StatusCreated
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			httpapi.CountsOnce(r.Context)
+			if of, handed := httpapi.Handed(r.Context); handed {
+				b.HandIn(of.MadeBy(scorersOf(b, r)))
+			}
 			return b.NewAtBat(r.id("game"), r.once, at, late, r.in)
-		})),
+		}))),
 		a.on("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
 		a.on("GET", atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
-		a.scores(a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) })),
-		a.scores(a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil })),
+		stays(a.scores(a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }))),
+		stays(a.scores(a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }))),
 	}
 }
 

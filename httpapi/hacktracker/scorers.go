@@ -8,7 +8,6 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/presence"
-	"github.com/touchline/touchline/internal/fault"
 )
 
 // scorerOf returns who sends a request, and what the device says of its entries.
@@ -23,7 +22,7 @@ func (a *api) scores(rt httpapi.Route) httpapi.Route {
 	do := rt.Do
 	rt.Do = func(c *gin.Context) error {
 		err := do(c)
-		if err == nil && c.Writer.Status() < http.StatusBadRequest {
+		if _, handed := httpapi.Handed(c); err == nil && !handed && c.Writer.Status() < http.StatusBadRequest {
 			who, report := scorerOf(c, "")
 			a.Scorers.Hear(c.Param("game"), who, report, true)
 		}
@@ -63,7 +62,7 @@ func (a *api) postScorers(r *call) (httpapi.Work, error) {
 		return nil, err
 	}
 	if !may {
-		return nil, fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers can score its games.")
+		return nil, mayNotScore()
 	}
 	who, _ := scorerOf(r.Context, "")
 	if err := a.Scorers.Do(r.Param("game"), who, do, to); err != nil {
