@@ -25,10 +25,10 @@ func (a *api) routes() []httpapi.Route {
 		a.user("GET", "/app/events", a.getEvents),
 		a.user("GET", "/app/events/:id", plain(func(tx *store.Tx, c *call) (any, error) { return s.Event(tx, c.Param("id"), c.User) })),
 		a.user("GET", "/app/events/:id/predictions.csv", a.getEventCSV),
-		a.user("PUT", "/app/events/:id/predictions", func(c *call) (work, error) {
+		stays(a.user("PUT", "/app/events/:id/predictions", func(c *call) (work, error) {
 			picks := indexes(c.Body(), "predictions")
 			return func(tx *store.Tx) (any, error) { return s.Predict(tx, c.User, c.Param("id"), picks) }, nil
-		}),
+		})),
 		a.user("GET", "/app/standings", plain(func(tx *store.Tx, c *call) (any, error) { return a.standings(tx, c) })),
 		a.user("GET", "/app/standings.csv", a.getStandingsCSV),
 		a.user("GET", "/app/me", plain(a.profile)),
@@ -49,6 +49,12 @@ func (a *api) routes() []httpapi.Route {
 		}),
 		a.deletes("/admin/users/:id", s.OfUser, s.DeleteUser),
 	}, a.eventRoutes())
+}
+
+// stays refuses to take picks from a file: they count as they arrive.
+func stays(r httpapi.Route) httpapi.Route {
+	r.Stays = "Picks cannot be handed in: they count as they arrive, and only from who made them."
+	return r
 }
 
 // eventRoutes returns the admins' routes of events.

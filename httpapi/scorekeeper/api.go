@@ -73,7 +73,7 @@ func (a *api) routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/health", Access: httpapi.Public, Do: getHealth, Quiet: true},
 		{Method: "POST", Path: "/session", Access: httpapi.Optional, Do: postSession},
-		a.on("POST", "/guess", httpapi.Guest, ofPlayer(a.postGuess)),
+		stays(a.on("POST", "/guess", httpapi.Guest, ofPlayer(a.postGuess))),
 		a.on("GET", "/game/:date", httpapi.Guest, ofPlayer(a.getGame)),
 
 		a.route("GET", "/history", a.getHistory),
@@ -95,6 +95,12 @@ func (a *api) routes() []httpapi.Route {
 		a.route("GET", "/scoreboard", a.getScoreboard),
 		a.route("GET", "/stream", a.getStream),
 	}
+}
+
+// stays refuses to take guesses from a file: they count as they arrive.
+func stays(r httpapi.Route) httpapi.Route {
+	r.Stays = "Guesses cannot be handed in: they count as they arrive, and only from who made them."
+	return r
 }
 
 type (
