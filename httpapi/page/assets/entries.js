@@ -51,6 +51,9 @@ export function countsWith(e, stored, entries, storage) {
   return `${made} ${entries.filter((other) => waits(other) && other.key !== e.key).length} ${storage || "-"}`;
 }
 
+// canHandIn reports whether somebody else may have more luck with an entry: it waits, or was refused for who made it.
+export const canHandIn = ({ state, status }) => state !== "refused" || status === 403 || status === 404;
+
 // encoded returns a body as it is sent.
 export function encoded(body) {
   const [type, text] = typeof body === "string" ? ["text/csv", body] : ["application/json", JSON.stringify(body)];

@@ -1,6 +1,7 @@
 // Makes a page work while its node is unreachable: with the service worker, the queue of writes, and the status line that shows how old
 // the page's content is and what waits. A form with data-queue sends its fields, or the text of its file, through the queue. A script of
 // the application imports queue for other writes.
+import { canHandIn } from "./entries.js";
 import { ageOf } from "./link.js";
 import { Queue } from "./queue.js";
 import "./shown.js";
@@ -14,6 +15,7 @@ const note = line.querySelector(".waiting__note");
 const list = line.querySelector(".waiting__list");
 const held = line.querySelector(".waiting__held");
 const sure = line.querySelector(".waiting__sure");
+const save = line.querySelector(".waiting__save"); // not all applications take what waits as a file
 const row = document.getElementById("waiting-row").content;
 
 let link = { lost: false, words: "" };
@@ -158,6 +160,7 @@ queue.ready.then(() => {
 
 held.addEventListener("click", () => queue.sendHeld());
 sure.addEventListener("click", () => queue.confirm());
+save?.addEventListener("click", () => import("./save.js").then((saving) => saving.saveEntries()).then(tell, (err) => tell(err.message)));
 
 const plural = (n, one, many) => `${n} ${n === 1 ? one : many}`;
 
@@ -195,6 +198,7 @@ function draw() {
   document.body.classList.toggle("has-waiting", !line.hidden);
   line.classList.toggle("waiting--bad", Boolean(problem || lost || link.words || queue.signedOut || queue.asked.length || queue.entries.some((e) => e.state === "refused")));
   set(say, said.join(" "));
+  if (save) save.hidden = !queue.entries.some((e) => e.reader === reader && canHandIn(e));
   const notes = [troubles[queue.trouble], !globalThis.isSecureContext && "Without HTTPS this page cannot be opened while the node is unreachable: keep it open.",
     mayBeEmptied && queue.entries.length > 0 && "This page is not installed: the browser may empty its storage after days without use. Send what waits soon, or install the page."];
   const waits = queue.trouble === "lost" ? queue.held.filter((e) => e.reader === reader && !e.outOfOrder).length : 0;
@@ -227,7 +231,7 @@ function draw() {
 // cureOf returns what helps where another content of a refused entry would not.
 export function cureOf({ state, status }) {
   if (state !== "refused") return "";
-  if (status === 403) return "It is kept here: ask for the role, then retry.";
+  if (status === 403) return `It is kept here: ask for the role, then retry.${save ? " Or save it as a file for somebody who may." : ""}`;
   return status === 404 ? "What it belongs to is not there any more: retry when it is, or discard it." : "";
 }
 

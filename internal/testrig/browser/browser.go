@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto"
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -220,6 +221,15 @@ func Shoot(t *testing.T, b *Tab, name string) {
 func (b *Tab) Quota(t *testing.T, origin string, size float64) {
 	t.Helper()
 	if _, err := chromedp.Call(b.ctx, storage.OverrideQuotaForOrigin, storage.OverrideQuotaForOriginParams{Origin: origin, QuotaSize: &size}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Download has the browser save what pages download into a folder.
+func (b *Tab) Download(t *testing.T, folder string) {
+	t.Helper()
+	b.Do(t) // opens the tab, if it is not open yet
+	if _, err := chromedp.Call(b.ctx, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorAllow, DownloadPath: folder}); err != nil {
 		t.Fatal(err)
 	}
 }
