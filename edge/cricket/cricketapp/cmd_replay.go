@@ -32,7 +32,9 @@ func newReplay() *cobra.Command {
 			"disk. A match is an id from 'touchline demo cricket --list', a JSON file from cricsheet.org, or a folder of such files. For each\n" +
 			"it prints the scores and the result, the events, every alert in order, and the pushes. With --faults it also compares the last\n" +
 			"alert on each subject with the same match without faults: alerts that are wrong, that report what never happened, or that\n" +
-			"withdraw what is true; and the recorded events that differ. All of these counts should be 0.",
+			"withdraw what is true; and the recorded events that differ. All of these counts should be 0. The list of alerts has every one that was\n" +
+			"sent; those whose event was taken back are marked. Pushes that light up a phone are counted with faults and without: that is what a\n" +
+			"feed that corrects itself costs, and the last line has it for all matches, and for all --seeds, in the mean and at worst.",
 		Example: "  touchline cricket replay 1144530\n  touchline cricket replay --faults 7 --restarts 3 -o json ~/cricsheet/t20s",
 		Args:    cli.Usage(cli.Named(cobra.MinimumNArgs(1))),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
@@ -40,6 +42,7 @@ func newReplay() *cobra.Command {
 	flags := cmd.Flags()
 	flags.BoolVar(&f.NoBalls, "no-balls", false, "read scores and rows only, as with a feed plan without balls")
 	flags.Uint64Var(&f.Faults, "faults", 0, "seed of feed faults: revised and deleted balls, inconsistent and late answers, errors (0: none)")
+	flags.IntVar(&f.Seeds, "seeds", 1, "with --faults, how many seeds from that one on each match is played with")
 	flags.IntVar(&f.Restarts, "restarts", 0, "how often the node is discarded in mid-match and rebuilt from its store")
 	flags.IntVar(&f.Parallel, "parallel", 0, "matches at once (default 2)")
 	cli.OutputFlag(cmd, &f.output)
@@ -47,6 +50,9 @@ func newReplay() *cobra.Command {
 }
 
 func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
+	if f.Seeds < 1 || f.Seeds > 10_000 || f.Seeds > 1 && f.Faults == 0 {
+		return cli.Misuse(cmd, fmt.Errorf("--seeds must be from 1 to 10000, and needs --faults"))
+	}
 	if f.Restarts < 0 || f.Restarts > 1000 || f.Parallel < 0 || f.Parallel > 64 {
 		return cli.Misuse(cmd, fmt.Errorf("--restarts must be from 0 to 1000, --parallel from 0 to 64"))
 	}
@@ -78,8 +84,21 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 		first = false
 		return printReplay(out, r)
 	}
+	f.Cost = func(c *ReplayCost) error {
+		if f.output == "json" {
+			return lines.Encode(map[string]*ReplayCost{"cost": c})
+		}
+		return printCost(out, c)
+	}
 	err := Replay(cmd.Context(), f.ReplayConfig)
 	progress.clear()
+	return err
+}
+
+// printCost writes what the faults of all matches cost.
+func printCost(w io.Writer, c *ReplayCost) error {
+	_, err := fmt.Fprintf(w, "\n%d matches with faults: pushes that light up a phone %d, without faults %d; in the mean %+.0f %%, at worst %+.0f %% "+
+		"(match %s, --faults %d); last alerts that are not true: %d\n", c.Runs, c.LitUp, c.Clean, c.Mean, c.Worst, c.WorstRun, c.Seed, c.Standing)
 	return err
 }
 
@@ -101,6 +120,9 @@ func printReplay(w io.Writer, r *ReplayReport) error {
 			line("%s\n", each)
 		}
 	}
+	if r.CleanLitUp > 0 {
+		line("pushes that light up a phone: %d, without faults %d (%+.0f %%)\n", r.LitUp, r.CleanLitUp, r.cost())
+	}
 	if d := r.RecordDiff; d != nil {
 		line("events recorded: %d missing, %d false\n", sum(d.Missing), sum(d.False))
 		for _, each := range d.Each {
@@ -109,7 +131,7 @@ func printReplay(w io.Writer, r *ReplayReport) error {
 	}
 	line("\nalerts, each after the key of its event:\n")
 	for _, a := range r.Alerts {
-		line("%s\t%s\n", a.Key, a.Text)
+		line("%s\t%s%s\n", a.Key, a.Text, map[bool]string{true: "  (withdrawn)"}[a.Withdrawn])
 	}
 	if len(r.Dropped) > 0 {
 		line("\nevents without an alert of their own:\n")

@@ -3,7 +3,6 @@ package cricketapp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -59,7 +58,10 @@ func Matches() []MatchInfo {
 }
 
 func title(m replay.Info) string {
-	return fmt.Sprintf("%s v %s, %s", m.Teams[0], m.Teams[1], m.Event)
+	if m.Event == "" {
+		return m.Title
+	}
+	return m.Title + ", " + m.Event
 }
 
 // demo is a node with everything that a match needs.

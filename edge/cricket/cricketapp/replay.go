@@ -14,6 +14,7 @@ type ReplayConfig struct {
 	Sources  []string // ids of recorded matches, Cricsheet files, or folders of them
 	NoBalls  bool     // read score lines and rows only
 	Faults   uint64   // seed of the feed faults; 0: none
+	Seeds    int      // how many seeds from Faults on each match is played with; 0: 1
 	Restarts int      // how often the node is discarded and rebuilt from its store
 	Parallel int      // matches at once; 0: 2
 	Phones   int      // phones that follow each match; 0: 2
@@ -21,8 +22,10 @@ type ReplayConfig struct {
 
 	// Clean, if set, returns the replay of a match without faults; otherwise it is played as well.
 	Clean func(ctx context.Context, match string) (*ReplayReport, error)
-	// Report is called with the report of each match, in the order of the sources.
+	// Report is called with the report of each match, in the order of the sources, and of the seeds.
 	Report func(*ReplayReport) error
+	// Cost, if set, is called in the end with what the feed's faults cost, if more than one match was played with faults.
+	Cost func(*ReplayCost) error
 	// Passed, if set, is called for each folder with other files, with their number.
 	Passed func(dir string, files int)
 	// Failed, if set, is called for each of several matches that could not be played.
@@ -47,6 +50,8 @@ type ReplayReport struct {
 	Late           int            `json:"backwards"`        // pushes whose timestamp did not rise
 	Ignored        int            `json:"ignored"`          // pushes that a phone ignored
 	Mute           int            `json:"mute"`             // alerts whose state says something else: an iPhone shows the state
+	LitUp          int            `json:"litUp"`            // pushes that lit up the first phone, besides starts
+	CleanLitUp     int            `json:"cleanLitUp"`       // the same without faults; 0 if there are none
 	PhonesRight    bool           `json:"phonesRight"`      // each phone last showed the display
 
 	LastWords  *LastWords  `json:"lastWords,omitempty"`  // nil without faults: that replay is the truth
@@ -77,6 +82,7 @@ func Replay(ctx context.Context, c ReplayConfig) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	sources = c.withSeeds(ctx, sources)
 	results := make([]chan replayResult, len(sources))
 	for i := range results {
 		results[i] = make(chan replayResult, 1)
@@ -114,7 +120,7 @@ type replayResult struct {
 
 // collect passes on the reports in the order of the sources.
 func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult) error {
-	failed := 0
+	failed, cost := 0, &ReplayCost{}
 	for _, result := range results {
 		var r replayResult
 		select {
@@ -125,6 +131,7 @@ func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult)
 		case ctx.Err() != nil:
 			return fault.New(fault.Unavailable, "interrupted", "interrupted before every match was over")
 		case r.err == nil:
+			cost.add(r.report)
 			if err := c.Report(r.report); err != nil { // the receiver has failed
 				return err
 			}
@@ -137,6 +144,11 @@ func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult)
 			}
 		}
 	}
+	if c.Cost != nil && cost.Runs > 1 {
+		if err := c.Cost(cost); err != nil {
+			return err
+		}
+	}
 	if failed > 0 {
 		return fault.New(fault.Unavailable, "replay_incomplete", "%d of %d matches could not be played", failed, len(results))
 	}
@@ -145,23 +157,25 @@ func (c *ReplayConfig) collect(ctx context.Context, results []chan replayResult)
 
 // replayOne plays one match. With feed faults it is also played without them: that is the truth to compare with.
 func replayOne(ctx context.Context, c *ReplayConfig, s replaySource) (*ReplayReport, error) {
-	report, err := replayOnce(ctx, c, s)
+	own := *c
+	own.Faults = c.Faults + s.seed
+	report, err := replayOnce(ctx, &own, s)
 	if err != nil || c.Faults == 0 {
 		return report, err
 	}
 	var clean *ReplayReport
-	if c.Clean != nil {
+	switch {
+	case c.Clean != nil:
 		clean, err = c.Clean(ctx, report.Match)
-	} else {
-		truth := *c
-		truth.Faults, truth.Restarts, truth.Progress = 0, 0, nil
-		clean, err = replayOnce(ctx, &truth, s)
+	default:
+		clean, err = s.clean()
 	}
 	if err != nil {
 		return nil, err
 	}
 	report.LastWords = lastWords(report.last, clean.Record)
 	report.RecordDiff = recordDiff(report.Record, clean.Record)
+	report.CleanLitUp = clean.LitUp
 	return report, nil
 }
 

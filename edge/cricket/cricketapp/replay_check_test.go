@@ -137,6 +137,9 @@ func delivery(r *cricketapp.ReplayReport) (problems []string) {
 	}
 	seen := map[string]bool{}
 	for _, a := range r.Alerts {
+		if a.Withdrawn {
+			continue
+		}
 		if seen[a.Key] {
 			say("alert %s twice", a.Key)
 		}

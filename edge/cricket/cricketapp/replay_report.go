@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
@@ -169,6 +170,7 @@ func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
 		return nil, err
 	}
 	out.sort()
+	out.Alerts, out.LitUp = r.words.alerts(), len(out.Shown)
 	out.last = r.words.last(out.Shown)
 	return out, nil
 }
@@ -180,7 +182,60 @@ func (r *ReplayReport) sort() {
 		case cricket.EventInningsEnd:
 			r.InningsEnds = append(r.InningsEnds, e.Detail)
 		case cricket.EventCorrection:
-			r.Corrections = append(r.Corrections, SummaryAlert{e.Key, e.Text})
+			r.Corrections = append(r.Corrections, SummaryAlert{Key: e.Key, Text: e.Text})
 		}
 	}
+}
+
+// ReplayCost is what a feed's faults cost the people who follow: how many more pushes light up their phones than the same matches
+// without faults do.
+type ReplayCost struct {
+	Runs     int     `json:"runs"`
+	LitUp    int     `json:"litUp"`
+	Clean    int     `json:"cleanLitUp"`
+	Mean     float64 `json:"mean"`  // of the runs, in per cent
+	Worst    float64 `json:"worst"` // of them
+	WorstRun string  `json:"worstRun"`
+	Seed     uint64  `json:"worstFaults"`
+	Standing int     `json:"standing"` // last alerts that are not true
+}
+
+// add counts a match that was played with faults.
+func (c *ReplayCost) add(r *ReplayReport) {
+	if r.Faults == 0 || r.CleanLitUp == 0 {
+		return
+	}
+	more := r.cost()
+	if c.Runs == 0 || more > c.Worst {
+		c.Worst, c.WorstRun, c.Seed = more, r.Match, r.Faults
+	}
+	c.Mean = (c.Mean*float64(c.Runs) + more) / float64(c.Runs+1)
+	c.Runs++
+	c.LitUp, c.Clean = c.LitUp+r.LitUp, c.Clean+r.CleanLitUp
+	if w := r.LastWords; w != nil {
+		c.Standing += w.Wrong + w.False + w.Untold
+	}
+}
+
+// cost returns how many more pushes lit up a phone than without faults, in per cent.
+func (r *ReplayReport) cost() float64 {
+	if r.CleanLitUp == 0 {
+		return 0
+	}
+	return 100 * float64(r.LitUp-r.CleanLitUp) / float64(r.CleanLitUp)
+}
+
+// withSeeds repeats each source for each seed of the faults. A match is played without faults once.
+func (c *ReplayConfig) withSeeds(ctx context.Context, sources []replaySource) (out []replaySource) {
+	truth := *c
+	truth.Faults, truth.Restarts, truth.Progress = 0, 0, nil
+	for _, s := range sources {
+		play := s
+		s.clean = sync.OnceValues(func() (*ReplayReport, error) { return replayOnce(ctx, &truth, play) })
+		for n := range max(1, c.Seeds) {
+			s.seed = uint64(n)
+			out = append(out, s)
+		}
+	}
+	return out
 }

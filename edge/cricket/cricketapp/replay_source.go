@@ -18,7 +18,11 @@ import (
 )
 
 // replaySource is a match to be played: a recording's id, or a Cricsheet file.
-type replaySource struct{ id, path string }
+type replaySource struct {
+	id, path string
+	seed     uint64                        // added to that of the faults
+	clean    func() (*ReplayReport, error) // plays it without faults, once
+}
 
 // replaySources lists ids, files and folders. An existing file or folder is used as such, but a name of only
 // digits is tried as an id first. passed, if set, is called with the number of other files in a folder.

@@ -1,6 +1,7 @@
 package cricketapp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -42,6 +43,8 @@ func subjectOf(kind cricket.EventType, key string) string {
 type toldWords struct {
 	seq    uint64
 	events []cricket.Event
+	gone   map[int]bool // indexes of the events whose rows were deleted since
+	unsent map[int]bool // and of those whose alert reached nobody, and was taken back
 }
 
 // take reads the journal further.
@@ -55,6 +58,9 @@ func (w *toldWords) take(ctx context.Context, s *store.Store) error {
 		for i := range records {
 			r := &records[i]
 			w.seq = r.Seq
+			if r.Table == tables.Events {
+				w.change(r)
+			}
 			if r.Table != tables.Events || r.New == nil || r.Old != nil {
 				continue
 			}
@@ -68,6 +74,35 @@ func (w *toldWords) take(ctx context.Context, s *store.Store) error {
 			return nil
 		}
 	}
+}
+
+// change notes what happens to the row of an event.
+func (w *toldWords) change(r *store.Record) {
+	i := len(w.events) - 1
+	for i >= 0 && w.events[i].Key != r.Key["eventKey"].Str() {
+		i--
+	}
+	if w.gone == nil {
+		w.gone, w.unsent = map[int]bool{}, map[int]bool{}
+	}
+	switch {
+	case i < 0:
+	case r.New == nil:
+		w.gone[i] = true
+	case r.Old["alert"].Bool() && !r.New["alert"].Bool():
+		w.unsent[i] = true
+	}
+}
+
+// alerts lists every alert that was announced, in order.
+func (w *toldWords) alerts() []SummaryAlert {
+	out := []SummaryAlert{}
+	for i := range w.events {
+		if e := &w.events[i]; e.Alert && !w.unsent[i] {
+			out = append(out, SummaryAlert{Key: e.Key, Text: cmp.Or(e.Told, e.Text), Withdrawn: w.gone[i]})
+		}
+	}
+	return out
 }
 
 // last returns the last text on each subject that a phone got, from what it showed; "" means that it did not

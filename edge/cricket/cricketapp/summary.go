@@ -21,7 +21,7 @@ type Summary struct {
 	Innings []SummaryInnings `json:"innings"`
 	Result  string           `json:"result"`
 	Events  map[string]int   `json:"events"`  // by type
-	Alerts  []SummaryAlert   `json:"alerts"`  // in the order they were announced
+	Alerts  []SummaryAlert   `json:"alerts"`  // in the order they were announced; those of a replay include withdrawn ones
 	Dropped map[string]int   `json:"dropped"` // events of alerting types without an alert, by rule
 	Pushes  SummaryPushes    `json:"pushes"`
 }
@@ -56,8 +56,9 @@ func (in *SummaryInnings) score() string {
 
 // SummaryAlert is an event announced to phones.
 type SummaryAlert struct {
-	Key  string `json:"key"`
-	Text string `json:"text"`
+	Key       string `json:"key"`
+	Text      string `json:"text"`
+	Withdrawn bool   `json:"withdrawn,omitempty"` // its event is no longer in the record
 }
 
 // SummaryPushes counts the pushes.
@@ -93,7 +94,7 @@ func summarize(ctx context.Context, c *matches.Service, id, title string, pushes
 	for _, e := range events {
 		s.Events[string(e.Type)]++
 		if e.Alert {
-			s.Alerts = append(s.Alerts, SummaryAlert{e.Key, cmp.Or(e.Told, e.Text)})
+			s.Alerts = append(s.Alerts, SummaryAlert{Key: e.Key, Text: cmp.Or(e.Told, e.Text)})
 		}
 		if e.Dropped != "" {
 			s.Dropped[e.Dropped]++

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -100,13 +101,14 @@ func scheduledOvers(t *recording.Match) int {
 	return t.Overs
 }
 
-// competition returns the league under which the feed would list the match: a tour is a stage of its format's league.
+// competition returns the league under which the feed would list the match: a tour is a stage of its format's league, and so is a match
+// whose record has no event.
 func competition(t *recording.Match) (league, code, stage string) {
 	stage = t.Event.Stage
 	if stage == "" && t.Event.Group != "" {
 		stage = "Group " + t.Event.Group
 	}
-	if !strings.Contains(t.Event.Name, " tour of ") {
+	if t.Event.Name != "" && !strings.Contains(t.Event.Name, " tour of ") {
 		if stage == "" {
 			stage = t.Event.Name
 		}
@@ -117,10 +119,14 @@ func competition(t *recording.Match) (league, code, stage string) {
 		league, code = "Test Series", "TEST"
 	case "ODI":
 		league, code = "One Day International", "ODI"
+	case "MDM":
+		league, code = "First Class", "FC"
+	case "ODM":
+		league, code = "List A", "LISTA"
 	default:
 		league, code = "Twenty20 International", "T20I"
 	}
-	return league, code, t.Event.Name
+	return league, code, cmp.Or(t.Event.Name, stage, league)
 }
 
 // round returns the feed's name of the match within its event.

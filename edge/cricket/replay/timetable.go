@@ -27,6 +27,8 @@ const (
 
 	firstBallHour = 10 // UTC, on each date of the match
 	oversADay     = 90 // in multi-day matches, unless they would not fit the dates
+
+	mostInLabel = 9 // labels are decimals: 7.10 would be 7.1
 )
 
 const (
@@ -172,7 +174,7 @@ func (s *scheduler) over(innings int, o *recording.Over) {
 		d := &o.Balls[i]
 		s.m.balls = append(s.m.balls, ball{
 			d: d, at: s.now, innings: innings, over: o.No, last: i == len(o.Balls)-1,
-			label: strconv.Itoa(o.No) + "." + strconv.Itoa(legal+1),
+			label: strconv.Itoa(o.No) + "." + strconv.Itoa(min(legal+1, mostInLabel)),
 		})
 		if d.Legal() {
 			legal++

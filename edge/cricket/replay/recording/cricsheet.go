@@ -160,7 +160,7 @@ func (in *info) check() error {
 		return errors.New("a match has two teams")
 	}
 	for _, f := range []struct{ name, value string }{
-		{"an event", in.Event.Name}, {"a season", string(in.Season)}, {"a venue", in.Venue},
+		{"a season", string(in.Season)}, {"a venue", in.Venue},
 	} {
 		if f.value == "" {
 			return fmt.Errorf("a match needs %s", f.name)
