@@ -61,6 +61,7 @@ type challenge struct {
 	now  *Candidate // what the snapshot has under the key, nil if nothing
 	same bool       // with the same subject
 	more bool       // same, and the snapshot says more about it
+	rows bool       // no fact is kept of it: the rows alone show that it is not so
 
 	elsewhere int  // the number of the wicket as which the batter fell instead, 0 if still in
 	retake    bool // not announced: the event is withdrawn silently
@@ -104,6 +105,11 @@ func (st *State) challenged(all []Candidate, s *Snapshot, known keySet, now time
 		byKey[c.Key] = ch
 		out = append(out, c)
 	}
+	for _, key := range st.miscounted(all, s, known) {
+		c := Candidate{Event: Event{Key: takeBack + key, Type: EventCorrection, Detail: key}, Mark: "gone"}
+		byKey[c.Key] = challenge{fact: fact{key: key, standing: factQuiet}, retake: true, rows: true}
+		out = append(out, c)
+	}
 	return out, byKey
 }
 
@@ -117,7 +123,7 @@ func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool 
 	case ch.more:
 		return true
 	case f.fromScore() && f.minor() && !reworded:
-		return f.counted() && ch.now == nil && f.place() >= judged
+		return (f.counted() || !s.cameIn(f)) && ch.now == nil && f.place() >= judged
 	case f.minor() || reworded:
 		return f.place() >= judged && (!ch.same || reworded)
 	case !s.judges(f):

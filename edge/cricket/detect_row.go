@@ -136,8 +136,8 @@ func (t *tally) namelessWickets() {
 
 func (t *tally) rowMilestones(row *BattingRow) {
 	for _, m := range milestones() {
-		if row.Runs < m.runs {
-			break
+		if row.Runs < m.runs || t.lines && entry(t.bat, row.PlayerID).runs < m.runs {
+			break // the balls are all known, and the row alone is ahead: it is wrong for a moment
 		}
 		text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(row.PlayerID, batterWord), row.Runs, row.Balls)
 		ago := time.Duration(row.Runs-m.runs) * perRun

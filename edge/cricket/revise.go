@@ -40,10 +40,53 @@ const fromScore = "score"
 // fromScore reports whether the fact came from score or rows, so that balls that arrive later supply its words.
 func (f *fact) fromScore() bool { return strings.HasSuffix(f.words, ":"+fromScore) }
 
-// counted reports whether a fact counts something in a scorecard row: a boundary or a maiden.
+// counted reports whether a fact counts something in a scorecard row: a boundary, a maiden, a bowler's wickets, or the runs of a stand.
 func (f *fact) counted() bool {
-	family, _ := splitKey(f.key)
-	return family == familyBoundary || family == familyRowMaiden
+	switch family, _ := splitKey(f.key); family {
+	case familyBoundary, familyRowMaiden, familyBowlerFire, familyStand:
+		return true
+	default:
+		return false
+	}
+}
+
+// cameIn reports whether the batter of a fact "comes in" has come in: one who was timed out has not, although a row has him.
+func (s *Snapshot) cameIn(f *fact) bool {
+	family, numbers := splitKey(f.key)
+	if family != familyNewBatter {
+		return true
+	}
+	row := s.battingRow(int(numbers[0]), numbers[1])
+	return row != nil && (!row.Out || row.Balls > 0)
+}
+
+// miscounted lists recorded events of the innings in play that only rows can have shown, and that they do not show any more: the feed had
+// a four too many. Without balls no facts are kept of them, because there are too many.
+func (st *State) miscounted(all []Candidate, s *Snapshot, known keySet) (keys []string) {
+	in := s.current()
+	if in == nil || !s.NoBalls || len(s.Balls) > 0 {
+		return nil
+	}
+	shown := make(map[string]bool, len(all))
+	for i := range all {
+		shown[all[i].Key] = true
+	}
+	for _, family := range [...]string{familyBoundary, familyBowlerFire, familyNewBatter, familyStand, familyBatterFire} {
+		f := known[family]
+		if f == nil {
+			continue
+		}
+		for _, numbers := range f.keys {
+			at := 0
+			if family == familyBoundary || family == familyStand {
+				at = 1
+			}
+			if key := keyOf(family, numbers...); int(numbers[at]) == in.No && !shown[key] && st.PreviousBallID == 0 {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }
 
 // judgedFrom returns the place of the first ball whose events this snapshot can contradict. If balls and score
@@ -149,6 +192,9 @@ func (r *round) keptFacts() []fact {
 func (r *round) correctFact(facts *[]fact, ch challenge) (cleared []string, revised []Event) {
 	i := slices.IndexFunc(*facts, func(f fact) bool { return f.key == ch.fact.key })
 	if i < 0 {
+		if ch.rows {
+			return []string{ch.fact.key}, nil
+		}
 		return nil, nil
 	}
 	f, was := &(*facts)[i], ch.fact.eventKey()

@@ -309,3 +309,69 @@ func TestTwoReductions(t *testing.T) {
 		})
 	}
 }
+
+// Without balls a row may show a four, a new batter or a fifty for a moment. None of them is recorded in the end, and no fifty is told.
+func TestRowsForAMoment(t *testing.T) {
+	s := newScript(t, 20)
+	s.snap.NoBalls = true
+	s.innings(teamA)
+	s.bowl(strings.Repeat("4 . ", 12) + "1 2")
+	s.snap.Balls = nil
+	s.polls(20)
+	if !s.known["4:1:101:12"] || s.known["4:1:101:13"] {
+		t.Fatalf("recorded: %v", s.known)
+	}
+	row := s.row(1, 101)
+	row.Fours, row.Runs = row.Fours+1, 50
+	s.snap.Batting = append(s.snap.Batting, BattingRow{Innings: 1, TeamID: teamA, PlayerID: 103})
+	s.polls(4)
+	if !s.known["4:1:101:13"] || !s.known["nb:1:103"] {
+		t.Fatalf("not recorded for a moment, so this test tests nothing: %v", s.known)
+	}
+	row = s.row(1, 101)
+	row.Fours, row.Runs = row.Fours-1, 49
+	s.snap.Batting = s.snap.Batting[:len(s.snap.Batting)-1]
+	s.polls(6)
+	if s.known["4:1:101:13"] || s.known["nb:1:103"] || !s.known["4:1:101:12"] {
+		t.Errorf("recorded in the end: %v", s.known)
+	}
+	want(t, s.keys(EventFifty, EventCorrection))
+}
+
+// With all balls known, a row alone makes no milestone.
+func TestRowAheadOfItsBalls(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play(strings.Repeat("4 . ", 12) + "1 .")
+	s.row(1, 101).Runs = 50
+	s.polls(20)
+	want(t, s.keys(EventFifty))
+	s.row(1, 101).Runs = 49
+	s.play("1 1")
+	want(t, s.keys(EventFifty), "m50:1:101!")
+}
+
+// A batter who is timed out has not come in, although a row shows him while a ball is missing.
+func TestTimedOut(t *testing.T) {
+	s := newScript(t, 20)
+	s.innings(teamA)
+	s.play("1 1 . 4 W")
+	held := s.snap.Balls
+	s.ball("1")
+	s.snap.Balls = held // the score is a ball ahead
+	s.snap.Batting = append(s.snap.Batting, BattingRow{Innings: 1, TeamID: teamA, PlayerID: 104})
+	s.polls(20)
+	if !s.known["nb:1:104"] {
+		t.Fatalf("not recorded for a moment, so this test tests nothing: %v", s.known)
+	}
+	all := s.snap.Balls[:len(held)+1]
+	s.snap.Balls = all
+	row := s.row(1, 104)
+	row.Out, row.FoWRuns, row.FoWOvers = true, s.snap.Innings[0].Runs, s.snap.Innings[0].Overs
+	s.snap.Innings[0].Wickets++
+	s.snap.Innings[0].UpdatedAt = s.now
+	s.polls(20)
+	if s.known["nb:1:104"] {
+		t.Errorf("he is recorded as come in: %v", s.known)
+	}
+}

@@ -126,10 +126,13 @@ func (s *Snapshot) multiDayVerdict(in *Innings) verdict {
 // settled reports whether the scores support the result.
 func (s *Snapshot) settled() bool { return s.verdict() == verdictSound }
 
-// believable reports whether a candidate may be announced. A result waits until the scores support it, but not forever.
+// believable reports whether a candidate may be announced. A result waits until the scores support it, but not forever; a milestone that
+// only a row shows waits for longer than most wrong rows last.
 func (r *round) believable(c *Candidate, p Pending) bool {
 	if c.Key != resultKey && !(c.Type == EventCorrection && c.Detail == resultKey) {
-		return true
+		family, _ := splitKey(c.Key)
+		onlyRow := family == familyMilestone && r.snap.NoBalls && len(r.snap.Balls) == 0
+		return !onlyRow || r.now.UnixMilli()-p.Since >= rowHold.Milliseconds()
 	}
 	wait := resultWait
 	switch {

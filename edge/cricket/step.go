@@ -11,6 +11,7 @@ import (
 // Holds, waits and limits of the pipeline.
 const (
 	holdFor           = 5 * time.Second  // an event is confirmed once it was the same for so long, in two snapshots
+	rowHold           = 12 * time.Second // for milestones that only a row shows: feeds correct most rows within ten seconds
 	statusHold        = 30 * time.Second // for events that only the feed's status shows: it flaps
 	offHold           = 5 * time.Minute  // for postponed and cancelled: followers then wait for another time
 	targetHold        = 15 * time.Second // the score alone says that the match is over
