@@ -6,6 +6,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/tables"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/storetest"
 )
@@ -33,5 +34,27 @@ func TestBannerKeepsItsTime(t *testing.T) {
 	}
 	if !shown("w:2:1", later).Equal(later) {
 		t.Error("another event has the time of the previous one")
+	}
+}
+
+// A display that has expired is not shown, even before its row is swept.
+func TestExpiredDisplay(t *testing.T) {
+	db := storetest.Open(t, tables.All()...)
+	service := NewService(db, cricket.Options{})
+	for _, tt := range []struct {
+		until time.Time
+		shown bool
+	}{{time.Now().Add(time.Hour), true}, {time.Now().Add(-time.Second), false}} {
+		err := db.Update(t.Context(), func(tx *store.Tx) error {
+			d := cricket.Display{MatchID: "7", Note: tt.until.String()}
+			return writeCached(tx, tables.DisplayKey("7"), d, tt.until.Unix())
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = service.Display(t.Context(), "7")
+		if (err == nil) != tt.shown || err != nil && !fault.Is(err, fault.NotFound) {
+			t.Errorf("a display until %s: %v", tt.until, err)
+		}
 	}
 }
