@@ -68,7 +68,8 @@ type Session struct {
 	DeviceID         string        `dynamodbav:"deviceId" json:"deviceId"`
 	Status           SessionStatus `dynamodbav:"status" json:"status"`
 	UpdateToken      string        `dynamodbav:"updateToken,omitempty" json:"-"`
-	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"` // listens to a broadcast channel instead of having a token
+	FormerToken      string        `dynamodbav:"formerToken,omitempty" json:"-"` // of the card that this one replaces, until its end was sent
+	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"`   // listens to a broadcast channel instead of having a token
 	CreatedAt        time.Time     `dynamodbav:"createdAt,omitempty" json:"createdAt,omitzero"`
 	SessionStartedAt time.Time     `dynamodbav:"sessionStartedAt,omitempty" json:"sessionStartedAt,omitzero"`
 	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent that no token has answered
@@ -282,10 +283,34 @@ func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, e
 
 // Starting records a start push to a token before it is sent: a crash must not start a second activity.
 func (Activities) Starting(tx *store.Tx, s *Session, token string) (done bool, err error) {
-	return s.change(
+	c := s.change(
 		"SET startTries = if_not_exists(startTries, :zero) + :one, startSentAt = :now, startedWith = :with REMOVE startAnswer, noCard",
 		"#s IN (:pending, :suspended)", attr.Item{":zero": attr.Int(0), ":one": attr.Int(1), ":with": attr.S(digestOf(token))},
+	)
+	if s.Status == SessionActive { // a successor, before the card is ended
+		c.condition, c.values[":token"] = "#s = :active AND updateToken = :token", attr.S(s.UpdateToken)
+	}
+	return c.applyIf(tx)
+}
+
+// Succeed returns a session whose card was ended to waiting for the card that was started in its place.
+func (Activities) Succeed(tx *store.Tx, s *Session) (done bool, err error) {
+	return s.change(
+		"SET #s = :pending REMOVE updateToken, sessionStartedAt", "#s = :active AND updateToken = :token",
+		attr.Item{":token": attr.S(s.UpdateToken)},
 	).applyIf(tx)
+}
+
+// Retired records that the end of a former card was sent.
+func (Activities) Retired(tx *store.Tx, s *Session, former string) (done bool, err error) {
+	return s.change("REMOVE formerToken", "formerToken = :token", attr.Item{":token": attr.S(former)}).applyIf(tx)
+}
+
+// succeeds reports whether a token is of the card that was started in place of a running one; the former has rotated its token if not.
+func (s *Session) succeeds(token string, startedAt time.Time) bool {
+	const skew = time.Minute // of the phone's clock
+	return s.Status == SessionActive && s.StartTries > 0 && s.UpdateToken != "" && s.UpdateToken != token &&
+		(startedAt.IsZero() || !startedAt.Before(s.StartSentAt.Add(-skew)))
 }
 
 // digestOf returns what a row keeps of a push-to-start token.

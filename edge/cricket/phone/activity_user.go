@@ -75,7 +75,8 @@ func (a Activities) Register(
 // running activates a session; old is its previous state. c has the key, and the values for token, user and device.
 func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c sessionChange, startedAt time.Time) (Session, error) {
 	began := startedAt
-	if began.IsZero() && old.Status == SessionActive {
+	successor := old.succeeds(c.values[":token"].Str(), startedAt)
+	if began.IsZero() && old.Status == SessionActive && !successor {
 		began = old.SessionStartedAt
 	}
 	if began.IsZero() {
@@ -87,7 +88,14 @@ func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c ses
 	}
 	c.update = "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
 		"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
-		"REMOVE endedAt, endReason, suspendedAt, resumedAt, channelId, " + startFields
+		"REMOVE endedAt, endReason, suspendedAt, resumedAt, channelId"
+	if successor {
+		c.update = strings.Replace(c.update, "SET ", "SET formerToken = :former, ", 1)
+		c.values[":former"] = attr.S(old.UpdateToken)
+	}
+	if successor || old.Status != SessionActive { // otherwise a successor may still be on its way
+		c.update += ", " + startFields
+	}
 	c.values[":began"], c.values[":ttl"] = attr.Time(began), attr.Int(expires)
 	return c.apply(tx)
 }

@@ -194,21 +194,71 @@ func TestStumps(t *testing.T) {
 	}
 }
 
-// TestRenewal replaces an activity before the system ends it after eight hours.
+// TestRenewal replaces an activity before the system ends it after eight hours: the new one first, and the old one ends when the token of
+// the new one has come, or after 7 h 55. With a 503 for minutes there is a card all the time.
 func TestRenewal(t *testing.T) {
-	r := newRig(t)
-	r.ready(r.out)
-	r.pass(renewAfter - 3*time.Second)
-	r.out.take()
-	r.pass(time.Second)
-	r.settle()
-	p := r.one()
-	if p.Event != "end" || int64(p.body["dismissal-date"].(float64)) > r.clk.Now().Unix() {
-		t.Errorf("end %+v", p)
-	}
-	r.pass(time.Second)
-	if p := r.one(); p.Event != "start" {
-		t.Errorf("start %+v", p)
+	for name, tc := range map[string]struct {
+		comes time.Duration // after the start was accepted; 0: never
+		down  time.Duration // how long Apple answers 503
+	}{
+		"at once": {comes: 3 * time.Second}, "late": {comes: 10 * time.Minute}, "never": {}, "Apple is down": {comes: 3 * time.Second, down: 4 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.ready(r.out)
+			r.pass(renewAfter - 3*time.Second)
+			r.out.take()
+			if tc.down > 0 {
+				r.out.script(func(sent) apns.Result { return unavailable })
+				r.pass(tc.down)
+				for _, p := range r.out.take() {
+					if p.Event == "end" {
+						t.Error("an end before the new card")
+					}
+				}
+				r.out.script(nil)
+				r.pass(longestRetry)
+			} else {
+				r.pass(2 * time.Second)
+			}
+			first := r.out.take()
+			if len(first) == 0 || first[0].Event != "start" || first[0].Token != token("pts ada") {
+				t.Fatalf("first %s", describe(first))
+			}
+			limit := renewBy - renewAfter
+			if tc.comes > 0 {
+				r.pass(tc.comes)
+				for _, p := range r.out.take() {
+					if p.Event == "end" {
+						t.Error("an end before the token")
+					}
+				}
+				r.activate("7", "ada", "upd new")
+				limit = 3 * time.Second
+			}
+			r.pass(limit)
+			var ends []sent
+			for _, p := range r.out.take() {
+				switch p.Event {
+				case "end":
+					ends = append(ends, p)
+				case "start":
+					t.Error("a second start")
+				}
+			}
+			if len(ends) != 1 || ends[0].Token != token("upd ada") || int64(ends[0].body["dismissal-date"].(float64)) > r.clk.Now().Unix() {
+				t.Fatalf("ends %s", describe(ends))
+			}
+			r.score("7", 50, "")
+			r.pass(3 * time.Second)
+			all := r.out.take()
+			if tc.comes > 0 && (len(all) != 1 || all[0].Token != token("upd new") || all[0].Runs != 50) || tc.comes == 0 && len(all) != 0 {
+				t.Errorf("afterwards %s", describe(all))
+			}
+			if s := r.session("7", "ada"); s.FormerToken != "" || (s.Status == phone.SessionActive) != (tc.comes > 0) {
+				t.Errorf("row %+v", s)
+			}
+		})
 	}
 }
 
@@ -222,14 +272,8 @@ func TestRenewalIsNotStarved(t *testing.T) {
 		r.score("7", 100+i, "")
 		r.pass(500 * time.Millisecond)
 	}
-	ends := 0
-	for _, p := range r.out.take() {
-		if p.Event == "end" {
-			ends++
-		}
-	}
-	if ends != 1 {
-		t.Errorf("%d ends", ends)
+	if n := r.starts(); n != 1 {
+		t.Errorf("%d starts", n)
 	}
 }
 

@@ -143,7 +143,7 @@ func (m *match) put(row phone.Session) {
 		m.order = nil
 	}
 	if s.row.Status != row.Status || !s.row.StartSentAt.Equal(row.StartSentAt) {
-		s.missing = false
+		s.missing, s.surplus = false, false
 	}
 	if s.row.UpdateToken != row.UpdateToken || s.row.Status != row.Status {
 		s.heal()
@@ -152,7 +152,7 @@ func (m *match) put(row phone.Session) {
 	switch {
 	case s.row.UpdateToken == "" && row.UpdateToken != "":
 		s.lit = !s.row.StartSentAt.IsZero()
-	case row.UpdateToken == "" && s.row.UpdateToken != "", row.ChannelID != s.row.ChannelID:
+	case row.FormerToken != s.row.FormerToken, row.UpdateToken == "" && s.row.UpdateToken != "", row.ChannelID != s.row.ChannelID:
 		s.hash = 0
 	}
 	s.row = row
@@ -255,7 +255,7 @@ func (m *match) finished() bool {
 		return false
 	}
 	for _, s := range m.sessions {
-		owed := s.row.Status == phone.SessionEnded && s.row.UpdateToken != ""
+		owed := s.row.Status == phone.SessionEnded && (s.row.UpdateToken != "" || s.row.FormerToken != "")
 		shown := s.row.Status == phone.SessionActive && m.putOff()
 		if s.flying || owed || shown || m.status == cricket.ActiveEnded && s.row.Status != phone.SessionEnded {
 			return false

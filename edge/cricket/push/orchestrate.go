@@ -150,7 +150,8 @@ func (j *job) prepare(tx *store.Tx) error {
 		j.device.PushToStartToken = ""
 		return nil
 	}
-	if ch := j.match.channel; ch != nil && ch.open() && !ch.off && j.device.HearsChannels() {
+	renewal := row.Status == phone.SessionActive // of a card with a token: its successor has one too
+	if ch := j.match.channel; !renewal && ch != nil && ch.open() && !ch.off && j.device.HearsChannels() {
 		j.channel = ch.id
 	}
 	done, err := phone.Activities{}.Starting(tx, row, j.device.PushToStartToken)

@@ -38,7 +38,8 @@ const (
 	notify       // an alert as an ordinary notification, to a phone without a card
 	finish       // the match is over
 	rest         // stumps: end until tomorrow
-	renew        // the eight hours are nearly over: end, then start again
+	renew        // the eight hours are nearly over: end, after or before its successor was started
+	retire       // the successor of a card is there: end the former one at once
 	release      // the follower left: end at once
 	giveUp       // no push, like the kinds below: an end failed for four hours
 	expire       // no push: nobody waits for this row any more
@@ -48,7 +49,7 @@ const (
 
 // String returns the kind's name in metrics.
 func (k kind) String() string {
-	return [...]string{"nothing", "start", "update", "alert", "notification", "finish", "rest", "renew", "release", "give_up", "expire", "lost", "explain"}[k]
+	return [...]string{"nothing", "start", "update", "alert", "notification", "finish", "rest", "renew", "retire", "release", "give_up", "expire", "lost", "explain"}[k]
 }
 
 // pushes reports whether a kind sends a push; the others only change a row.
@@ -130,6 +131,9 @@ func (m *match) decide(s *session, now time.Time) (kind, time.Time) {
 		return nothing, time.Time{} // its answer will be news
 	}
 	k, at := m.decideStatus(s, now)
+	if m.owesFormer(s) && (k == nothing || k != tell && k != notify || now.Before(at)) {
+		k, at = retire, now
+	}
 	if s.isChannel() && !k.pushes() {
 		return nothing, time.Time{} // it has no row
 	}
@@ -247,16 +251,16 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 		}
 		return rest, restAt
 	}
-	renewAt := s.row.SessionStartedAt.Add(renewAfter)
+	k, due, next := m.decideRenewal(s, now)
 	switch {
-	case m.finishedAt.IsZero() && !now.Before(renewAt):
-		return renew, now
+	case due:
+		return k, now
 	case s.hash != m.hash:
 		return update, now
 	case !m.finishedAt.IsZero():
 		return nothing, m.closing()
-	case renewAt.Before(s.at.Add(refreshAfter)):
-		return renew, renewAt
+	case next.Before(s.at.Add(refreshAfter)):
+		return nothing, next
 	default:
 		return update, s.at.Add(refreshAfter)
 	}

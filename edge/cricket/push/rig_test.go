@@ -124,11 +124,14 @@ func (r *rig) do(f func(*store.Tx) error) {
 	}
 }
 
-// fixture writes the match's fixture.
-func (r *rig) fixture(id string) {
+// fixture writes the fixture of a one-day match.
+func (r *rig) fixture(id string) { r.fixtureOf(id, "ODI") }
+
+// fixtureOf writes the fixture of a match of a type, on which the life of its follows depends.
+func (r *rig) fixtureOf(id, kind string) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		item, err := attr.Marshal(matches.Fixture{MatchID: id, StartTime: dayOne, LeagueCode: "CWC", Phase: cricket.PhaseLive})
+		item, err := attr.Marshal(matches.Fixture{MatchID: id, Type: kind, StartTime: dayOne, LeagueCode: "CWC", Phase: cricket.PhaseLive})
 		if err != nil {
 			return err
 		}

@@ -176,7 +176,7 @@ func TestEndToEnd(t *testing.T) {
 // TestTestMatch plays three days of a Test. Activities are renewed before eight hours and ended at stumps.
 func TestTestMatch(t *testing.T) {
 	r := newWithPhones(t, 2)
-	r.fixture("7")
+	r.fixtureOf("7", "Test/5day")
 	r.followAll("7")
 	r.run(r.client)
 	runs := 0

@@ -117,7 +117,7 @@ func (m *match) payload(j *job, stamp int64, now time.Time, silent bool) ([]byte
 		p.State = &state
 	case finish, rest:
 		p.Event, p.StaleAt, p.DismissAt = payload.ActivityEnd, time.Time{}, now.Add(lingerAfter)
-	case renew, release:
+	case renew, retire, release:
 		p.Event, p.StaleAt, p.DismissAt = payload.ActivityEnd, time.Time{}, now
 	}
 	limit := 0
@@ -145,6 +145,8 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte, silent 
 		j.push.Priority, life = apns.PriorityUrgent, phone.StartLife
 	case tell, notify:
 		j.push.Priority, life = apns.PriorityUrgent, lifeOf(&j.alert.event)
+	case retire:
+		j.push.Token, life = row.FormerToken, endLife
 	case finish, rest, renew, release:
 		life = endLife
 	case update:

@@ -170,7 +170,7 @@ func (c *Coordinator) outcome(j *job, storm bool) rowChange {
 	case apns.Accepted:
 		s.heal()
 		s.small = false
-		if j.kind != notify {
+		if j.kind != notify && j.kind != retire {
 			s.hash = j.hash
 		}
 		return j.done()
@@ -235,8 +235,12 @@ func (j *job) done() rowChange {
 		})
 	case finish:
 		return j.session.change(ended(phone.EndMatchEnded))
-	case rest, renew:
+	case rest:
 		return j.session.change(phone.Activities.Rest)
+	case renew:
+		return j.renewed()
+	case retire:
+		return j.retired()
 	case release:
 		return j.session.change(phone.Activities.Settle)
 	default:
@@ -254,7 +258,7 @@ func (j *job) answered() rowChange {
 	if j.came() {
 		answer = phone.StartTaken
 	}
-	sent := !j.skip && res.Status != 0 && res.Action != apns.Later // too many at once says nothing about the token
+	sent := !j.skip && res.Status != 0 && !res.SaysNothing()
 	return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
 		if sent {
 			return a.Answered(tx, s, noted, answer)
@@ -268,7 +272,7 @@ func (j *job) answered() rowChange {
 func (j *job) rejected() rowChange {
 	device, res := j.device, j.result
 	switch j.kind {
-	case finish, rest, renew, release:
+	case finish, rest, renew, retire, release:
 		return j.done()
 	case notify:
 		return j.rejectedDevice()

@@ -47,3 +47,8 @@ type Result struct {
 
 	conn *connection // that it was sent on
 }
+
+// SaysNothing reports whether an answer says nothing about the token: there were too many pushes at once, or Apple was not well.
+func (r *Result) SaysNothing() bool {
+	return r.Action == Later || r.Action == Retry || r.Action == Reconnect
+}
