@@ -23,7 +23,7 @@ func (a *api) getDevice(c *gin.Context, user string) error {
 	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Device, error) { return a.devices().Latest(tx, user) })
 }
 
-// postDevice: {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?}. 201 for a new token, otherwise 200.
+// postDevice: {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?, environment?, frequentUpdates?}. 201 for a new token, otherwise 200.
 func (a *api) postDevice(c *gin.Context, user string) error {
 	b := httpapi.Body(c)
 	platform := func(name string) string { return b.OneOf(name, "ios") }
@@ -31,6 +31,8 @@ func (a *api) postDevice(c *gin.Context, user string) error {
 		UserID: user, DeviceToken: bind.Need(b, "deviceToken", tokenMember(b)), Platform: bind.Need(b, "platform", platform),
 		DeviceID: b.Text("deviceId", bind.MaxID), PushToStartToken: tokenMember(b)("pushToStartToken"),
 		OSVersion: b.Text("osVersion", 32), AppVersion: b.Text("appVersion", 32),
+		Environment:     b.OneOf("environment", phone.EnvironmentDevelopment, phone.EnvironmentProduction),
+		FrequentUpdates: b.Bool("frequentUpdates"),
 	}
 	if err := b.Err(); err != nil {
 		return err

@@ -20,6 +20,10 @@ func TestPreferences(t *testing.T) {
 		{ask: "PUT /user/preferences", body: `{"quietFrom":"22:00","quietTo":"06:30"}`, status: 400, want: []string{"timeZone"}},
 		{ask: "PUT /user/preferences", body: `{"quietFrom":"22:00","quietTo":"06:30","timeZone":"Mars/Olympus"}`, status: 400},
 		{as: "u2", ask: "GET /user/preferences", status: 404},
+		{ask: "POST /user/device", body: `{"platform":"ios","deviceToken":"` + tokenOf("b") + `","deviceId":"d2","environment":"development","frequentUpdates":false}`,
+			status: 200, want: []string{`"environment":"development"`, `"frequentUpdates":false`}},
+		{ask: "POST /user/device", body: device("b", "d2"), status: 200, want: []string{`"environment":"development"`}},
+		{ask: "POST /user/device", body: `{"platform":"ios","deviceToken":"` + tokenOf("b") + `","environment":"sandbox"}`, status: 400, want: []string{`"field":"environment"`}},
 		{as: "nobody", ask: "GET /user/preferences", status: 401},
 	})
 }

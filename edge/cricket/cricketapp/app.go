@@ -149,7 +149,7 @@ func (p PushConfig) sender(log *slog.Logger, fleet bool) SenderMaker {
 			return nil, err
 		}
 		return apns.New(apns.Config{
-			Host: p.Host, BundleID: p.BundleID, TeamID: p.TeamID, KeyID: p.KeyID, Key: key,
+			Host: p.Host, DevelopmentHost: p.DevelopmentHost, BundleID: p.BundleID, TeamID: p.TeamID, KeyID: p.KeyID, Key: key,
 			ManageHost: p.ManageHost, Tokens: push.Bearers(s), Fleet: fleet, RootCAs: roots, Logger: log,
 		})
 	}
@@ -249,7 +249,7 @@ func (a *application) openPush() error {
 	if err != nil {
 		return err
 	}
-	c := push.Config{Store: h.Store, Sender: sender, Clock: h.Clock, Logger: h.Log, Registerer: h.Metrics, Collapse: a.set.Push.Collapse}
+	c := push.Config{Store: h.Store, Sender: sender, Clock: h.Clock, Logger: h.Log, Registerer: h.Metrics, Collapse: a.set.Push.Collapse, Environments: a.set.Push.DevelopmentHost != ""}
 	if a.set.Push.Channels {
 		c.Channels, _ = sender.(push.Channels)
 	}

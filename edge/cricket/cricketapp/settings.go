@@ -45,15 +45,16 @@ type FeedConfig struct {
 
 // PushConfig configures the connection to Apple's push service. Without a key nothing is pushed.
 type PushConfig struct {
-	Host       string `yaml:"host"`
-	BundleID   string `yaml:"bundle_id"`
-	TeamID     string `yaml:"team_id"`
-	KeyID      string `yaml:"key_id"`
-	Key        string `yaml:"key" secret:"true"` // the .p8 file's text; usually given as key_file
-	Collapse   bool   `yaml:"collapse"`          // states of a match have a collapse id
-	Channels   bool   `yaml:"channels"`          // one push per state for all phones with iOS 18, by broadcast channels
-	ManageHost string `yaml:"manage_host"`       // host that manages channels; empty: the one that belongs to host
-	CAFile     string `yaml:"ca_file"`           // authorities to trust for both besides the system's, e.g. a sandbox's ca.pem
+	Host            string `yaml:"host"`
+	DevelopmentHost string `yaml:"development_host"` // for devices that register with environment development; empty: host has them too
+	BundleID        string `yaml:"bundle_id"`
+	TeamID          string `yaml:"team_id"`
+	KeyID           string `yaml:"key_id"`
+	Key             string `yaml:"key" secret:"true"` // the .p8 file's text; usually given as key_file
+	Collapse        bool   `yaml:"collapse"`          // states of a match have a collapse id
+	Channels        bool   `yaml:"channels"`          // one push per state for all phones with iOS 18, by broadcast channels
+	ManageHost      string `yaml:"manage_host"`       // host that manages channels; empty: the one that belongs to host
+	CAFile          string `yaml:"ca_file"`           // authorities to trust for both besides the system's, e.g. a sandbox's ca.pem
 }
 
 // AppConfig is what an app gets at startup, from /app/config.
@@ -135,6 +136,11 @@ func (p PushConfig) problems() (out []app.Problem) {
 	if p.ManageHost != "" {
 		if err := app.SecureURL(p.ManageHost); err != nil {
 			out = append(out, app.Problem{Key: "push.manage_host", Text: err.Error()})
+		}
+	}
+	if p.DevelopmentHost != "" {
+		if err := app.SecureURL(p.DevelopmentHost); err != nil {
+			out = append(out, app.Problem{Key: "push.development_host", Text: err.Error()})
 		}
 	}
 	if p.Key == "" {

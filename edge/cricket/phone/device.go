@@ -27,10 +27,26 @@ type Device struct {
 	PushToStartAt    time.Time `dynamodbav:"pushToStartAt,omitempty" json:"pushToStartAt,omitzero"` // when that was registered
 	OSVersion        string    `dynamodbav:"osVersion,omitempty" json:"osVersion,omitempty"`
 	AppVersion       string    `dynamodbav:"appVersion,omitempty" json:"appVersion,omitempty"`
+	Environment      string    `dynamodbav:"environment,omitempty" json:"environment,omitempty"`         // of its tokens: EnvironmentDevelopment; empty or another: production
+	FrequentUpdates  *bool     `dynamodbav:"frequentUpdates,omitempty" json:"frequentUpdates,omitempty"` // false: the user has switched them off
 	LastSeenAt       time.Time `dynamodbav:"lastSeenAt" json:"lastSeenAt"`
 	TTL              int64     `dynamodbav:"ttl" json:"-"`
 
 	Preference `json:"-"` // of the user, the same in all rows
+}
+
+// The environments of tokens: Apple has a host for each, and neither knows the tokens of the other.
+const (
+	EnvironmentDevelopment = "development"
+	EnvironmentProduction  = "production"
+)
+
+// Develops reports whether the device's tokens belong to the development host.
+func (d *Device) Develops() bool { return d.Environment == EnvironmentDevelopment }
+
+// RefusesFrequentUpdates reports whether the user has switched frequent updates off.
+func (d *Device) RefusesFrequentUpdates() bool {
+	return d.FrequentUpdates != nil && !*d.FrequentUpdates
 }
 
 // Devices holds the registered devices. The zero value keeps one device per user, as the original application does.
@@ -130,6 +146,11 @@ func (ds Devices) upsert(tx *store.Tx, d *Device, inPlaceOf []store.ItemRef) (ou
 	}
 	optional("osVersion", d.OSVersion)
 	optional("appVersion", d.AppVersion)
+	optional("environment", d.Environment)
+	if d.FrequentUpdates != nil {
+		set = append(set, "frequentUpdates = :frequent")
+		p.Values[":frequent"] = attr.Bool(*d.FrequentUpdates)
+	}
 	optional("pushToStartToken", d.PushToStartToken)
 	optional("alerts", string(d.Alerts))
 	optional("quietFrom", d.QuietFrom)

@@ -12,9 +12,9 @@ type urgentBudget struct {
 	spent map[string][]time.Time // by session key, which is the same for all matches of a device
 }
 
-// take spends one push if that leaves spare of urgentHourly unspent. before returns what an earlier process has spent, for a device that
+// take spends one push of at most limit an hour. before returns what an earlier process has spent, for a device that
 // is not known yet; without it the device stays unknown until the loop asks.
-func (b *urgentBudget) take(device string, now time.Time, spare int, before func() []time.Time) bool {
+func (b *urgentBudget) take(device string, now time.Time, limit int, before func() []time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	recent, known := b.spent[device]
@@ -23,7 +23,7 @@ func (b *urgentBudget) take(device string, now time.Time, spare int, before func
 	}
 	recent = slices.DeleteFunc(recent, func(t time.Time) bool { return now.Sub(t) >= time.Hour })
 	b.spent[device] = recent
-	if len(recent)+spare >= urgentHourly {
+	if len(recent) >= limit {
 		return false
 	}
 	b.spent[device] = append(recent, now)

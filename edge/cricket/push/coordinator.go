@@ -39,17 +39,18 @@ type Sender interface {
 
 // Config configures a Coordinator.
 type Config struct {
-	Store      *store.Store
-	Sender     Sender
-	Clock      clock.Clock
-	Channels   Channels              // nil: phones are notified by token
-	Proofs     Proofs                // nil: committed claims count as proved
-	Rights     Rights                // nil: this node pushes for every match
-	Collapse   bool                  // the states of a match have a collapse id
-	Workers    int                   // concurrent pushes; 0: 512
-	Random     func() float64        // jitter in [0, 1) for retries; nil: math/rand
-	Logger     *slog.Logger          // nil: no logs
-	Registerer prometheus.Registerer // nil: no metrics
+	Store        *store.Store
+	Sender       Sender
+	Clock        clock.Clock
+	Channels     Channels              // nil: phones are notified by token
+	Proofs       Proofs                // nil: committed claims count as proved
+	Rights       Rights                // nil: this node pushes for every match
+	Environments bool                  // the sender has a host for tokens of apps in development too
+	Collapse     bool                  // the states of a match have a collapse id
+	Workers      int                   // concurrent pushes; 0: 512
+	Random       func() float64        // jitter in [0, 1) for retries; nil: math/rand
+	Logger       *slog.Logger          // nil: no logs
+	Registerer   prometheus.Registerer // nil: no metrics
 }
 
 // Coordinator decides which phone is notified of what, and sends the pushes.

@@ -72,6 +72,7 @@ type session struct {
 	idle     bool      // a start had no push-to-start token
 	missing  bool      // Apple accepted a start, and no token came
 	surplus  bool      // the device has as many cards as it may
+	develops bool      // its tokens are of the development host
 	askAgain time.Time // when that is decided again
 	deaf     string    // device token that Apple rejects
 	retry    time.Time // no push before then

@@ -95,7 +95,7 @@ func (c *Coordinator) notifyAll(ctx context.Context, n Notice) ([]apns.Result, e
 func (c *Coordinator) notifyOne(ctx context.Context, d *phone.Device, aloud, silent []byte) apns.Result {
 	now := c.clock.Now()
 	body, quiet := aloud, d.Quiet(now)
-	if quiet = quiet || !c.urgent.take(budgetKey(d), now, 0, nil); quiet {
+	if quiet = quiet || !c.urgent.take(budgetKey(d), now, hourlyOf(d), nil); quiet {
 		body = silent
 	}
 	res, _ := c.deliver(ctx, ordinaryPush(d, body, quiet, now.Add(noticeLife)))

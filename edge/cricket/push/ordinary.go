@@ -26,7 +26,7 @@ const (
 
 // readDevices reads the devices of followers with news, if there is an alert to send.
 func (c *Coordinator) readDevices(ctx context.Context, m *match) error {
-	if len(m.alerts) == 0 || len(m.unread) == 0 {
+	if len(m.alerts) == 0 && !c.cfg.Environments || len(m.unread) == 0 {
 		return nil
 	}
 	read := map[string][]phone.Device{}
@@ -65,11 +65,11 @@ func (m *match) setDevices(user string, devices []phone.Device) {
 	for i := range devices {
 		key := tables.SessionKey(user, devices[i].DeviceID)
 		if s := cmp.Or(m.sessions[key], m.cardless[key]); s != nil {
-			s.deaf = "" // it has registered again
+			s.deaf, s.develops = "", devices[i].Develops() // it has registered again
 			continue
 		}
 		m.cardless[key] = &session{
-			told: m.newcomers[user], row: phone.Session{MatchID: m.id, Key: key, UserID: user, DeviceID: devices[i].DeviceID},
+			told: m.newcomers[user], develops: devices[i].Develops(), row: phone.Session{MatchID: m.id, Key: key, UserID: user, DeviceID: devices[i].DeviceID},
 		}
 	}
 }
@@ -196,7 +196,9 @@ func (j *job) addressNotification(silent bool) {
 
 // ordinaryPush returns the push of an ordinary notification, an alert or an admin's notice.
 func ordinaryPush(d *phone.Device, body []byte, silent bool, expires time.Time) apns.Push {
-	p := apns.Push{Token: d.DeviceToken, Type: apns.TypeAlert, Priority: apns.PriorityUrgent, Expiration: expires, Payload: body}
+	p := apns.Push{
+		Token: d.DeviceToken, Type: apns.TypeAlert, Priority: apns.PriorityUrgent, Expiration: expires, Payload: body, Development: d.Develops(),
+	}
 	if silent {
 		p.Priority = apns.PriorityNormal
 	}
@@ -226,6 +228,14 @@ func (m *match) missing() (n int) {
 		}
 	}
 	return n
+}
+
+// hourlyOf returns how many urgent pushes a device gets in an hour.
+func hourlyOf(d *phone.Device) int {
+	if d.RefusesFrequentUpdates() {
+		return scantHourly
+	}
+	return urgentHourly
 }
 
 // budgetKey returns the key of a device's budget.

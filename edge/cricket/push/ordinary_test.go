@@ -284,3 +284,76 @@ func TestOrdinaryAlertRefused(t *testing.T) {
 		})
 	}
 }
+
+// Tokens of apps in development go to the other host, those of cards too, and of an end after its user has left.
+func TestEnvironments(t *testing.T) {
+	r := newRig(t)
+	r.environments = true
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.run(r.out)
+	r.settle()
+	for user, environment := range map[string]string{"dev": phone.EnvironmentDevelopment, "pro": phone.EnvironmentProduction} {
+		r.do(func(tx *store.Tx) error {
+			_, err := phone.Devices{}.Register(tx, phone.Device{
+				UserID: user, DeviceID: "d-" + user, Platform: "ios", Environment: environment,
+				DeviceToken: token("dev " + user), PushToStartToken: token("pts " + user),
+			})
+			if err != nil {
+				return err
+			}
+			_, _, err = phone.Follows{}.Add(tx, "7", user, 0)
+			return err
+		})
+		r.pass(time.Second)
+		r.activate("7", user, "upd "+user)
+		r.pass(2 * time.Second)
+	}
+	r.score("7", 2, "wicket")
+	r.pass(3 * time.Second)
+	r.unfollow("7", "dev")
+	r.unfollow("7", "pro")
+	r.pass(3 * time.Second)
+	events := map[string]int{}
+	for _, p := range r.out.take() {
+		if p.Token == token("pts dev") || p.Token == token("upd dev") {
+			events[p.Event]++
+			if !p.Development {
+				t.Errorf("to the wrong host: %+v", p)
+			}
+		} else if p.Development {
+			t.Errorf("to the development host: %+v", p)
+		}
+	}
+	if events["start"] != 1 || events["update"] == 0 || events["end"] != 1 {
+		t.Errorf("pushes %v", events)
+	}
+}
+
+// Without frequent updates a phone shows fewer urgent pushes, so it gets fewer.
+func TestFrequentUpdatesRefused(t *testing.T) {
+	r := newRig(t)
+	r.ready(r.out)
+	r.do(func(tx *store.Tx) error {
+		no := false
+		_, err := phone.Devices{}.Register(tx, phone.Device{
+			UserID: "ada", DeviceID: "d-ada", Platform: "ios", DeviceToken: token("dev ada"), FrequentUpdates: &no,
+		})
+		return err
+	})
+	r.out.take()
+	urgent := 0
+	for n := range urgentHourly {
+		r.announce("7", cricket.Event{Key: fmt.Sprintf("w:1:%d", n), Type: cricket.EventWicket, Text: "wicket"})
+		r.pass(2 * time.Second)
+		for _, p := range r.out.take() {
+			if p.Alert != "" && p.Priority == apns.PriorityUrgent {
+				urgent++
+			}
+		}
+	}
+	if urgent != scantHourly {
+		t.Errorf("%d urgent alerts, want %d", urgent, scantHourly)
+	}
+}

@@ -25,6 +25,7 @@ const (
 	healEvery    = 30 * time.Minute  // when a refused start is retried without news
 	cardLife     = 8 * time.Hour     // life of an activity on a lock screen: an accepted start is not repeated sooner
 	urgentHourly = 15                // pushes of priority 10 per device and hour; phones show no more
+	scantHourly  = 8                 // the same for a device whose user has switched frequent updates off
 )
 
 // kind is the purpose of a push.

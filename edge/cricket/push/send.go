@@ -154,7 +154,7 @@ func (j *job) address(m *match, stamp int64, now time.Time, body []byte, silent 
 			j.push.CollapseID = payload.MatchCollapseID(m.id)
 		}
 	}
-	j.push.Expiration = now.Add(life)
+	j.push.Expiration, j.push.Development = now.Add(life), j.session.develops
 	if j.kind == notify {
 		j.addressNotification(silent)
 	}
@@ -179,11 +179,14 @@ func (c *Coordinator) silent(j *job, now time.Time) bool {
 // a listener joined within the hour.
 func (c *Coordinator) spend(j *job, now time.Time) bool {
 	lately := func(s *session) bool { return now.Sub(s.began()) < time.Hour }
-	spare := 0
-	if j.session.isChannel() && slices.ContainsFunc(j.match.listeners(j.session.row.ChannelID), lately) {
-		spare = 1
+	limit := urgentHourly
+	switch d := j.match.deviceOf(j.session); {
+	case d != nil:
+		limit = hourlyOf(d)
+	case j.session.isChannel() && slices.ContainsFunc(j.match.listeners(j.session.row.ChannelID), lately):
+		limit--
 	}
-	if !c.urgent.take(j.session.row.Key, now, spare, func() []time.Time { return c.spentBefore(j) }) {
+	if !c.urgent.take(j.session.row.Key, now, limit, func() []time.Time { return c.spentBefore(j) }) {
 		return false
 	}
 	j.spent = now

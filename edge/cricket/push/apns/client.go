@@ -48,6 +48,8 @@ type Config struct {
 	Fleet    bool              // other machines push with the same key: provider tokens use common dates
 	Logger   *slog.Logger      // nil: silent
 
+	DevelopmentHost string // https://..., for the tokens of apps in development, beside Host; empty: none
+
 	ManageHost string // https://..., for broadcast channels; empty: the one that belongs to Host
 
 	Timeout time.Duration // of one push, real time; 0: 10 s
@@ -60,6 +62,7 @@ type Client struct {
 	bundle       string
 	host, manage string
 	inner        apns2.Client
+	development  apns2.Client // for the other host
 	http         *http.Client
 	pool         *pool
 	bearers      *bearers
@@ -102,6 +105,7 @@ func New(cfg Config) (*Client, error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	c.inner = apns2.Client{Host: cfg.Host, HTTPClient: c.http}
+	c.development = apns2.Client{Host: cmp.Or(cfg.DevelopmentHost, cfg.Host), HTTPClient: c.http}
 	return c, nil
 }
 
@@ -112,7 +116,10 @@ func (cfg *Config) complete() error {
 	case cfg.BundleID == "" || cfg.TeamID == "" || cfg.KeyID == "" || cfg.Key == nil:
 		return fault.New(fault.Invalid, "apns_key", "push needs bundle id, team id, key id and key together")
 	}
-	cfg.Host = strings.TrimRight(cfg.Host, "/")
+	cfg.Host, cfg.DevelopmentHost = strings.TrimRight(cfg.Host, "/"), strings.TrimRight(cfg.DevelopmentHost, "/")
+	if cfg.DevelopmentHost != "" && !strings.HasPrefix(cfg.DevelopmentHost, "https://") {
+		return fault.New(fault.Invalid, "apns_host", "the APNs development host %q is not an https address", cfg.DevelopmentHost)
+	}
 	cfg.ManageHost = strings.TrimRight(cmp.Or(cfg.ManageHost, manageHost(cfg.Host)), "/")
 	if !strings.HasPrefix(cfg.ManageHost, "https://") {
 		return fault.New(fault.Invalid, "apns_host", "the APNs management host %q is not an https address", cfg.ManageHost)
@@ -192,7 +199,11 @@ func (c *Client) once(ctx context.Context, p Push, b *Bearer) Result {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout) // the client's own timeout would cost two goroutines per push
 	defer cancel()
 	x := &exchange{bearer: b.Token}
-	answer, err := c.inner.PushWithContext(context.WithValue(ctx, exchangeKey{}, x), &apns2.Notification{
+	host := &c.inner
+	if p.Development {
+		host = &c.development
+	}
+	answer, err := host.PushWithContext(context.WithValue(ctx, exchangeKey{}, x), &apns2.Notification{
 		ApnsID: p.ID, CollapseID: p.CollapseID, DeviceToken: p.Token, Topic: c.topic(p.Type),
 		Expiration: p.Expiration, Priority: p.Priority, Payload: p.Payload, PushType: apns2.EPushType(p.Type),
 	})

@@ -424,3 +424,45 @@ func TestManageHost(t *testing.T) {
 		}
 	}
 }
+
+// A token of an app in development goes to the other host, which is the only one that knows it.
+func TestTwoHosts(t *testing.T) {
+	r := newRig(t, nil)
+	account := r.box.Account()
+	other, stop, err := sandbox.Start(sandbox.Config{Clock: r.clk, Key: account.Key, CAKey: account.CAKey, Seed: "development"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	p, err := other.AddPhone(sandbox.Phone{Name: "Dev", DeviceID: "d2"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Config{
+		Host: r.box.URL(), DevelopmentHost: other.URL(), BundleID: account.BundleID, TeamID: account.TeamID, KeyID: account.KeyID,
+		Key: account.Key, RootCAs: account.RootCAs,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	for _, tc := range []struct {
+		token       string
+		development bool
+		want        Action
+	}{
+		{r.phone.DeviceToken, false, Accepted}, {p.DeviceToken, true, Accepted},
+		{p.DeviceToken, false, Suspend}, {r.phone.DeviceToken, true, Suspend},
+	} {
+		r.pass()
+		push := r.push()
+		push.Token, push.Development = tc.token, tc.development
+		if res := c.Send(t.Context(), push); res.Action != tc.want {
+			t.Errorf("development %v: %+v", tc.development, res)
+		}
+	}
+}

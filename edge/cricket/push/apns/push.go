@@ -19,14 +19,15 @@ const (
 
 // Push is one notification to a token or to all listeners of a channel.
 type Push struct {
-	Token      string // hex
-	Channel    string // for a broadcast, instead of the token
-	ID         string // lower-case UUID, echoed by Apple; empty: Apple creates one
-	Type       Type
-	Priority   int
-	Expiration time.Time // required: apns2 cannot express "now or never"
-	CollapseID string    // at most 64 bytes, alerts only
-	Payload    []byte    // JSON, at most 4,096 bytes
+	Token       string // hex
+	Channel     string // for a broadcast, instead of the token
+	ID          string // lower-case UUID, echoed by Apple; empty: Apple creates one
+	Type        Type
+	Priority    int
+	Expiration  time.Time // required: apns2 cannot express "now or never"
+	CollapseID  string    // at most 64 bytes, alerts only
+	Development bool      // the token is of Config.DevelopmentHost, if there is one
+	Payload     []byte    // JSON, at most 4,096 bytes
 }
 
 // Result is Apple's classified answer. It is a value, not an error: a refusal is an ordinary answer, and Action says what to do.
