@@ -6,6 +6,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
@@ -34,6 +35,48 @@ func (a *api) registerActivity(member string) func(c *gin.Context, user, match s
 			return phone.Activities{}.Register(tx, match, user, device, token, began)
 		})
 	}
+}
+
+// channelAnswer is the broadcast channel of a match.
+type channelAnswer struct {
+	MatchID   string `json:"matchId"`
+	ChannelID string `json:"channelId"`
+}
+
+// maxChannelID bounds a channel id, which Apple makes: base64 of a few bytes.
+const maxChannelID = 128
+
+// getChannel returns the channel of a match, for an app that starts its own activity.
+func (a *api) getChannel(c *gin.Context, match string) error {
+	if _, err := a.Service.Match(c.Request.Context(), match); err != nil {
+		return err
+	}
+	id, err := a.Channel(c.Request.Context(), match)
+	if err == nil && id == "" {
+		err = fault.New(fault.NotFound, "channel_not_found", "The match has no broadcast channel now.")
+	}
+	return httpapi.JSON(c, channelAnswer{match, id}, err)
+}
+
+// registerListener: {channelId, deviceId?}. The activity listens to the match's channel and has no token.
+func (a *api) registerListener(c *gin.Context, user, match string) error {
+	b := httpapi.Body(c)
+	text := func(name string) string { return b.Text(name, maxChannelID) }
+	channel, device := bind.Need(b, "channelId", text), b.Text("deviceId", bind.MaxID)
+	if err := b.Err(); err != nil {
+		return err
+	}
+	if id, err := a.Channel(c.Request.Context(), match); err != nil {
+		return err
+	} else if id != channel {
+		return bind.Invalid("channelId", "is not the match's channel")
+	}
+	if err := a.ensureUser(c, user, match); err != nil {
+		return err
+	}
+	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Session, error) {
+		return phone.Activities{}.Listen(tx, match, user, device, channel)
+	})
 }
 
 // deleteActivity ends the Live Activity on the device in the query, which counts as a dismissal, or all of the user's.

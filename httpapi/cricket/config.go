@@ -96,6 +96,7 @@ type Config struct {
 	Notifier Notifier       // nil: admins cannot push
 	Replay   ReplaySet      // nil: no replays
 
+	Channel  func(ctx context.Context, matchID string) (id string, err error) // nil: no channels
 	Audience func(ctx context.Context, matchID string) (page.Audience, error) // nil: no followers
 	Phones   func() []sandbox.PhoneView                                       // nil: no phones
 	Featured func() string                                                    // the match shown on the first page; nil or "": a live one
@@ -121,6 +122,9 @@ func New(c Config) (httpapi.App, error) {
 	}
 	if c.Push == nil {
 		c.Push = func() *Pushes { return nil }
+	}
+	if c.Channel == nil {
+		c.Channel = func(context.Context, string) (string, error) { return "", nil }
 	}
 	if c.Phones == nil {
 		c.Phones = func() []sandbox.PhoneView { return nil }

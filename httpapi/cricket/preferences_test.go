@@ -1,6 +1,9 @@
 package cricket
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
 
 // A user's choice of alerts and quiet hours is kept with the devices: a new phone has it too.
 func TestPreferences(t *testing.T) {
@@ -25,5 +28,26 @@ func TestPreferences(t *testing.T) {
 		{ask: "POST /user/device", body: device("b", "d2"), status: 200, want: []string{`"environment":"development"`}},
 		{ask: "POST /user/device", body: `{"platform":"ios","deviceToken":"` + tokenOf("b") + `","environment":"sandbox"}`, status: 400, want: []string{`"field":"environment"`}},
 		{as: "nobody", ask: "GET /user/preferences", status: 401},
+	})
+}
+
+// An app that starts its own activity asks for the match's channel, and says that it listens: the session is active without a token.
+func TestChannelOfAMatch(t *testing.T) {
+	newAppRig(t, func(c *setup) {
+		c.App.Channel = func(_ context.Context, match string) (string, error) {
+			return map[string]string{"7": "Y2hhbm5lbA=="}[match], nil
+		}
+	}).do([]deed{
+		{ask: "GET /matches/7/channel", status: 200, want: []string{`{"matchId":"7","channelId":"Y2hhbm5lbA=="}`}},
+		{ask: "GET /matches/9/channel", status: 404, want: []string{"channel_not_found"}},
+		{ask: "GET /matches/777/channel", status: 404, want: []string{"match_not_found"}},
+		{ask: "POST /devices", body: device("a", "d1"), status: 201, effects: []string{"+ device u1 aa id d1 start "}},
+		{ask: "POST /user/activity/7/channel", body: `{"channelId":"Y2hhbm5lbA=="}`, status: 404, want: []string{"follow_not_found"}},
+		{ask: "POST /user/follow/7", status: 201, effects: []string{"+ activity 7 u1#d1 pending", "+ follow 7 u1 team 0"}},
+		{ask: "POST /user/activity/7/channel", body: `{"channelId":"other"}`, status: 400, want: []string{`"field":"channelId"`}},
+		{ask: "POST /user/activity/7/channel", body: `{}`, status: 400},
+		{ask: "POST /user/activity/7/channel", body: `{"channelId":"Y2hhbm5lbA=="}`, status: 200, want: []string{`"deviceId":"d1"`, `"status":"active"`},
+			effects: []string{"- activity 7 u1#d1 pending", "+ activity 7 u1#d1 active"}},
+		{as: "nobody", ask: "GET /matches/7/channel", status: 401},
 	})
 }

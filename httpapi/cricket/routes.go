@@ -25,6 +25,7 @@ func (a *api) readRoutes() []httpapi.Route {
 		{Method: "GET", Path: "/matches/live", Access: httpapi.User, Do: a.getLiveMatches},
 		{Method: "GET", Path: "/matches/:id", Access: httpapi.User, Do: readMatch(a.Service.Match)},
 		{Method: "GET", Path: "/matches/:id/display", Access: httpapi.User, Do: ofMatch(a.getDisplay)},
+		{Method: "GET", Path: "/matches/:id/channel", Access: httpapi.User, Do: ofMatch(a.getChannel)},
 		{Method: "GET", Path: "/matches/:id/card", Access: httpapi.User, Do: readMatch(a.Service.Card)},
 		{Method: "GET", Path: "/matches/:id/events", Access: httpapi.User, Do: ofMatch(a.getEvents)},
 		{Method: "GET", Path: "/matches/:id/stream", Access: httpapi.User, Do: ofMatch(a.streamMatch), Stream: true},
@@ -42,6 +43,7 @@ func (a *api) userRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/user/activities", Access: httpapi.User, Do: getActivities},
 		{Method: "POST", Path: "/user/activity/:id", Access: httpapi.User, Do: ofFollower(a.registerActivity("updateToken"))},
+		{Method: "POST", Path: "/user/activity/:id/channel", Access: httpapi.User, Do: ofFollower(a.registerListener)},
 		{Method: "DELETE", Path: "/user/activity/:id", Access: httpapi.User, Do: ofFollower(a.deleteActivity)},
 		{Method: "GET", Path: "/user/device", Access: httpapi.User, Do: ofUser(a.getDevice)},
 		{Method: "POST", Path: "/user/device", Access: httpapi.User, Do: ofUser(a.postDevice)},

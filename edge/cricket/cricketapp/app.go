@@ -278,7 +278,7 @@ func (a *application) apiConfig() cricketapi.Config {
 	c := cricketapi.Config{
 		Service: a.cricket, Store: a.host.Store, Mount: a.set.Mount, MultiDevice: a.set.Devices.Multi, Version: a.host.Version,
 		Info: cricketapi.AppInfo{MinVersion: a.set.App.MinVersion, StoreURL: a.set.App.StoreURL, Maintenance: a.set.App.Maintenance},
-		Feed: a.feedState, Push: a.pushState, Phones: a.Phones, Audience: a.audienceOf, Featured: func() string { return a.Featured },
+		Feed: a.feedState, Push: a.pushState, Phones: a.Phones, Audience: a.audienceOf, Channel: a.channelOf, Featured: func() string { return a.Featured },
 	}
 	if a.host.Sync != nil {
 		c.Ensure = a.host.Sync.Ensure

@@ -50,6 +50,15 @@ func (a *application) pushState() *cricketapi.Pushes {
 	return out
 }
 
+// channelOf returns the id of the channel that this node pushes a match on; empty if there is none.
+func (a *application) channelOf(ctx context.Context, matchID string) (string, error) {
+	if a.push == nil {
+		return "", nil
+	}
+	v, err := a.push.View(ctx, matchID)
+	return v.ChannelID, err
+}
+
 // countsOf returns the values of a counter with one label by that label. Metrics that cannot be gathered are left out.
 func countsOf(from prometheus.Gatherer, name string) map[string]int64 {
 	out := map[string]int64{}

@@ -236,3 +236,26 @@ func TestAlertState(t *testing.T) {
 		t.Errorf("the match is called %q", got)
 	}
 }
+
+// No notification is above Apple's limit, however long its words are: a match's, and an admin's of the longest text.
+func TestNotificationsFit(t *testing.T) {
+	long := strings.Repeat("\u2028<&\"", 300)
+	d := cricket.Display{MatchID: strings.Repeat("7", 64), Teams: []cricket.TeamScore{{ID: 1, Name: long, Code: long}, {ID: 2, Name: long, Code: long}}}
+	for _, e := range []cricket.Event{
+		{Key: "result", Type: cricket.EventResult, Text: long}, {Key: "corr:w:1:1", Type: cricket.EventCorrection, Text: long}, {Key: "start", Type: cricket.EventMatchStart, Text: long},
+	} {
+		for _, display := range []*cricket.Display{&d, nil} {
+			n := NewNotification(display, d.MatchID, &e)
+			raw, err := n.Encode()
+			if err != nil || len(raw) > MaxPush || !json.Valid(raw) {
+				t.Errorf("%s: %d bytes, %v", e.Key, len(raw), err)
+			}
+			if id := CollapseID(d.MatchID, &e); len(id) > 64 {
+				t.Errorf("%s: a collapse id of %d bytes", e.Key, len(id))
+			}
+		}
+	}
+	if _, err := (&Notification{Title: "t", Body: strings.Repeat("x", MaxPush)}).Encode(); err == nil {
+		t.Error("a notification above the limit was built")
+	}
+}

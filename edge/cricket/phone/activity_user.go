@@ -72,6 +72,31 @@ func (a Activities) Register(
 	return old, a.takeToken(tx, &old)
 }
 
+// Listen records that the app has started an activity by itself that listens to a match's channel, so that the node starts none. The user must
+// follow the match. A session that has a token keeps it.
+func (a Activities) Listen(tx *store.Tx, matchID, userID, deviceID, channelID string) (Session, error) {
+	if _, err := openFixture(tx, matchID); err != nil {
+		return Session{}, err
+	}
+	follow, err := Follows{}.Get(tx, matchID, userID)
+	if err != nil {
+		return Session{}, err
+	}
+	if deviceID == "" {
+		if deviceID, err = latestDevice(tx, userID); err != nil {
+			return Session{}, err
+		}
+	}
+	s, err := a.Ensure(tx, matchID, userID, deviceID, follow.ExpiresAt)
+	if err != nil {
+		return Session{}, err
+	}
+	if _, err := a.Joined(tx, &s, channelID); err != nil {
+		return Session{}, err
+	}
+	return a.Get(tx, matchID, s.Key)
+}
+
 // running activates a session; old is its previous state. c has the key, and the values for token, user and device.
 func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c sessionChange, startedAt time.Time) (Session, error) {
 	began := startedAt

@@ -367,3 +367,34 @@ func TestUrgentBudgetOfAChannel(t *testing.T) {
 		}
 	}
 }
+
+// An app that starts its own activity on the match's channel says so: the node starts none, and no ordinary alert goes to the phone.
+func TestAppStartsOnTheChannel(t *testing.T) {
+	r := newWithChannels(t, "18.1")
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	v, err := r.coord.View(t.Context(), "7")
+	if err != nil || v.ChannelID == "" || v.ChannelID != r.box.Channels()[0].ID {
+		t.Fatalf("view %+v, %v", v, err)
+	}
+	ph, err := r.box.AddPhone(sandbox.Phone{Name: "own", UserID: "own", DeviceID: "d-own", System: "18.1"}, r.app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.phones = []sandbox.Phone{ph}
+	r.followAll("7")
+	r.do(func(tx *store.Tx) error {
+		_, err := phone.Activities{}.Listen(tx, "7", "own", "", v.ChannelID)
+		return err
+	})
+	r.score("7", 2, "wicket")
+	r.pass(5 * time.Minute)
+	for _, rec := range r.box.Records(0) {
+		if rec.Phone == "own" {
+			t.Errorf("a push to the phone itself: %+v", rec)
+		}
+	}
+	if s := r.session("7", "own"); s.Status != phone.SessionActive || s.ChannelID != v.ChannelID {
+		t.Errorf("row %+v", s)
+	}
+}

@@ -30,7 +30,8 @@ type MatchView struct {
 	Pushes    Counts                      `json:"pushes"`
 	Paused    bool                        `json:"paused"`  // Apple blamed this node: no pushes for a minute
 	Channel   bool                        `json:"channel"` // phones that can are notified by a broadcast channel
-	Held      bool                        `json:"held"`    // this node pushes for the match
+	ChannelID string                      `json:"channelId,omitempty"`
+	Held      bool                        `json:"held"` // this node pushes for the match
 	Followers int                         `json:"followers"`
 	Missing   int                         `json:"missing"` // cards: Apple accepted a start, and no token of an activity came within two minutes
 	Reached   map[string]int              `json:"reached"` // by event: how many phones its alert may have reached
@@ -179,6 +180,9 @@ func (c *Coordinator) publish(matches []*match) {
 	defer c.mu.Unlock()
 	for _, m := range matches {
 		v := MatchView{MatchID: m.id, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Paused: !blamed.IsZero(), Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Missing: m.missing(), Reached: reachedBy(m.reached)}
+		if m.channel != nil && m.channel.open() && !m.channel.off {
+			v.ChannelID = m.channel.id
+		}
 		for _, s := range m.sessions {
 			v.Sessions[s.row.Status]++
 		}
