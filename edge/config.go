@@ -78,7 +78,7 @@ func (c *Config) applicationNames() (names []string) {
 // Problems returns all errors, so that they can be fixed in one go.
 func (c Config) Problems() []app.Problem {
 	var out []app.Problem
-	bad := strictyaml.Into(&out, "")
+	bad := strictyaml.AddTo(&out, "")
 	if c.DataDir == "" {
 		bad("data_dir", "must name a directory")
 	}

@@ -33,6 +33,6 @@ func InitTLS(c Config, replace bool) (CAInfo, error) {
 	_, port, err := net.SplitHostPort(c.Listen)
 	return CAInfo{
 		File: filepath.Join(c.DataDir, certs.CAFile), Title: ca.Title(), Fingerprint: ca.Fingerprint(), ExpiresAt: ca.Cert.NotAfter,
-		Page: "http://" + net.JoinHostPort(certs.Here()[1], port) + "/_/tls",
+		Page: "http://" + net.JoinHostPort(certs.LocalNames()[1], port) + "/_/tls",
 	}, err
 }

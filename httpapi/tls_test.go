@@ -330,7 +330,7 @@ func TestCAPage(t *testing.T) {
 			t.Errorf("the page has no %q", want)
 		}
 	}
-	if body := ask(byHere, port8443, "http://127.0.0.1:8443/_/tls").Body.String(); slices.ContainsFunc(certs.Here(), func(name string) bool {
+	if body := ask(byHere, port8443, "http://127.0.0.1:8443/_/tls").Body.String(); slices.ContainsFunc(certs.LocalNames(), func(name string) bool {
 		return net.ParseIP(name).To4() != nil
 	}) && strings.Contains(body, "http://127.0.0.1") {
 		t.Error("a phone is sent to itself")

@@ -39,10 +39,10 @@ type BatchGetResult struct {
 // as Unprocessed. It reads tables in the order of their names. It leaves out items that do not exist or are past their TTL. A key may be
 // given only once.
 func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return BatchGetResult{}, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	reads, err := tx.aimBatch(b)
 	if err != nil {
 		return BatchGetResult{}, err
@@ -58,11 +58,11 @@ func (tx *Tx) BatchGet(b BatchGet) (BatchGetResult, error) {
 			result.Unprocessed = b.rest(reads[i:])
 			break
 		}
-		tx.saw(reads[i].table, reads[i].key)
+		tx.markSeen(reads[i].table, reads[i].key)
 		tx.touchRead(reads[i].table, r)
 		found := result.Items[reads[i].name]
 		if r != nil {
-			it, err := shown(r, reads[i].bound.Projection)
+			it, err := projectRow(r, reads[i].bound.Projection)
 			if err != nil {
 				return BatchGetResult{}, err
 			}
@@ -111,7 +111,7 @@ func (tx *Tx) aimBatch(b BatchGet) ([]write, error) {
 			err = reads[i].aim()
 		}
 		if err == nil {
-			err = reads[i].table.CheckPaths(reads[i].bound.Projection.Nested())
+			err = reads[i].table.CheckPaths(reads[i].bound.Projection.NestedNames())
 		}
 		if err != nil {
 			return nil, cmp.Or(b.askOnce(), err)
@@ -177,7 +177,7 @@ func (tx *Tx) BatchWrite(b BatchWrite) error {
 	if err := tx.enterWrite(); err != nil {
 		return err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	call := tx.recall()
 	if stands, err := tx.stands(call); err != nil || !stands {
 		if call, err = tx.judgeBatch(b); err != nil {
@@ -185,7 +185,7 @@ func (tx *Tx) BatchWrite(b BatchWrite) error {
 		}
 	}
 	if tx.ahead != nil {
-		tx.note(*call)
+		tx.recordJudged(*call)
 		return nil
 	}
 	noted, err := tx.compile(call.writes, call.changes, false)
@@ -211,7 +211,7 @@ func (tx *Tx) judgeBatch(b BatchWrite) (*judged, error) {
 	}
 	changes := make([]txn.Change, len(writes))
 	for i := range writes {
-		if changes[i], _, err = tx.judge(&writes[i], false); err != nil {
+		if changes[i], _, err = tx.computeChange(&writes[i], false); err != nil {
 			return nil, err
 		}
 	}

@@ -266,7 +266,7 @@ func TestImagesUpdated(t *testing.T) {
 				Table: "matches", Key: storetest.Item("match", "final"), Update: c.update, Params: c.params,
 			})
 			whole := maps.Clone(images.New)
-			part := images.Updated()
+			part := images.OnlyUpdated()
 			storetest.WantItem(t, c.update+": old", part.Old, c.old)
 			storetest.WantItem(t, c.update+": new", part.New, c.new)
 			storetest.WantItem(t, c.update+": the images themselves", images.New, whole)
@@ -276,7 +276,7 @@ func TestImagesUpdated(t *testing.T) {
 	s := storetest.Open(t, storetest.Matches())
 	storetest.Update(t, s, func(tx *store.Tx) error {
 		images, err := tx.Update(store.UpdateItem{Table: "matches", Key: storetest.Item("match", "semi"), Update: "SET n = :v", Params: nine})
-		part := images.Updated()
+		part := images.OnlyUpdated()
 		storetest.WantItem(t, "no item before", part.Old, nil)
 		storetest.WantItem(t, "made", part.New, storetest.Item("n", 9))
 		return err

@@ -292,7 +292,7 @@ func TestPanicInCommitLatches(t *testing.T) {
 func TestFailedUndoTakesTheBatchDown(t *testing.T) {
 	s := openNotes(t, Options{NoSync: true})
 	err := s.Update(t.Context(), func(tx *Tx) error {
-		tx.core.Batch.Note(txn.UndoEntry{Again: func() error { return errors.New("cannot") }}, 0)
+		tx.core.Batch.AddUndo(txn.UndoEntry{Again: func() error { return errors.New("cannot") }}, 0)
 		return errors.New("a reason to undo")
 	})
 	wantKind(t, err, fault.Unavailable)

@@ -30,7 +30,7 @@ func (tx *Tx) GetItem(g GetItem) (attr.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.CheckPaths(bound.Projection.Nested()); err != nil || it == nil {
+	if err := t.CheckPaths(bound.Projection.NestedNames()); err != nil || it == nil {
 		return nil, err
 	}
 	return bound.Projection.Project(it), nil
@@ -48,10 +48,10 @@ func (tx *Tx) Get(table string, key attr.Item) (it attr.Item, err error) {
 // GetEncoded is Get for callers that need only the item's JSON or some of its attributes. If the item exists, use is called with the
 // stored bytes, which are invalid after use returns. use must not call the transaction.
 func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) error) error {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	t, err := tx.table(table)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (tx *Tx) GetEncoded(table string, key attr.Item, use func(attr.Encoded) err
 	if err != nil {
 		return err
 	}
-	tx.saw(t, k)
+	tx.markSeen(t, k)
 	tx.touchRead(t, r)
 	if r == nil {
 		return nil

@@ -36,10 +36,10 @@ func (s *Store) JournalOf(ctx context.Context, q JournalQuery) (page JournalPage
 // back in between, it is one of the places where the records cross the instant.
 func (s *Store) JournalAt(ctx context.Context, at time.Time) (after uint64, err error) {
 	err = s.View(ctx, func(tx *Tx) error {
-		if err := tx.core.Enter(); err != nil {
+		if err := tx.core.BeginCall(); err != nil {
 			return err
 		}
-		defer tx.core.Leave()
+		defer tx.core.EndCall()
 		bucket, err := tx.core.Bucket(format.BucketJournal)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (s *Store) JournalAt(ctx context.Context, at time.Time) (after uint64, err 
 			case k == nil:
 				return true
 			case len(v) < format.RecordHeader:
-				err = refusal.Damaged(format.ErrRecord, "journal")
+				err = refusal.DamagedData(format.ErrRecord, "journal")
 				return true
 			}
 			return int64(binary.BigEndian.Uint64(v[format.RecordAt:])) >= at.UnixNano()
@@ -109,9 +109,9 @@ func (s *Store) StreamsOf(table string) []TableStream {
 // StreamsOf is Store.StreamsOf within a transaction: JournalOf in the same transaction shows no later record. It returns an error if the
 // transaction has ended.
 func (tx *Tx) StreamsOf(table string) ([]TableStream, error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	return tx.core.Cat.StreamsOf(table, tx.core.Now()), nil
 }

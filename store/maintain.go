@@ -70,7 +70,7 @@ func CheckFile(ctx context.Context, path string, progress func(where string)) ([
 	if err != nil {
 		return nil, err
 	}
-	return check.Locked(ctx, f, progress)
+	return check.CheckLocked(ctx, f, progress)
 }
 
 // CheckCopy is CheckFile for a store in use: it checks a copy, which needs disk space for a moment.
@@ -80,7 +80,7 @@ func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]P
 		return nil, err
 	}
 	defer remove()
-	check.Tell(progress, "a copy of the file")
+	check.ReportProgress(progress, "a copy of the file")
 	_, err = s.copies.CopyTo(ctx, f, nil)
 	if fault.Is(err, fault.Damaged) {
 		_ = f.Close()
@@ -90,7 +90,7 @@ func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]P
 		_ = f.Close()
 		return nil, err
 	}
-	return check.Locked(ctx, f, progress)
+	return check.CheckLocked(ctx, f, progress)
 }
 
 // checkTarget creates the file for the copy: beside the store, or in memory if the store is.

@@ -46,10 +46,10 @@ func (tx *Tx) QueryEncoded(q Query, use func(attr.Encoded) error) (Page, error) 
 }
 
 func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return Page{}, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	if q.KeyCondition == "" {
 		return Page{}, refusal.Invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
@@ -78,10 +78,10 @@ func (tx *Tx) query(q Query, use func(attr.Encoded) error) (Page, error) {
 	for _, check := range [...]func() error{
 		func() error { return w.startAt(q.StartKey) },
 		func() error { return w.checkInside(bound.Key.Partition, bound.Key.Op != expr.SortAny) },
-		func() error { return w.table.CheckPaths(bound.Projection.Nested()) },
+		func() error { return w.table.CheckPaths(bound.Projection.NestedNames()) },
 		func() error { return checkQueryFilter(bound.Filter, key) },
 		func() error { return w.choose(q.Select, bound) },
-		func() error { return w.table.CheckPaths(bound.Filter.Nested()) },
+		func() error { return w.table.CheckPaths(bound.Filter.NestedNames()) },
 	} {
 		if err := check(); err != nil {
 			return Page{}, err

@@ -44,7 +44,7 @@ type Write struct {
 	Bound   expr.Bound // Update and Condition of Request
 	Atomic  bool       // part of a TransactWrite
 	Sends   bool       // the table sends
-	Read    bool       // this Update has seen the item before: see Tx.saw
+	Read    bool       // this Update has seen the item before: see Tx.markSeen
 }
 
 // Sending controls when the cloud gets a write to a table that sends. By default a write waits for earlier writes to its own items and
@@ -153,7 +153,7 @@ func errCompiling() error {
 // seen is the set of items that a transaction has read from tables that send. It is not kept without a replicator.
 type seen struct {
 	items map[itemID]struct{}
-	all   bool // too many to list, or not listed (see walk.saw): every item counts as read
+	all   bool // too many to list, or not listed (see walk.markSeen): every item counts as read
 }
 
 // maxSeen limits how many reads a transaction remembers.
@@ -180,10 +180,10 @@ func (s *seen) has(t *catalogue.Table, key []byte) bool {
 	return ok
 }
 
-// saw notes that the transaction has shown an item, or its absence, to its caller: by a read, by the images that a write returned, or by
+// markSeen notes that the transaction has shown an item, or its absence, to its caller: by a read, by the images that a write returned, or by
 // the old image of a failed condition. Later writes to the item may depend on it. All items that a Query or Scan looked at count,
 // filtered or not; items it did not find do not.
-func (tx *Tx) saw(t *catalogue.Table, key []byte) {
+func (tx *Tx) markSeen(t *catalogue.Table, key []byte) {
 	if tx.replicator != nil && t.Sends && !tx.compiling {
 		tx.seen.add(t, key)
 	}
@@ -211,7 +211,7 @@ func (tx *Tx) Adopt(table string, key, item attr.Item) (changed bool, err error)
 	if err := tx.enterWrite(); err != nil {
 		return false, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	t, err := tx.table(table)
 	if err != nil {
 		return false, err
@@ -266,10 +266,10 @@ func leavesItem(c *txn.Change, item attr.Item) (bool, error) {
 
 // RawKey returns the key of an item in the order-preserving bytes of attr.AppendKey, partition key first. Write.RawKey has the same form.
 func (tx *Tx) RawKey(table string, key attr.Item) (raw []byte, err error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	t, err := tx.table(table)
 	if err != nil {
 		return nil, err
@@ -279,10 +279,10 @@ func (tx *Tx) RawKey(table string, key attr.Item) (raw []byte, err error) {
 
 // KeyOf returns the key whose RawKey is raw.
 func (tx *Tx) KeyOf(table string, raw []byte) (attr.Item, error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	t, err := tx.table(table)
 	if err != nil {
 		return nil, err

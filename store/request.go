@@ -46,8 +46,8 @@ type slots chan struct{}
 
 func newSlots() slots { return make(slots, max(1, runtime.GOMAXPROCS(0)/2)) }
 
-// take waits for a slot.
-func (s slots) take(ctx context.Context) error {
+// acquireSlot waits for a slot.
+func (s slots) acquireSlot(ctx context.Context) error {
 	late := time.NewTimer(slotWait)
 	defer late.Stop()
 	select {
@@ -86,15 +86,15 @@ func (s *shared) enter(ctx context.Context, client string) error {
 	if busy {
 		return storeBusy()
 	}
-	err := s.take(ctx)
+	err := s.acquireSlot(ctx)
 	if err != nil {
 		s.forget(client)
 	}
 	return err
 }
 
-// leave gives a slot back.
-func (s *shared) leave(client string) {
+// releaseSlot gives a slot back.
+func (s *shared) releaseSlot(client string) {
 	<-s.slots
 	s.forget(client)
 }
@@ -127,7 +127,7 @@ func (s *Store) ViewShared(ctx context.Context, fn func(*Tx) error) error {
 	defer p.release()
 	return s.View(ctx, func(tx *Tx) error {
 		tx.shared, tx.work = true, expr.NewWork(math.MaxInt/2, p.pause)
-		return tx.within(fn)
+		return tx.runWithinBudget(fn)
 	})
 }
 
@@ -153,11 +153,11 @@ func (p *place) enter() error {
 	if p.client != "" {
 		err := p.s.reads.enter(p.ctx, p.client)
 		if err == nil {
-			p.leave = func() { p.s.reads.leave(p.client) }
+			p.leave = func() { p.s.reads.releaseSlot(p.client) }
 		}
 		return err
 	}
-	err := p.s.renders.take(p.ctx)
+	err := p.s.renders.acquireSlot(p.ctx)
 	if err == nil {
 		p.leave = func() { <-p.s.renders }
 	}
@@ -195,20 +195,20 @@ func (s *Store) viewWithin(ctx context.Context, limit int, fn func(*Tx) error) e
 	return s.View(ctx, func(tx *Tx) error {
 		tx.work = expr.NewWork(limit, func(spent int) (err error) {
 			if spent >= slotFrom && !placed {
-				err = s.slots.take(ctx)
+				err = s.slots.acquireSlot(ctx)
 				placed = err == nil
 			}
 			return errors.Join(err, context.Cause(ctx))
 		})
-		return tx.within(fn)
+		return tx.runWithinBudget(fn)
 	})
 }
 
 // Work returns the remaining budget of the request, for callers that evaluate expressions themselves; nil: no limit.
 func (tx *Tx) Work() *expr.Work { return tx.work }
 
-// within runs fn. If the budget is spent, it returns that error, whatever fn made of it.
-func (tx *Tx) within(fn func(*Tx) error) error {
+// runWithinBudget runs fn. If the budget is spent, it returns that error, whatever fn made of it.
+func (tx *Tx) runWithinBudget(fn func(*Tx) error) error {
 	err := fn(tx)
 	if over := tx.work.Err(); over != nil {
 		return over
@@ -228,7 +228,7 @@ func (s *Store) UpdateRequest(ctx context.Context, ahead bool, fn func(*Tx) erro
 	for try := 0; ; try++ {
 		if ahead {
 			j = &judgement{}
-			if err := s.judge(ctx, j, fn); err != nil || !j.changes {
+			if err := s.runJudged(ctx, j, fn); err != nil || !j.changes {
 				return err
 			}
 		}
@@ -238,7 +238,7 @@ func (s *Store) UpdateRequest(ctx context.Context, ahead bool, fn func(*Tx) erro
 		err := s.Update(ctx, func(tx *Tx) error {
 			tx.work = expr.NewWork(limit, func(int) error { return context.Cause(ctx) })
 			tx.judged = j
-			return tx.within(fn)
+			return tx.runWithinBudget(fn)
 		})
 		if limit == requestWork || !isTooMuch(err) {
 			return err
@@ -269,8 +269,8 @@ type judged struct {
 	refused bool
 }
 
-// judge runs fn on a snapshot. If fn changes nothing, it reports what fn touched to Tx.Touched.
-func (s *Store) judge(ctx context.Context, j *judgement, fn func(*Tx) error) error {
+// runJudged runs fn on a snapshot. If fn changes nothing, it reports what fn touched to Tx.OnTouch.
+func (s *Store) runJudged(ctx context.Context, j *judgement, fn func(*Tx) error) error {
 	return s.viewWithin(ctx, requestWork, func(tx *Tx) error {
 		tx.ahead = j
 		if err := fn(tx); err != nil || j.changes {
@@ -296,8 +296,8 @@ func (s *Store) Rehearse(ctx context.Context, fn func(*Tx) error) error {
 	})
 }
 
-// note keeps the result of a call on a snapshot.
-func (tx *Tx) note(call judged) {
+// recordJudged keeps the result of a call on a snapshot.
+func (tx *Tx) recordJudged(call judged) {
 	if tx.ahead == nil {
 		return
 	}

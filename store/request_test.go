@@ -84,8 +84,8 @@ func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 			images, err := tx.Update(store.UpdateItem{
 				Table: "balls", Key: storetest.Ball("final", 1), Update: "SET n = :n", Condition: costs(20), Params: storetest.Values(":none", none, ":n", 1),
 			})
-			if err == nil && (images.Old == nil || !storetest.SameItem(images.Updated().New, storetest.Item("n", 1))) {
-				t.Errorf("images %s", storetest.Show(images.Updated().New))
+			if err == nil && (images.Old == nil || !storetest.SameItem(images.OnlyUpdated().New, storetest.Item("n", 1))) {
+				t.Errorf("images %s", storetest.Show(images.OnlyUpdated().New))
 			}
 			return err
 		},
@@ -111,7 +111,7 @@ func TestCostlyWriteIsJudgedBeside(t *testing.T) {
 		var spent []int
 		err := s.UpdateRequest(t.Context(), false, func(tx *store.Tx) error {
 			err := call(tx)
-			spent = append(spent, tx.Work().Spent())
+			spent = append(spent, tx.Work().UnitsSpent())
 			return err
 		})
 		if err != nil || len(spent) != 3 {
@@ -251,7 +251,7 @@ func TestReaderHasGone(t *testing.T) {
 				leave()
 				return nil
 			})
-		spent = tx.Work().Spent()
+		spent = tx.Work().UnitsSpent()
 		return err
 	})
 	if !errors.Is(err, context.Canceled) || spent > 4<<20 {

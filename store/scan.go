@@ -39,10 +39,10 @@ func (tx *Tx) Scan(q Scan) (Page, error) { return tx.scan(q, nil) }
 func (tx *Tx) ScanEncoded(q Scan, use func(attr.Encoded) error) (Page, error) { return tx.scan(q, use) }
 
 func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return Page{}, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	if err := checkSegment(q.Segment, q.TotalSegments); err != nil {
 		return Page{}, err
 	}
@@ -59,10 +59,10 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 		func() error { return w.checkStart(q.StartKey, true) },
 		func() error { return w.choose(q.Select, bound) },
 		func() error { return w.startAt(q.StartKey) },
-		func() error { return w.within(q.Prefix) },
+		func() error { return w.limitToPrefix(q.Prefix) },
 		w.checkSegment,
-		func() error { return w.table.CheckPaths(bound.Projection.Nested()) },
-		func() error { return w.table.CheckPaths(bound.Filter.Nested()) },
+		func() error { return w.table.CheckPaths(bound.Projection.NestedNames()) },
+		func() error { return w.table.CheckPaths(bound.Filter.NestedNames()) },
 	} {
 		if err := check(); err != nil {
 			return Page{}, err
@@ -71,18 +71,18 @@ func (tx *Tx) scan(q Scan, use func(attr.Encoded) error) (Page, error) {
 	return w.run()
 }
 
-// within limits the walk to keys with a prefix, which DynamoDB cannot do.
-func (w *walk) within(prefix string) (err error) {
+// limitToPrefix limits the walk to keys with a prefix, which DynamoDB cannot do.
+func (w *walk) limitToPrefix(prefix string) (err error) {
 	if prefix == "" {
 		return nil
 	}
 	if w.key().Attrs[0].Kind != attr.KindS {
 		return refusal.Invalid("The partition key of %s is not a string, so it cannot have a prefix", w.table.Spec.Name)
 	}
-	if w.Low, w.High, err = catalogue.Prefixed(prefix); err != nil {
+	if w.Low, w.High, err = catalogue.PrefixRange(prefix); err != nil {
 		return err
 	}
-	if w.Start != nil && (bytes.Compare(w.Start, w.Low) < 0 || !w.inside(w.Start)) {
+	if w.Start != nil && (bytes.Compare(w.Start, w.Low) < 0 || !w.isInside(w.Start)) {
 		return catalogue.ErrStartKey()
 	}
 	return nil
@@ -103,7 +103,7 @@ func (w *walk) mine(k []byte) (bool, error) {
 	}
 	n, err := w.key().PartitionLen(k)
 	if err != nil {
-		return false, refusal.Damaged(err, "a key cannot be decoded")
+		return false, refusal.DamagedData(err, "a key cannot be decoded")
 	}
 	return crc32.ChecksumIEEE(k[:n])%w.segments == w.segment, nil
 }
@@ -117,7 +117,7 @@ func (w *walk) passOver() (full bool, err error) {
 	if err := w.tx.work.Spend(passWork); err != nil {
 		return false, err
 	}
-	if w.own == nil || w.tx.work.Spent()-w.before < pageWork {
+	if w.own == nil || w.tx.work.UnitsSpent()-w.before < pageWork {
 		return false, nil
 	}
 	w.page.LastKey, err = w.lastKey(w.own)

@@ -116,7 +116,7 @@ func TestSegmentSpendsOnItemsOfOthers(t *testing.T) {
 	err := s.ViewWithin(t.Context(), items*64-1, func(tx *store.Tx) error {
 		page, err := tx.Scan(scan)
 		if err == nil {
-			t.Errorf("%d items of the segment, %d units", page.Count, tx.Work().Spent())
+			t.Errorf("%d items of the segment, %d units", page.Count, tx.Work().UnitsSpent())
 		}
 		return err
 	})

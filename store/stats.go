@@ -14,7 +14,7 @@ func (s *Store) Stats() Stats {
 	j := s.engine.Journal.Load()
 	st := Stats{Journal: JournalStats{First: j.First, Last: j.Last, Bytes: j.Bytes}}
 	s.engine.Meter.Fill(&st)
-	st.Waiting, st.Held = s.engine.Commits.Waiting(), s.engine.Commits.Held()
+	st.Waiting, st.Held = s.engine.Commits.Waiting(), s.engine.Commits.TurnDuration()
 	s.engine.Readers.Fill(&st)
 	s.keeper.FillChores(&st)
 	s.copies.Fill(&st)
@@ -77,7 +77,7 @@ func (s *Store) Count(ctx context.Context, name string) (Counts, error) {
 		r := format.Row(v)
 		c.Items++
 		c.Bytes += int64(r.Size())
-		return r.Known()
+		return r.CheckVersion()
 	})
 	if err != nil {
 		return Counts{}, err
@@ -111,10 +111,10 @@ func (s *Store) walkBucket(ctx context.Context, table, index string, each func(v
 
 // walkSlice is walkBucket for the values after a key. It returns the key to continue after, or nil at the end of the bucket.
 func (tx *Tx) walkSlice(table, index string, after []byte, each func(v []byte) error) (to []byte, err error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	t, err := tx.table(table)
 	if err != nil {
 		return nil, err

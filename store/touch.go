@@ -29,12 +29,12 @@ type IndexTouch struct {
 	Moved bool // both exist, with different keys: DynamoDB deletes one and puts the other
 }
 
-// Touched sets a function to be called for each item that later calls of Get, GetItem, BatchGet, TransactGet and of writes read or write,
+// OnTouch sets a function to be called for each item that later calls of Get, GetItem, BatchGet, TransactGet and of writes read or write,
 // in the order of the request, including items that do not exist; nil: none. fn must not call the transaction. For a write it runs before
 // the commit, which may still fail. Page has the figures of a Query or Scan.
 //
 // The figures of indexes cost the decoding of both images.
-func (tx *Tx) Touched(fn func(Touch)) {
+func (tx *Tx) OnTouch(fn func(Touch)) {
 	if !tx.rehearsing {
 		tx.touched = fn
 	}

@@ -16,7 +16,7 @@ import (
 func touchesOf(t testing.TB, s *store.Store, fn func(*store.Tx) error) (out []store.Touch) {
 	t.Helper()
 	storetest.Update(t, s, func(tx *store.Tx) error {
-		tx.Touched(func(touch store.Touch) { out = append(out, touch) })
+		tx.OnTouch(func(touch store.Touch) { out = append(out, touch) })
 		return fn(tx)
 	})
 	return out
@@ -62,7 +62,7 @@ func TestTouchedByWrites(t *testing.T) {
 		Table: "balls", Op: store.OpUpdate, Old: bigger, New: after,
 		Indexes: []store.IndexTouch{{Index: "bowler-index", Old: bigger}, {Index: "wicket-index", Old: small, New: small, Moved: true}},
 	})
-	if images.OldSize != bigger || images.NewSize != after || images.Updated().NewSize != after {
+	if images.OldSize != bigger || images.NewSize != after || images.OnlyUpdated().NewSize != after {
 		t.Errorf("sizes %d and %d, want %d and %d", images.OldSize, images.NewSize, bigger, after)
 	}
 	wantTouches(t, "nothing new", touchesOf(t, s, func(tx *store.Tx) error {
@@ -138,7 +138,7 @@ func TestTouchedByReads(t *testing.T) {
 		return err
 	}), gone, there)
 	wantTouches(t, "after nil", touchesOf(t, s, func(tx *store.Tx) error {
-		tx.Touched(nil)
+		tx.OnTouch(nil)
 		_, err := tx.Get("balls", keys[1])
 		return err
 	}))

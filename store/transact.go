@@ -55,7 +55,7 @@ type TransactWrite struct {
 	AllReasons bool
 
 	// Repeated is called for each action of a request that was done before, with the present size of its item, or 0 if there is none:
-	// DynamoDB bills a read of it. It must not call the transaction; nil: not called. The function set by Touched is not called for such
+	// DynamoDB bills a read of it. It must not call the transaction; nil: not called. The function set by OnTouch is not called for such
 	// actions.
 	Repeated func(Touch)
 }
@@ -110,7 +110,7 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 	if err := tx.enterWrite(); err != nil {
 		return err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	call := tx.recall()
 	if call == nil {
 		writes, err := t.writes(tx)
@@ -131,7 +131,7 @@ func (tx *Tx) TransactWrite(t TransactWrite) error {
 		}
 	}
 	if tx.ahead != nil {
-		tx.note(*call)
+		tx.recordJudged(*call)
 		return nil
 	}
 	return tx.do(call)
@@ -182,7 +182,7 @@ func (tx *Tx) judgeAll(writes []write, all bool) ([]txn.Change, error) {
 		if err == nil {
 			err = w.fit()
 		}
-		if err := reasons.take(i, err); err != nil {
+		if err := reasons.setReason(i, err); err != nil {
 			return nil, err
 		}
 	}
@@ -195,8 +195,8 @@ func (tx *Tx) judgeAll(writes []write, all bool) ([]txn.Change, error) {
 			continue
 		}
 		var err error
-		changes[i], _, err = tx.judge(&writes[i], false)
-		if err := reasons.take(i, err); err != nil {
+		changes[i], _, err = tx.computeChange(&writes[i], false)
+		if err := reasons.setReason(i, err); err != nil {
 			return nil, err
 		}
 	}
@@ -206,8 +206,8 @@ func (tx *Tx) judgeAll(writes []write, all bool) ([]txn.Change, error) {
 // reasons collects the outcomes of the actions. An empty code means that nothing is wrong with the action.
 type reasons []CancellationReason
 
-// take makes the error of an action its reason. It returns errors that are not: those about the whole request, and internal ones.
-func (r reasons) take(i int, err error) error {
+// setReason makes the error of an action its reason. It returns errors that are not: those about the whole request, and internal ones.
+func (r reasons) setReason(i int, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -13,10 +13,10 @@ import (
 // Every transaction of this store sees one instant: TransactGet is for callers that speak DynamoDB's protocol. Keys that do not fit their
 // table are a TransactionCanceledError.
 func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
-	if err := tx.core.Enter(); err != nil {
+	if err := tx.core.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	reads, err := tx.aimAll(items)
 	if err != nil {
 		return nil, err
@@ -31,12 +31,12 @@ func (tx *Tx) TransactGet(items []GetItem) ([]attr.Item, error) {
 		if bytes += r.Bytes(); bytes > maxTransactBytes {
 			return nil, refusal.Invalid("Payload in response is too large.%d", bytes)
 		}
-		tx.saw(reads[i].table, reads[i].key)
+		tx.markSeen(reads[i].table, reads[i].key)
 		tx.touchRead(reads[i].table, r)
 		if r == nil {
 			continue
 		}
-		if out[i], err = shown(r, reads[i].bound.Projection); err != nil {
+		if out[i], err = projectRow(r, reads[i].bound.Projection); err != nil {
 			return nil, err
 		}
 	}
@@ -61,10 +61,10 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 		if err := reads[i].find(tx); err != nil {
 			return nil, err
 		}
-		if err := reads[i].table.CheckPaths(reads[i].bound.Projection.Nested()); err != nil {
+		if err := reads[i].table.CheckPaths(reads[i].bound.Projection.NestedNames()); err != nil {
 			return nil, err
 		}
-		if err := reasons.take(i, reads[i].aim()); err != nil {
+		if err := reasons.setReason(i, reads[i].aim()); err != nil {
 			return nil, err
 		}
 	}
@@ -74,8 +74,8 @@ func (tx *Tx) aimAll(items []GetItem) ([]write, error) {
 	return reads, reasons.verdict(true)
 }
 
-// shown returns the item in a row, or what a projection shows of it.
-func shown(r format.Row, p *expr.Projection) (attr.Item, error) {
+// projectRow returns the item in a row, or what a projection shows of it.
+func projectRow(r format.Row, p *expr.Projection) (attr.Item, error) {
 	it, err := r.Decode()
 	if err != nil || p == nil {
 		return it, err

@@ -27,7 +27,7 @@ type Tx struct {
 	unreadable int  // how many items the application could not decode
 
 	onJudged   func(table string, key attr.Item) // nil: nobody asks
-	rehearsing bool                              // a Rehearse: nothing is reported to Touched
+	rehearsing bool                              // a Rehearse: nothing is reported to OnTouch
 
 	work     *expr.Work // budget of the expressions; nil: no limit
 	shared   bool       // a ViewShared: each item read is charged to work
@@ -61,7 +61,7 @@ func (tx *Tx) enterWrite() error {
 	if tx.compiling {
 		return errCompiling()
 	}
-	return tx.core.Enter()
+	return tx.core.BeginCall()
 }
 
 func (tx *Tx) table(name string) (*catalogue.Table, error) {

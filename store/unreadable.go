@@ -105,7 +105,7 @@ func digestOf(item attr.Item) [sha256.Size]byte { return sha256.Sum256(attr.Appe
 // UnreadableItems returns the items that readers could not decode since the store was opened and that are still as they were then, by table
 // and key. more reports that there are others, beyond what a store remembers. Items that have changed or are gone are forgotten.
 func (s *Store) UnreadableItems(ctx context.Context) (all []Unreadable, more bool, err error) {
-	known, full := s.unreadables.copied()
+	known, full := s.unreadables.snapshot()
 	if len(known) == 0 {
 		return nil, full, nil
 	}
@@ -129,7 +129,7 @@ func (s *Store) UnreadableItems(ctx context.Context) (all []Unreadable, more boo
 	return all, full, err
 }
 
-func (u *unreadables) copied() (known map[string]noted, full bool) {
+func (u *unreadables) snapshot() (known map[string]noted, full bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return maps.Clone(u.items), u.full

@@ -34,16 +34,16 @@ type Images struct {
 	update *expr.Update // the update that led from Old to New; nil: none
 }
 
-// Updated reduces both images to what the update expression named: UPDATED_OLD and UPDATED_NEW. For a nested path that is the nested part
+// OnlyUpdated reduces both images to what the update expression named: UPDATED_OLD and UPDATED_NEW. For a nested path that is the nested part
 // alone, and lists are compacted to the elements named. Attributes that did not exist before, or no longer exist, are left out: an image
 // without any is empty; nil stays nil. The sizes stay those of the whole items.
 //
 // DynamoDB Local shows the whole attribute that contains a nested path; the service shows the part.
-func (im Images) Updated() Images {
-	return Images{Old: im.named(im.Old), New: im.named(im.New), OldSize: im.OldSize, NewSize: im.NewSize}
+func (im Images) OnlyUpdated() Images {
+	return Images{Old: im.onlyNamed(im.Old), New: im.onlyNamed(im.New), OldSize: im.OldSize, NewSize: im.NewSize}
 }
 
-func (im Images) named(it attr.Item) attr.Item {
+func (im Images) onlyNamed(it attr.Item) attr.Item {
 	switch {
 	case it == nil:
 		return nil
@@ -58,8 +58,8 @@ func (tx *Tx) Update(u UpdateItem) (Images, error) {
 	return tx.write(u.write(), true)
 }
 
-// updated returns the item after an update, in a new map, or nil if there is no item and the update creates none.
-func updated(old, key attr.Item, u *expr.Update, work *expr.Work) (attr.Item, error) {
+// updatedItem returns the item after an update, in a new map, or nil if there is no item and the update creates none.
+func updatedItem(old, key attr.Item, u *expr.Update, work *expr.Work) (attr.Item, error) {
 	base := old
 	if base == nil {
 		if !u.Creates() {

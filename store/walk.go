@@ -58,7 +58,7 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{tx: tx, table: t, limit: limit, before: tx.work.Spent()}
+	w := &walk{tx: tx, table: t, limit: limit, before: tx.work.UnitsSpent()}
 	if w.base, err = tx.core.Bucket(t.Bucket); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (tx *Tx) newWalk(tableName, indexName string, limit int) (*walk, error) {
 		return nil, err
 	}
 	if !tx.indexesAsOf.IsZero() && !w.index.Spec.Local {
-		w.past, err = past.Of(tx.core, t, w.index, tx.indexesAsOf)
+		w.past, err = past.Collect(tx.core, t, w.index, tx.indexesAsOf)
 	}
 	return w, err
 }
@@ -106,8 +106,8 @@ func (w *walk) run() (Page, error) {
 		next = w.past.Merge(w.Range, next, k, v)
 		k, v = next()
 	}
-	for seen, steps := 1, 0; k != nil && w.inside(k); seen++ {
-		if err := w.wanted(seen); err != nil {
+	for seen, steps := 1, 0; k != nil && w.isInside(k); seen++ {
+		if err := w.checkReader(seen); err != nil {
 			return Page{}, err
 		}
 		mine, err := w.mine(k)
@@ -132,8 +132,8 @@ func (w *walk) run() (Page, error) {
 	return w.page, nil
 }
 
-// wanted returns an error if the reader has gone. It checks every 16th step.
-func (w *walk) wanted(steps int) error {
+// checkReader returns an error if the reader has gone. It checks every 16th step.
+func (w *walk) checkReader(steps int) error {
 	const often = 16
 	if w.tx.core.Reader == nil || steps%often != 0 || w.tx.core.Ctx.Err() == nil {
 		return nil
@@ -145,7 +145,7 @@ func (w *walk) wanted(steps int) error {
 func (w *walk) step(k, v []byte, last bool) (full bool, err error) {
 	r, err := w.row(k, v)
 	if err == nil {
-		w.saw(k, v)
+		w.markSeen(k, v)
 		w.own = r
 		full, err = w.visit(r)
 	}
@@ -205,7 +205,7 @@ func firstBelow(b *bolt.Bucket, end []byte) (step func() (k, v []byte), k, v []b
 	return step, k, v
 }
 
-func (w *walk) inside(k []byte) bool {
+func (w *walk) isInside(k []byte) bool {
 	if w.Descending {
 		return bytes.Compare(k, w.Low) >= 0
 	}
@@ -222,9 +222,9 @@ func (w *walk) row(k, v []byte) (format.Row, error) {
 	return w.tx.core.RowOf(w.table, k, v)
 }
 
-// saw is Tx.saw for an entry of the walk. Damaged entries have already been refused. For an earlier state of an index nothing is listed:
+// markSeen is Tx.markSeen for an entry of the walk. Damaged entries have already been refused. For an earlier state of an index nothing is listed:
 // every item counts as seen.
-func (w *walk) saw(k, v []byte) {
+func (w *walk) markSeen(k, v []byte) {
 	switch {
 	case w.tx.replicator == nil || !w.table.Sends:
 		return
@@ -234,7 +234,7 @@ func (w *walk) saw(k, v []byte) {
 	case w.index != nil:
 		k, _ = w.index.PrimaryOf(k, v)
 	}
-	w.tx.saw(w.table, k)
+	w.tx.markSeen(w.table, k)
 }
 
 // visit adds a row to the page if it is visible, and reports whether the page is full.
@@ -252,16 +252,16 @@ func (w *walk) visit(r format.Row) (full bool, err error) {
 		err = w.takeNarrow(r)
 	case w.fetches:
 		if err = w.countFetched(r); err == nil {
-			err = w.take(r)
+			err = w.visitRow(r)
 		}
 		// As documented by AWS: the index entries in total, and each item fetched from the table, in units of 4 KB.
 		w.size = (w.page.Bytes+readUnit-1)/readUnit*readUnit + w.page.Fetched*readUnit
 	default:
 		w.size += r.Size()
 		w.page.Bytes += r.Size()
-		err = w.take(r)
+		err = w.visitRow(r)
 	}
-	return w.size >= maxPage || w.limit != 0 && w.page.Scanned >= w.limit || w.tx.work.Spent()-w.before >= pageWork, err
+	return w.size >= maxPage || w.limit != 0 && w.page.Scanned >= w.limit || w.tx.work.UnitsSpent()-w.before >= pageWork, err
 }
 
 // The cost of reading an entry, in units of expr.Work: entryWork, and one unit per entryBytes bytes.
@@ -293,7 +293,7 @@ func (w *walk) decode(r format.Row) (attr.Item, error) {
 	return it, err
 }
 
-func (w *walk) take(r format.Row) error {
+func (w *walk) visitRow(r format.Row) error {
 	if ok, err := w.passes(r.Item()); err != nil || !ok {
 		return err
 	}
@@ -314,7 +314,7 @@ func (w *walk) take(r format.Row) error {
 	if w.projection != nil {
 		it = w.projection.Project(it)
 	}
-	return w.give(it)
+	return w.yieldItem(it)
 }
 
 // giveFew returns a few attributes without decoding the others.
@@ -323,13 +323,13 @@ func (w *walk) giveFew(e attr.Encoded) error {
 	for _, name := range w.few {
 		v, ok, err := e.Get(name)
 		if err != nil {
-			return refusal.Damaged(err, "an item cannot be decoded")
+			return refusal.DamagedData(err, "an item cannot be decoded")
 		}
 		if ok {
 			it[name] = v
 		}
 	}
-	return w.give(it)
+	return w.yieldItem(it)
 }
 
 // takeNarrow is take for an index that does not project the whole item: filters do not see the rest either.
@@ -352,10 +352,10 @@ func (w *walk) takeNarrow(r format.Row) error {
 	if w.projection != nil {
 		it = w.projection.Project(it)
 	}
-	return w.give(it)
+	return w.yieldItem(it)
 }
 
-func (w *walk) give(it attr.Item) error {
+func (w *walk) yieldItem(it attr.Item) error {
 	if w.use != nil {
 		return w.tx.core.Lend(attr.Encode(nil, it), w.use)
 	}
@@ -375,7 +375,7 @@ func (w *walk) lastKey(r format.Row) (attr.Item, error) {
 	for name := range w.lastKeyNames() {
 		v, _, err := r.Item().Get(name)
 		if err != nil {
-			return nil, refusal.Damaged(err, "an item cannot be decoded")
+			return nil, refusal.DamagedData(err, "an item cannot be decoded")
 		}
 		out[name] = v
 	}

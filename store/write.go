@@ -78,7 +78,7 @@ func (w *write) fit() (err error) {
 	if err != nil {
 		return err
 	}
-	return w.table.CheckPaths(append(w.bound.Update.Nested(), w.bound.Condition.Nested()...))
+	return w.table.CheckPaths(append(w.bound.Update.NestedNames(), w.bound.Condition.NestedNames()...))
 }
 
 // checkBare refuses an item that no table can hold. The result of an update is checked once it is known.
@@ -111,7 +111,7 @@ func (tx *Tx) write(w write, wantOld bool) (Images, error) {
 	if err := tx.enterWrite(); err != nil {
 		return Images{}, err
 	}
-	defer tx.core.Leave()
+	defer tx.core.EndCall()
 	c, images, err := tx.prepare(&w, wantOld)
 	if err != nil {
 		return Images{}, err
@@ -120,7 +120,7 @@ func (tx *Tx) write(w write, wantOld bool) (Images, error) {
 		return images, err
 	}
 	if wantOld {
-		tx.saw(c.Table, c.Key)
+		tx.markSeen(c.Table, c.Key)
 	}
 	return images, nil
 }
@@ -137,10 +137,10 @@ func (tx *Tx) prepare(w *write, wantOld bool) (c txn.Change, images Images, err 
 		return call.changes[0], call.images, nil
 	}
 	if c, images, err = tx.prepareNow(w, wantOld); err != nil {
-		tx.note(judged{refused: true})
+		tx.recordJudged(judged{refused: true})
 		return c, images, err
 	}
-	tx.note(judged{writes: []write{*w}, changes: []txn.Change{c}, images: images})
+	tx.recordJudged(judged{writes: []write{*w}, changes: []txn.Change{c}, images: images})
 	return c, images, nil
 }
 
@@ -153,7 +153,7 @@ func (tx *Tx) prepareNow(w *write, wantOld bool) (txn.Change, Images, error) {
 			return txn.Change{}, Images{}, err
 		}
 	}
-	return tx.judge(w, wantOld)
+	return tx.computeChange(w, wantOld)
 }
 
 // find looks up the table.
@@ -162,8 +162,8 @@ func (w *write) find(tx *Tx) (err error) {
 	return err
 }
 
-// judge reads the item, checks the condition, and computes the change. It decodes the old image only if that is wanted or needed.
-func (tx *Tx) judge(w *write, wantOld bool) (txn.Change, Images, error) {
+// computeChange reads the item, checks the condition, and computes the change. It decodes the old image only if that is wanted or needed.
+func (tx *Tx) computeChange(w *write, wantOld bool) (txn.Change, Images, error) {
 	was, old, err := tx.condition(w.table, w.key, w.bound.Condition, wantOld || w.op == OpUpdate)
 	if err != nil {
 		return txn.Change{}, Images{}, err
@@ -177,7 +177,7 @@ func (tx *Tx) judge(w *write, wantOld bool) (txn.Change, Images, error) {
 		}
 		c.Now, images.NewSize = w.row(was), w.size
 	case OpUpdate:
-		if images.New, err = updated(old, w.subject, w.bound.Update, tx.work); err != nil {
+		if images.New, err = updatedItem(old, w.subject, w.bound.Update, tx.work); err != nil {
 			return txn.Change{}, Images{}, err
 		}
 		if images.New == nil {
@@ -267,9 +267,9 @@ func (tx *Tx) condition(t *catalogue.Table, key []byte, c *expr.Condition, decod
 	case err != nil && (fault.Is(err, fault.Invalid) || tx.work.Err() != nil):
 		return nil, nil, err
 	case err != nil:
-		return nil, nil, refusal.Damaged(err, "an item cannot be decoded")
+		return nil, nil, refusal.DamagedData(err, "an item cannot be decoded")
 	case !holds:
-		tx.saw(t, key)
+		tx.markSeen(t, key)
 		return nil, nil, cmp.Or(tx.noteMissing(t, key, was), error(&ConditionFailedError{Table: t.Spec.Name, Old: old}))
 	}
 	return was, old, nil

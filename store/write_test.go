@@ -235,7 +235,7 @@ func TestRemovingFromNoItemLeavesNone(t *testing.T) {
 		u.Table, u.Key = "balls", storetest.Ball("final", 1)
 		storetest.Update(t, s, func(tx *store.Tx) error {
 			images, err := tx.Update(u)
-			if images.Old != nil || images.New != nil || images.NewSize != 0 || images.Updated().New != nil {
+			if images.Old != nil || images.New != nil || images.NewSize != 0 || images.OnlyUpdated().New != nil {
 				t.Errorf("%s: the images are %+v", u.Update, images)
 			}
 			return err

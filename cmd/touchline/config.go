@@ -67,7 +67,7 @@ func (c *loaded) where(key string) string {
 		return fmt.Sprintf("%s:%d", c.file, line)
 	}
 	source := c.sources[key]
-	switch line := c.lines.Of(key); { // for a missing key: the line of its section, or the file
+	switch line := c.lines.LineOf(key); { // for a missing key: the line of its section, or the file
 	case source != "":
 		return source
 	case line > 0:

@@ -21,7 +21,7 @@ func newBackup() *cobra.Command {
 		Short: "Write a backup of the database to a new file",
 		Long: "Write a backup of the database to a new file, by default backups/touchline-TIME.db in the data\n" +
 			"directory, with its checksum beside it. A running node writes the file itself and keeps serving.",
-		Args: cli.Named(cobra.MaximumNArgs(1)),
+		Args: cli.RefuseEmptyName(cobra.MaximumNArgs(1)),
 	}
 	return maintaining(cmd, func(ctx context.Context, dir string, args []string, progress func(edge.Progress)) (any, string, error) {
 		r, err := edge.Backup(ctx, dir, strings.Join(args, ""), progress)
@@ -40,7 +40,7 @@ func newRestore() *cobra.Command {
 		Short: "Restore the database from a backup",
 		Long: "Restore the database in the data directory from a backup. Nothing is overwritten: stop the node and move the current\n" +
 			"database away first. The whole backup is verified before the database appears.",
-		Args: cli.Named(cobra.ExactArgs(1)),
+		Args: cli.RefuseEmptyName(cobra.ExactArgs(1)),
 	}
 	cmd.Flags().BoolVar(&unchecked, "unchecked", false, "restore a backup whose checksum file is missing")
 	return maintaining(cmd, func(ctx context.Context, dir string, args []string, progress func(edge.Progress)) (any, string, error) {
@@ -77,7 +77,7 @@ func newCheck() *cobra.Command {
 		Short: "Verify the database or a backup; exit 1 if anything is wrong",
 		Long: "Verify the database or a backup: pages, items, indexes and journal. Nothing is changed. A running node\n" +
 			"keeps serving; it checks a copy, which needs disk space.",
-		Args: cli.Named(cobra.MaximumNArgs(1)),
+		Args: cli.RefuseEmptyName(cobra.MaximumNArgs(1)),
 	}
 	return maintaining(cmd, func(ctx context.Context, dir string, args []string, progress func(edge.Progress)) (any, string, error) {
 		what, file := "the database in "+dir, strings.Join(args, "")

@@ -65,7 +65,7 @@ func maintaining(cmd *cobra.Command, do maintenance) *cobra.Command {
 			return err
 		}
 		m := cli.NewMeter(cmd)
-		result, text, err := do(cmd.Context(), dir, args, func(p edge.Progress) { m.Show(p.What, p.Done, p.Total) })
+		result, text, err := do(cmd.Context(), dir, args, func(p edge.Progress) { m.ShowProgress(p.What, p.Done, p.Total) })
 		err = m.End(err)
 		if result == nil {
 			return err

@@ -69,7 +69,7 @@ func (m *cloudMigration) run(cmd *cobra.Command) error {
 	}
 	meter := cli.NewMeter(cmd)
 	r, failed := c.MigrateCloud(cmd.Context(), m.o, log, func(p edge.Progress) {
-		meter.Show(fmt.Sprintf("%3d %% %s", p.Done*100/max(p.Total, 1), p.What), 0, 0)
+		meter.ShowProgress(fmt.Sprintf("%3d %% %s", p.Done*100/max(p.Total, 1), p.What), 0, 0)
 	})
 	interrupted := errors.Is(failed, context.Canceled)
 	failed = meter.End(failed)

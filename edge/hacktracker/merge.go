@@ -80,7 +80,7 @@ func (m *merging) first(pk, sk string) *table.Refused {
 // isDone reports whether another node has done the same: the request, the creation of a user if alone, or the deletion of a game.
 func isDone(r *table.Refused, alone bool) bool {
 	pk, sk := r.Key["PK"].Str(), r.Key["SK"].Str()
-	return strings.HasPrefix(pk, prefixOnce) && idempotency.Same(r.View, r.Remote) ||
+	return strings.HasPrefix(pk, prefixOnce) && idempotency.SameRequest(r.View, r.Remote) ||
 		r.Remote != nil && (alone && strings.HasPrefix(pk, prefixUser) && sk == skMetadata || sk == skDeleted)
 }
 

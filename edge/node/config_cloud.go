@@ -97,7 +97,7 @@ var (
 
 // Problems returns the errors in the section. tables are the node's tables.
 func (c *CloudConfig) Problems(tables []store.TableSpec) (out []app.Problem) {
-	bad := strictyaml.Into(&out, "cloud.")
+	bad := strictyaml.AddTo(&out, "cloud.")
 	if c.Endpoint != "" {
 		if err := cloudURL(c.Endpoint); err != "" {
 			bad("endpoint", "%s", err)

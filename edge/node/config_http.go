@@ -94,7 +94,7 @@ func (h HTTPConfig) Connections() int { return h.MaxStreams + httpapi.ShortConne
 
 // Problems returns the errors in the section.
 func (h HTTPConfig) Problems() (out []app.Problem) {
-	bad := strictyaml.Into(&out, "http.")
+	bad := strictyaml.AddTo(&out, "http.")
 	if h.Rate.PerMinute < 0 || h.Rate.Burst < 0 || h.Rate.PerMinute > 0 && h.Rate.Burst == 0 {
 		bad("rate", "per_minute and burst must both be above 0, or per_minute 0 for no limit")
 	}
@@ -115,6 +115,6 @@ func (h HTTPConfig) Problems() (out []app.Problem) {
 	if h.PublicURL != "" && (h.PublicURL == "*" || !httpapi.ValidOrigin(h.PublicURL)) {
 		bad("public_url", "must be an origin such as https://scores.example, in lower case and without a path, not %q", h.PublicURL)
 	}
-	h.TLS.problems(strictyaml.Into(&out, "http.tls."))
+	h.TLS.problems(strictyaml.AddTo(&out, "http.tls."))
 	return out
 }

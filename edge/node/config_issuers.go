@@ -92,7 +92,7 @@ func (i *IssuerConfig) problems(bad func(key, format string, args ...any)) {
 
 // NamedProblems returns the errors in the applications that the issuers name, of those that the node knows.
 func (a *AuthConfig) NamedProblems(applications []string) (out []app.Problem) {
-	bad := strictyaml.Into(&out, "auth.issuers.")
+	bad := strictyaml.AddTo(&out, "auth.issuers.")
 	list := strings.Join(applications, ", ")
 	for _, name := range slices.Sorted(maps.Keys(a.Issuers)) {
 		for _, of := range a.Issuers[name].AdminOf {

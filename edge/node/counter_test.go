@@ -133,7 +133,7 @@ func (c *counter) openGate(ctx context.Context, name, by string) error {
 
 // merge: a gate opened by another node is open, and a count of another node under the same key is counted.
 func (c *counter) merge(m conflict.MergeCase) (writes []store.WriteItem, ok bool) {
-	if slices.ContainsFunc(m.Items, func(it conflict.MergeItem) bool { return idempotency.Same(it.View, it.Remote) }) {
+	if slices.ContainsFunc(m.Items, func(it conflict.MergeItem) bool { return idempotency.SameRequest(it.View, it.Remote) }) {
 		return nil, len(m.Tail) == 0
 	}
 	return nil, m.Entries[0].Op == store.OpPut && m.Items[0].Remote != nil && len(m.Tail) == 0

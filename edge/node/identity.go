@@ -64,7 +64,7 @@ func (a AuthConfig) Maker(dataDir string, log *slog.Logger) AuthMaker {
 // IdentityProblems returns the errors in who may sign in at an address. A node that other machines can reach must authenticate its
 // users; on a loopback address everybody logged in on this machine is trusted.
 func IdentityProblems(listen string, a *AuthConfig, h *HTTPConfig) (out []app.Problem) {
-	bad, ofAuth := strictyaml.Into(&out, ""), strictyaml.Into(&out, "auth.")
+	bad, ofAuth := strictyaml.AddTo(&out, ""), strictyaml.AddTo(&out, "auth.")
 	local, err := IsLoopback(listen)
 	if err != nil {
 		bad("listen", "%s", err)

@@ -149,7 +149,7 @@ func TestEndpointRefusesPlainFromOthers(t *testing.T) {
 
 // otherAddress returns an address of this machine other than loopback.
 func otherAddress(t *testing.T) string {
-	for _, name := range certs.Here() {
+	for _, name := range certs.LocalNames() {
 		if ip := net.ParseIP(name); ip != nil && ip.To4() != nil {
 			return name
 		}

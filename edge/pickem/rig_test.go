@@ -166,7 +166,7 @@ func (r *rig) derive(points, standings int) (held []string) {
 		units := read(r, func(tx *store.Tx) ([]string, error) { return rule.Units(tx, nil) })
 		n := 0
 		for _, unit := range units {
-			out, err := rule.Settle(r.t.Context(), r.Store, unit)
+			out, err := rule.SettleUnit(r.t.Context(), r.Store, unit)
 			if err != nil {
 				r.t.Fatal(err)
 			}

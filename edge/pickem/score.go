@@ -88,12 +88,12 @@ func (s *Service) score(ctx context.Context, event string) (out Scoring, err err
 		return out, err
 	}
 	s.Derived()
-	points, err := s.points.Settle(ctx, s.Store, event)
+	points, err := s.points.SettleUnit(ctx, s.Store, event)
 	out.Predictions = points.Written
 	if err != nil {
 		return out, err
 	}
-	standings, err := s.tables.Settle(ctx, s.Store, yearOf(event))
+	standings, err := s.tables.SettleUnit(ctx, s.Store, yearOf(event))
 	out.Standings, out.Left = standings.Written, len(points.Others)+len(standings.Others)
 	out.Waits = slices.Concat(points.Held, points.Unread, standings.Held, standings.Unread)
 	if err != nil {

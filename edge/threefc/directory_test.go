@@ -190,7 +190,7 @@ func TestCostAmongManyLeagues(t *testing.T) {
 			t.Errorf("%v, %v, %v", absent, own, err)
 		}
 		_, _, err = r.PublicLeagues(tx, ListPage{Limit: 100})
-		if spent := tx.Work().Spent(); spent > 20_000 {
+		if spent := tx.Work().UnitsSpent(); spent > 20_000 {
 			t.Errorf("%d units of work", spent)
 		}
 		return err

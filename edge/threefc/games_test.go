@@ -123,7 +123,7 @@ func TestCostAmongManyGames(t *testing.T) {
 		if err := r.store.ViewShared(t.Context(), func(tx *store.Tx) error {
 			_, joins := r.Joins(tx, "AAAAAAAA")
 			_, sees := r.PlayerOf(tx, &SignIn{Email: "other"}, "p")
-			units = tx.Work().Spent()
+			units = tx.Work().UnitsSpent()
 			if !fault.Is(joins, fault.NotFound) || !fault.Is(sees, fault.Forbidden) {
 				return fmt.Errorf("joins: %w", errors.Join(joins, sees))
 			}

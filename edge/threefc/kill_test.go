@@ -49,7 +49,7 @@ func goalAndDie(path string, arm func()) error {
 	if err := s.Update(ctx, func(tx *store.Tx) error { return r.Take(tx, records) }); err != nil {
 		return err
 	}
-	_, err = r.Derived().Settle(ctx, s, "g")
+	_, err = r.Derived().SettleUnit(ctx, s, "g")
 	return err
 }
 

@@ -20,7 +20,7 @@ func inSK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["sk"].
 func inPK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
 
 // used reports whether r is the row of an Idempotency-Key that another node has used for the same request.
-func used(r Refused) bool { return inPK(r, pkOnce) && idempotency.Same(r.View, r.Remote) }
+func used(r Refused) bool { return inPK(r, pkOnce) && idempotency.SameRequest(r.View, r.Remote) }
 
 // met reports whether another node changed the row.
 func met(r Refused) bool { return !attr.EqualItems(r.Base, r.Remote) }

@@ -54,7 +54,7 @@ func answered(r Refused, get Get) bool {
 		return used(r)
 	}
 	row, err := get(r.Key)
-	return err == nil && (inSK(r, skOperation) && row != nil || idempotency.Same(item(r), row))
+	return err == nil && (inSK(r, skOperation) && row != nil || idempotency.SameRequest(item(r), row))
 }
 
 // corrected withdraws our copy of a record that another node created for the same request, and applies our later changes to theirs.

@@ -141,7 +141,7 @@ func (r *rig) derive(records []store.Record) (left []derived.Row) {
 		r.t.Fatal(err)
 	}
 	for _, game := range games {
-		out, err := r.Derived().Settle(r.t.Context(), r.store, game)
+		out, err := r.Derived().SettleUnit(r.t.Context(), r.store, game)
 		if err != nil {
 			r.t.Fatal(err)
 		}

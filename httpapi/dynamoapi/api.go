@@ -99,7 +99,7 @@ func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body str
 		return err
 	}
 	on := accessOf(operation, r)
-	if err := on.allowed(who); err != nil {
+	if err := on.checkAllowed(who); err != nil {
 		return err
 	}
 	c := &call{
@@ -112,7 +112,7 @@ func (a *API) run(ctx context.Context, who *sigv4.Principal, operation, body str
 	out.Begin()
 	began := a.cfg.Now()
 	if err := r.run(c); err != nil {
-		a.costly.tell(c, err, a.cfg.Now().Sub(began))
+		a.costly.logRefused(c, err, a.cfg.Now().Sub(began))
 		return err
 	}
 	out.End()
@@ -156,8 +156,8 @@ func accessOf(operation string, r request) access {
 	return out
 }
 
-// allowed returns an error if the sender lacks the permission. A request that names no table is an action on all tables.
-func (a access) allowed(who *sigv4.Principal) error {
+// checkAllowed returns an error if the sender lacks the permission. A request that names no table is an action on all tables.
+func (a access) checkAllowed(who *sigv4.Principal) error {
 	if len(a.actions) == 0 {
 		return who.Allow(a.operation)
 	}

@@ -46,7 +46,7 @@ func (r *batchExecuteStatement) constrain(c *constraints) {
 }
 
 func constrainStatements(c *constraints, at string, all wire.Opt[[]statement], most int) {
-	if !c.required(at, all.Set) {
+	if !c.require(at, all.Set) {
 		return
 	}
 	c.elements(at, len(all.V), most)
@@ -69,7 +69,7 @@ type batched struct {
 }
 
 func (r *batchExecuteStatement) run(c *call) error {
-	all, writes, err := r.prepared(c)
+	all, writes, err := r.prepareAll(c)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (r *batchExecuteStatement) run(c *call) error {
 	return nil
 }
 
-// prepared prepares all statements, and reports whether they write.
-func (r *batchExecuteStatement) prepared(c *call) (all []batched, writes bool, err error) {
+// prepareAll prepares all statements, and reports whether they write.
+func (r *batchExecuteStatement) prepareAll(c *call) (all []batched, writes bool, err error) {
 	all = make([]batched, len(r.statements.V))
 	reads := false
 	for i := range all {
@@ -199,7 +199,7 @@ func (b *batched) perform(tx *store.Tx, used *consumption) (err error) {
 	b.ran, b.item = true, nil
 	if b.read.Key == nil {
 		if b.item, err = b.statement.perform(tx, b.write); err != nil {
-			return b.refused(err)
+			return b.translateError(err)
 		}
 		return nil
 	}
@@ -224,7 +224,7 @@ func (r *batchExecuteStatement) answer(c *call, all []batched) {
 			out.NamedText("TableName", b.spec.Name)
 		}
 		if len(b.item) > 0 {
-			named(out, "Item", b.item)
+			writeItem(out, "Item", b.item)
 		}
 		out.End()
 	}
@@ -240,7 +240,7 @@ func (b *batched) fault(c *call, e *Error) {
 		code = "ValidationError"
 	case "ConditionalCheckFailed":
 		if failed, ok := errors.AsType[*store.ConditionFailedError](b.err); ok && failed.Old != nil {
-			named(c.out, "Item", failed.Old)
+			writeItem(c.out, "Item", failed.Old)
 		}
 	}
 	c.out.NamedText("Code", code)

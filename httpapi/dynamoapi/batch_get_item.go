@@ -52,14 +52,14 @@ func (k *keysOf) members(m *wire.Member) {
 
 func (r *batchGetItem) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
-	if !c.required("requestItems", r.tables.Set) {
+	if !c.require("requestItems", r.tables.Set) {
 		return
 	}
-	for _, table := range constrainTables(c, r.tables.V, maxBatchKeys, r.shown) {
+	for _, table := range constrainTables(c, r.tables.V, maxBatchKeys, r.requestWithoutKeys) {
 		k := r.tables.V[table]
 		at := "RequestItems." + table + ".member.Keys"
 		switch n := len(k.keys.V); {
-		case !c.required("requestItems."+table+".member.keys", k.keys.Set):
+		case !c.require("requestItems."+table+".member.keys", k.keys.Set):
 		case n < 1:
 			c.failAt(at, "Member must have length greater than or equal to 1")
 		case n > maxBatchKeys:
@@ -68,8 +68,8 @@ func (r *batchGetItem) constrain(c *constraints) {
 	}
 }
 
-// shown returns RequestItems as errors show it: without the keys.
-func (r *batchGetItem) shown() string {
+// requestWithoutKeys returns RequestItems as errors show it: without the keys.
+func (r *batchGetItem) requestWithoutKeys() string {
 	return showTables(r.tables.V, func(k *keysOf) int { return len(k.keys.V) }, "keys")
 }
 
@@ -87,17 +87,17 @@ func (r *batchGetItem) run(c *call) error {
 	if err != nil {
 		return numberAlone(err)
 	}
-	left := leave(ask, c.fault.Unprocessed)
+	left := removeUnprocessed(ask, c.fault.Unprocessed)
 	var got store.BatchGetResult
 	used := newConsumption(r.capacity)
 	for table, k := range ask {
-		if r.tables.V[called(r.tables.V, table)].consistent.V {
+		if r.tables.V[requestedName(r.tables.V, table)].consistent.V {
 			c.refresh(table, k.Keys...)
 		}
 	}
 	if len(ask) > 0 {
 		err = c.view(func(tx *store.Tx) (err error) {
-			used.watchReads(tx, func(table string) bool { return r.tables.V[called(r.tables.V, table)].consistent.V }, false)
+			used.watchReads(tx, func(table string) bool { return r.tables.V[requestedName(r.tables.V, table)].consistent.V }, false)
 			got, err = tx.BatchGet(ask)
 			return err
 		})
@@ -107,7 +107,7 @@ func (r *batchGetItem) run(c *call) error {
 	}
 	c.out.NamedObject("Responses")
 	for _, table := range slices.Sorted(maps.Keys(got.Items)) {
-		items(c.out, called(r.tables.V, table), got.Items[table])
+		items(c.out, requestedName(r.tables.V, table), got.Items[table])
 	}
 	c.out.End()
 	for table, k := range got.Unprocessed {
@@ -115,7 +115,7 @@ func (r *batchGetItem) run(c *call) error {
 	}
 	c.out.NamedObject("UnprocessedKeys")
 	for _, table := range slices.Sorted(maps.Keys(left)) {
-		name := called(r.tables.V, table)
+		name := requestedName(r.tables.V, table)
 		c.out.Name(name)
 		r.tables.V[name].write(c.out, left[table])
 	}
@@ -124,8 +124,8 @@ func (r *batchGetItem) run(c *call) error {
 	return nil
 }
 
-// leave removes keys from a batch that fault injection leaves unprocessed, and returns them.
-func leave(ask store.BatchGet, choice *inject.Choice) map[string][]attr.Item {
+// removeUnprocessed removes keys from a batch that fault injection leaves unprocessed, and returns them.
+func removeUnprocessed(ask store.BatchGet, choice *inject.Choice) map[string][]attr.Item {
 	keys := map[string][]attr.Item{}
 	for table, k := range ask {
 		keys[table] = k.Keys
@@ -150,7 +150,7 @@ func (r *batchGetItem) ask() (store.BatchGet, error) {
 		if err := k.check(expressions, k.legacy.names(false)...); err != nil {
 			return nil, err
 		}
-		projection, params, err := k.projected(k.projection, &k.legacy)
+		projection, params, err := k.projectionOf(k.projection, &k.legacy)
 		if err != nil {
 			return nil, err
 		}
@@ -235,8 +235,8 @@ func showTables[T any](tables map[string]T, count func(T) int, parts string) str
 	return "'{" + strings.Join(out, ", ") + "}'"
 }
 
-// called returns the key under which a request has a table: its name or ARN.
-func called[T any](tables map[string]T, table string) string {
+// requestedName returns the key under which a request has a table: its name or ARN.
+func requestedName[T any](tables map[string]T, table string) string {
 	if _, ok := tables[table]; ok {
 		return table
 	}

@@ -50,13 +50,13 @@ func (w *batchWrite) members(m *wire.Member) {
 func (r *batchWriteItem) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	c.returnItemCollectionMetrics(r.metrics)
-	if !c.required("requestItems", r.tables.Set) {
+	if !c.require("requestItems", r.tables.Set) {
 		return
 	}
-	names := constrainTables(c, r.tables.V, maxBatchWrites, r.shown)
+	names := constrainTables(c, r.tables.V, maxBatchWrites, r.requestWithoutItems)
 	for _, table := range names {
 		if n := len(r.tables.V[table]); !c.full() && (n < 1 || n > maxBatchWrites) {
-			c.fail("requestItems", r.shown(), "Map value must satisfy constraint: [Member must have length less than or equal to %d, "+
+			c.fail("requestItems", r.requestWithoutItems(), "Map value must satisfy constraint: [Member must have length less than or equal to %d, "+
 				"Member must have length greater than or equal to 1]", maxBatchWrites)
 		}
 	}
@@ -64,17 +64,17 @@ func (r *batchWriteItem) constrain(c *constraints) {
 		for i, w := range r.tables.V[table] {
 			at := fmt.Sprintf("requestItems.%s.member.%d.member", table, i+1)
 			if w.delete.Set {
-				c.required(at+".deleteRequest.key", w.delete.V.Set)
+				c.require(at+".deleteRequest.key", w.delete.V.Set)
 			}
 			if w.put.Set {
-				c.required(at+".putRequest.item", w.put.V.Set)
+				c.require(at+".putRequest.item", w.put.V.Set)
 			}
 		}
 	}
 }
 
-// shown returns RequestItems as errors show it: without the items.
-func (r *batchWriteItem) shown() string {
+// requestWithoutItems returns RequestItems as errors show it: without the items.
+func (r *batchWriteItem) requestWithoutItems() string {
 	return showTables(r.tables.V, func(w []batchWrite) int { return len(w) }, "requests")
 }
 
@@ -115,7 +115,7 @@ func (r *batchWriteItem) run(c *call) error {
 	c.out.Name("UnprocessedItems") // empty without fault injection: the batch is written whole or refused whole
 	c.out.Begin()
 	for _, table := range slices.Sorted(maps.Keys(left)) {
-		writeRequests(c.out, called(r.tables.V, table), left[table])
+		writeRequests(c.out, requestedName(r.tables.V, table), left[table])
 	}
 	c.out.End()
 	l.write(c.out)
@@ -132,7 +132,7 @@ func writeRequests(out *wire.Encoder, table string, requests []store.WriteReques
 		}
 		out.Begin()
 		out.NamedObject(kind)
-		named(out, member, it)
+		writeItem(out, member, it)
 		out.End()
 		out.End()
 	}

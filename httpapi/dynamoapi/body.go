@@ -48,7 +48,7 @@ func (b *bodies) read(r *http.Request, hashed bool) (out body, err error) {
 	if hashed {
 		from = io.TeeReader(from, sum)
 	}
-	if from, err = unpacked(from, r.Header.Get("Content-Encoding")); err != nil {
+	if from, err = decompressBody(from, r.Header.Get("Content-Encoding")); err != nil {
 		return body{}, err
 	}
 	p := parcel{of: b, data: b.buffer()}
@@ -72,8 +72,8 @@ func (b *bodies) read(r *http.Request, hashed bool) (out body, err error) {
 	return out, nil
 }
 
-// unpacked decompresses a Content-Encoding. Deflate may be zlib or raw: clients send both.
-func unpacked(from io.Reader, encoding string) (io.Reader, error) {
+// decompressBody decompresses a Content-Encoding. Deflate may be zlib or raw: clients send both.
+func decompressBody(from io.Reader, encoding string) (io.Reader, error) {
 	var err error
 	switch strings.ToLower(encoding) {
 	case "gzip":
@@ -182,7 +182,7 @@ type parcel struct {
 func (p *parcel) fill(from io.Reader) error {
 	for {
 		if len(p.data) == cap(p.data) {
-			if err := p.hold(cap(p.data)); err != nil {
+			if err := p.reserveMemory(cap(p.data)); err != nil {
 				return err
 			}
 			p.data = slices.Grow(p.data, cap(p.data))
@@ -200,8 +200,8 @@ func (p *parcel) fill(from io.Reader) error {
 	}
 }
 
-// hold reserves memory: twice what the buffer grows by, because the text is a copy.
-func (p *parcel) hold(more int) error {
+// reserveMemory reserves memory: twice what the buffer grows by, because the text is a copy.
+func (p *parcel) reserveMemory(more int) error {
 	if len(p.data)+more <= freeBody {
 		return nil
 	}

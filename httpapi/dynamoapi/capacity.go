@@ -63,13 +63,13 @@ func (u *consumption) watchReads(tx *store.Tx, consistent func(table string) boo
 	if u == nil {
 		return
 	}
-	tx.Touched(func(t store.Touch) { u.read(t.Table, nil, t.Old, consistent(t.Table), transact) })
+	tx.OnTouch(func(t store.Touch) { u.read(t.Table, nil, t.Old, consistent(t.Table), transact) })
 }
 
 // watch counts subsequent writes, and reads and checks by key.
 func (u *consumption) watch(tx *store.Tx, transact bool) {
 	if u != nil {
-		tx.Touched(func(t store.Touch) { u.touched(t, transact) })
+		tx.OnTouch(func(t store.Touch) { u.countWrite(t, transact) })
 	}
 }
 
@@ -78,9 +78,9 @@ func (u *consumption) reread(t store.Touch) {
 	u.read(t.Table, nil, t.Old, true, true)
 }
 
-// touched counts a write: one unit per started KB of the larger image, plus its indexes, where a moved entry counts as a delete and a
+// countWrite counts a write: one unit per started KB of the larger image, plus its indexes, where a moved entry counts as a delete and a
 // put; double in a transaction. A write without changes, and a condition check, cost only the table's part.
-func (u *consumption) touched(t store.Touch, transact bool) {
+func (u *consumption) countWrite(t store.Touch, transact bool) {
 	if u == nil {
 		return
 	}
@@ -98,8 +98,8 @@ func (u *consumption) touched(t store.Touch, transact bool) {
 	}
 }
 
-// fetched counts reads from the table for attributes that a local index does not project, in consistent read units.
-func (u *consumption) fetched(table string, n int, consistent bool) {
+// countFetches counts reads from the table for attributes that a local index does not project, in consistent read units.
+func (u *consumption) countFetches(table string, n int, consistent bool) {
 	if u == nil || n == 0 {
 		return
 	}
@@ -233,7 +233,7 @@ func (l *ledger) add(c *call, table string, subject attr.Item) {
 		return
 	}
 	if d, err := c.table(table); err == nil {
-		l.collections.wrote(&d.Spec, subject)
+		l.collections.recordWrite(&d.Spec, subject)
 	}
 }
 
@@ -258,8 +258,8 @@ func newCollections(mode wire.Opt[string]) *collections {
 	return &collections{tables: map[string][]attr.Value{}, key: map[string]string{}}
 }
 
-// wrote records the collection of an item or key.
-func (m *collections) wrote(spec *store.TableSpec, it attr.Item) {
+// recordWrite records the collection of an item or key.
+func (m *collections) recordWrite(spec *store.TableSpec, it attr.Item) {
 	if m == nil || !slices.ContainsFunc(spec.Indexes, func(ix store.IndexSpec) bool { return ix.Local }) {
 		return
 	}
@@ -306,7 +306,7 @@ func (m *collections) all(out *wire.Encoder) {
 // collection would mean reading it.
 func (m *collections) write(out *wire.Encoder, table string, v attr.Value) {
 	out.Begin()
-	named(out, "ItemCollectionKey", attr.Item{m.key[table]: v})
+	writeItem(out, "ItemCollectionKey", attr.Item{m.key[table]: v})
 	out.NamedArray("SizeEstimateRangeGB")
 	out.Float(0)
 	out.Float(1)

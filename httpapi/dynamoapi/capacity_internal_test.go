@@ -135,7 +135,7 @@ func TestConsumedCapacityIsWritten(t *testing.T) {
 		u := newConsumption(wire.Opt[string]{V: mode, Set: true})
 		u.read("tab", nil, 5000, true, transact)
 		u.read("tab", indexOf(billed(), "local"), 10, false, transact)
-		u.touched(store.Touch{Table: "tab", Op: store.OpPut, New: 9, Indexes: []store.IndexTouch{{Index: "keys", New: 7}}}, transact)
+		u.countWrite(store.Touch{Table: "tab", Op: store.OpPut, New: 9, Indexes: []store.IndexTouch{{Index: "keys", New: 7}}}, transact)
 		if transact {
 			u.all(out)
 		} else {

@@ -46,10 +46,10 @@ func (c *constraints) failAt(member, format string, args ...any) {
 	}
 }
 
-func quoted(text string) string { return "'" + text + "'" }
+func quote(text string) string { return "'" + text + "'" }
 
-// required records a missing member.
-func (c *constraints) required(at string, set bool) bool {
+// require records a missing member.
+func (c *constraints) require(at string, set bool) bool {
 	if !set {
 		c.fail(at, "null", "Member must not be null")
 	}
@@ -59,7 +59,7 @@ func (c *constraints) required(at string, set bool) bool {
 // table is the rule for a table name or ARN. For an empty name only its length is reported.
 func (c *constraints) table(at string, v wire.Opt[string]) {
 	switch {
-	case !c.required(at, v.Set), strings.HasPrefix(v.V, "arn:"):
+	case !c.require(at, v.Set), strings.HasPrefix(v.V, "arn:"):
 	case v.V == "":
 		c.length(at, v, 1, maxTableName)
 	default:
@@ -73,7 +73,7 @@ func (c *constraints) name(at string, v wire.Opt[string]) {
 		return
 	}
 	if !isName(v.V) {
-		c.fail(at, quoted(v.V), "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+")
+		c.fail(at, quote(v.V), "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+")
 	}
 	c.length(at, v, 3, 255)
 }
@@ -87,7 +87,7 @@ func isName(text string) bool {
 // length limits the length of a text in bytes.
 func (c *constraints) length(at string, v wire.Opt[string], least, most int) {
 	if v.Set {
-		c.count(at, quoted(v.V), len(v.V), least, most)
+		c.count(at, quote(v.V), len(v.V), least, most)
 	}
 }
 
@@ -111,15 +111,15 @@ func (c *constraints) elements(at string, n, most int) {
 	c.count(at, value, n, 1, most)
 }
 
-// among records a text that is not among the known ones, which are listed in the service's order.
-func (c *constraints) among(at string, v wire.Opt[string], known ...string) {
+// requireOneOf records a text that is not among the known ones, which are listed in the service's order.
+func (c *constraints) requireOneOf(at string, v wire.Opt[string], known ...string) {
 	if v.Set && !slices.Contains(known, v.V) {
-		c.fail(at, quoted(v.V), "Member must satisfy enum value set: [%s]", strings.Join(known, ", "))
+		c.fail(at, quote(v.V), "Member must satisfy enum value set: [%s]", strings.Join(known, ", "))
 	}
 }
 
-// between limits a number.
-func (c *constraints) between(at string, v wire.Opt[int64], least, most int64) {
+// requireBetween limits a number.
+func (c *constraints) requireBetween(at string, v wire.Opt[int64], least, most int64) {
 	if v.Set && v.V < least {
 		c.fail(at, fmt.Sprintf("'%d'", v.V), "Member must have value greater than or equal to %d", least)
 	}
@@ -131,17 +131,17 @@ func (c *constraints) between(at string, v wire.Opt[int64], least, most int64) {
 // Enumerations of many operations.
 
 func (c *constraints) returnConsumedCapacity(v wire.Opt[string]) {
-	c.among("returnConsumedCapacity", v, "INDEXES", "TOTAL", "NONE")
+	c.requireOneOf("returnConsumedCapacity", v, "INDEXES", "TOTAL", "NONE")
 }
 
 func (c *constraints) returnItemCollectionMetrics(v wire.Opt[string]) {
-	c.among("returnItemCollectionMetrics", v, "SIZE", "NONE")
+	c.requireOneOf("returnItemCollectionMetrics", v, "SIZE", "NONE")
 }
 
 func (c *constraints) returnValues(v wire.Opt[string]) {
-	c.among("returnValues", v, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
+	c.requireOneOf("returnValues", v, "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
 }
 
 func (c *constraints) onConditionCheckFailure(at string, v wire.Opt[string]) {
-	c.among(at, v, "ALL_OLD", "NONE")
+	c.requireOneOf(at, v, "ALL_OLD", "NONE")
 }

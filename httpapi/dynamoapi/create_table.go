@@ -32,7 +32,7 @@ func (r *createTable) constrain(c *constraints) {
 	if !r.namedNew(c) {
 		return
 	}
-	c.required("attributeDefinitions", r.definitions.Set)
+	c.require("attributeDefinitions", r.definitions.Set)
 	constrainDefinitions(c, r.definitions)
 	r.constrainBilling(c)
 	constrainKey(c, "keySchema", r.key, mostInKey)
@@ -62,7 +62,7 @@ func (r *createTable) run(c *call) error {
 	if err := c.api.store.CreateTable(c, spec, settings); err != nil {
 		return c.refuseHidden(spec.Name, err)
 	}
-	d, err := c.managed(&r.managedTable)
+	d, err := c.describeManaged(&r.managedTable)
 	if err != nil {
 		return err
 	}
@@ -210,11 +210,11 @@ func (r *createTable) settings(c *call) (store.TableSettings, error) {
 // setThroughput sets the throughput of the table and its global indexes.
 func (r *createTable) setThroughput(s *store.TableSettings) (err error) {
 	want := demand{onDemand: r.onDemand, warm: r.warm, billing: s.Billing, made: true}
-	if s.Throughput, err = want.apply(provisioned(r.throughput)); err != nil {
+	if s.Throughput, err = want.apply(storeThroughput(r.throughput)); err != nil {
 		return err
 	}
 	for _, def := range r.global.V {
-		if s.Indexes[def.name.V], err = def.demand(s.Billing, true).apply(provisioned(def.throughput)); err != nil {
+		if s.Indexes[def.name.V], err = def.demand(s.Billing, true).apply(storeThroughput(def.throughput)); err != nil {
 			return err
 		}
 	}

@@ -32,7 +32,7 @@ func (r *listStreams) constrain(c *constraints) {
 	if r.table.Set {
 		c.table("tableName", r.table)
 	}
-	c.between("limit", r.limit, 1, maxStreams)
+	c.requireBetween("limit", r.limit, 1, maxStreams)
 	constrainStreamARN(c, "exclusiveStartStreamArn", r.after)
 }
 
@@ -87,7 +87,7 @@ func (r *ofStream) touches(operation string, visit func(action, table string)) {
 }
 
 func (r *ofStream) constrainARN(c *constraints) {
-	c.required("streamArn", r.arn.Set)
+	c.require("streamArn", r.arn.Set)
 	constrainStreamARN(c, "streamArn", r.arn)
 }
 
@@ -118,9 +118,9 @@ func (f *shardFilter) members(m *wire.Member) {
 
 func (r *describeStream) constrain(c *constraints) {
 	r.constrainARN(c)
-	c.between("limit", r.limit, 1, maxStreams)
+	c.requireBetween("limit", r.limit, 1, maxStreams)
 	constrainShard(c, "exclusiveStartShardId", r.after)
-	c.among("shardFilter.type", r.filter.V.kind, "CHILD_SHARDS")
+	c.requireOneOf("shardFilter.type", r.filter.V.kind, "CHILD_SHARDS")
 	constrainShard(c, "shardFilter.shardId", r.filter.V.shard)
 }
 

@@ -5,7 +5,7 @@ import "github.com/touchline/touchline/httpapi/dynamoapi/wire"
 type describeTable struct{ managedTable }
 
 func (r *describeTable) run(c *call) error {
-	d, err := c.managed(&r.managedTable)
+	d, err := c.describeManaged(&r.managedTable)
 	if err != nil {
 		return err
 	}
@@ -22,7 +22,7 @@ func (r *describeTable) run(c *call) error {
 type deleteTable struct{ managedTable }
 
 func (r *deleteTable) run(c *call) error {
-	d, err := c.managed(&r.managedTable)
+	d, err := c.describeManaged(&r.managedTable)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (r *listTables) members(m *wire.Member) {
 }
 
 func (r *listTables) constrain(c *constraints) {
-	c.between("limit", r.limit, 1, maxTableNames)
+	c.requireBetween("limit", r.limit, 1, maxTableNames)
 	c.name("exclusiveStartTableName", r.after)
 }
 

@@ -175,7 +175,7 @@ type later interface {
 func conditionFailed(failed *store.ConditionFailedError) *Error {
 	e := refuse(ofModel+"ConditionalCheckFailedException", "The conditional request failed")
 	if failed.Old != nil {
-		e.members = func(out *wire.Encoder) { named(out, "Item", failed.Old) }
+		e.members = func(out *wire.Encoder) { writeItem(out, "Item", failed.Old) }
 	}
 	return e
 }
@@ -191,7 +191,7 @@ func transactionCanceled(canceled *store.TransactionCanceledError) *Error {
 				out.NamedText("Message", r.Message)
 			}
 			if r.Item != nil {
-				named(out, "Item", r.Item)
+				writeItem(out, "Item", r.Item)
 			}
 			out.End()
 		}
@@ -200,8 +200,8 @@ func transactionCanceled(canceled *store.TransactionCanceledError) *Error {
 	return e
 }
 
-// named writes a member with an item.
-func named(out *wire.Encoder, name string, it attr.Item) {
+// writeItem writes a member with an item.
+func writeItem(out *wire.Encoder, name string, it attr.Item) {
 	out.Name(name)
 	out.Item(it)
 }

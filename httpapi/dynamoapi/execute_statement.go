@@ -31,9 +31,9 @@ func (r *executeStatement) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	r.statement.constrain(c, "")
 	if r.next.Set {
-		c.count("nextToken", quoted(r.next.V), utf8.RuneCountInString(r.next.V), 1, maxToken)
+		c.count("nextToken", quote(r.next.V), utf8.RuneCountInString(r.next.V), 1, maxToken)
 	}
-	c.between("limit", r.limit, 1, math.MaxInt32)
+	c.requireBetween("limit", r.limit, 1, math.MaxInt32)
 }
 
 func (r *executeStatement) run(c *call) error {
@@ -59,7 +59,7 @@ func (r *executeStatement) run(c *call) error {
 		return err
 	})
 	if err != nil {
-		return r.refused(err)
+		return r.translateError(err)
 	}
 	var all []attr.Item
 	if len(shown) > 0 {
@@ -99,7 +99,7 @@ func (r *executeStatement) selecting(c *call, spec *store.TableSpec, params []at
 	if next != nil {
 		c.out.NamedText("NextToken", opaque(nextToken{Made: now, Mark: r.mark(), Step: next.step, Key: next.key}))
 		if next.key != nil {
-			named(c.out, "LastEvaluatedKey", next.key)
+			writeItem(c.out, "LastEvaluatedKey", next.key)
 		}
 	}
 	used.one(c.out)
@@ -137,11 +137,11 @@ func (s *statement) perform(tx *store.Tx, w store.WriteItem) (attr.Item, error) 
 	if err != nil {
 		return nil, err
 	}
-	return returned(string(s.read.Returning), images), nil
+	return returnedItem(string(s.read.Returning), images), nil
 }
 
-// refused translates a write's error into PartiQL's words.
-func (s *statement) refused(err error) error {
+// translateError translates a write's error into PartiQL's words.
+func (s *statement) translateError(err error) error {
 	if _, ok := errors.AsType[*store.ConditionFailedError](err); ok && s.read.Kind == partiql.Insert {
 		return refuse(ofModel+"DuplicateItemException", duplicateItem)
 	}
@@ -221,11 +221,11 @@ func (s *selection) step(tx *store.Tx, step *partiql.Step, start attr.Item) (att
 		return nil, err
 	}
 	s.used.read(s.spec.Name, indexOf(s.spec, s.index), page.Bytes, s.consistent, false)
-	s.used.fetched(s.spec.Name, page.Fetched, s.consistent)
+	s.used.countFetches(s.spec.Name, page.Fetched, s.consistent)
 	s.scanned += page.Scanned
 	s.bytes += page.Bytes
 	for _, it := range page.Items {
-		if err := s.take(tx, it); err != nil {
+		if err := s.addItem(tx, it); err != nil {
 			return nil, err
 		}
 	}
@@ -242,16 +242,16 @@ func (s *selection) get(tx *store.Tx) error {
 	if it == nil {
 		return nil
 	}
-	return s.take(tx, it)
+	return s.addItem(tx, it)
 }
 
-// take adds an item if the remaining condition holds.
-func (s *selection) take(tx *store.Tx, it attr.Item) error {
+// addItem adds an item if the remaining condition holds.
+func (s *selection) addItem(tx *store.Tx, it attr.Item) error {
 	if s.read.After != nil {
 		if holds, err := s.read.After.MatchWithin(expr.Item(it), tx.Work()); err != nil || !holds {
 			return err
 		}
 	}
-	s.items = append(s.items, s.read.Columns.Show(it))
+	s.items = append(s.items, s.read.Columns.ShownPart(it))
 	return nil
 }

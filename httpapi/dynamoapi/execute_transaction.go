@@ -45,7 +45,7 @@ func (r *executeTransaction) run(c *call) error {
 	for i := range r.statements.V {
 		read, err := r.statements.V[i].parse()
 		if err != nil {
-			return within(i, err)
+			return numberError(i, err)
 		}
 		if read.Kind == partiql.Select {
 			reads++
@@ -60,8 +60,8 @@ func (r *executeTransaction) run(c *call) error {
 	return errValidation("ExecuteTransaction API does not support both read and write operations in the same request.")
 }
 
-// within adds the number of the statement to a validation error.
-func within(i int, err error) error {
+// numberError adds the number of the statement to a validation error.
+func numberError(i int, err error) error {
 	err = plain(err)
 	message := ""
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid {
@@ -80,7 +80,7 @@ func (r *executeTransaction) tables(c *call) (specs []*store.TableSpec, missing 
 	canceled := &store.TransactionCanceledError{}
 	for i := range r.statements.V {
 		reason := store.CancellationReason{Code: store.ReasonNone}
-		spec, err := r.statements.V[i].of(c)
+		spec, err := r.statements.V[i].tableOf(c)
 		if err != nil {
 			spec, missing = nil, canceled
 			reason = store.CancellationReason{Code: "ResourceNotFound", Message: c.api.refusal(err).Message}
@@ -100,14 +100,14 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 		}
 		read := r.statements.V[i].read
 		if read.Index != "" {
-			return within(i, errValidation("Reads on indices are not supported within transactions."))
+			return numberError(i, errValidation("Reads on indices are not supported within transactions."))
 		}
 		get, single, err := read.SingleItem(params[i], keyOf(spec.Key))
 		if err == nil && !single {
 			err = errValidation("Select statements within ExecuteTransaction must specify the primary key in the where clause.")
 		}
 		if err != nil {
-			return within(i, err)
+			return numberError(i, err)
 		}
 		gets[i] = store.GetItem{Table: spec.Name, Key: get.Key}
 		columns[i] = get.Columns
@@ -122,7 +122,7 @@ func (r *executeTransaction) reads(c *call, params [][]attr.Value) error {
 	}
 	for i, it := range got {
 		if it != nil {
-			got[i] = columns[i].Show(it)
+			got[i] = columns[i].ShownPart(it)
 		}
 	}
 	responses(c.out, got)
@@ -139,11 +139,11 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 		}
 		s := &r.statements.V[i]
 		if s.read.Returning != partiql.ReturnNone {
-			return within(i, errValidation("RETURNING clause is not supported in ExecuteTransaction."))
+			return numberError(i, errValidation("RETURNING clause is not supported in ExecuteTransaction."))
 		}
 		w, _, err := s.write(spec, params[i]) // the store reports a bad key
 		if err != nil {
-			return within(i, err)
+			return numberError(i, err)
 		}
 		t.Items = append(t.Items, w)
 	}
@@ -157,15 +157,15 @@ func (r *executeTransaction) writes(c *call, params [][]attr.Value) error {
 		return tx.TransactWrite(t)
 	})
 	if err != nil {
-		return r.canceled(err)
+		return r.translateCancel(err)
 	}
 	responses(c.out, nil)
 	used.all(c.out)
 	return nil
 }
 
-// canceled returns the error with its reasons in PartiQL's words.
-func (r *executeTransaction) canceled(err error) error {
+// translateCancel returns the error with its reasons in PartiQL's words.
+func (r *executeTransaction) translateCancel(err error) error {
 	canceled, ok := errors.AsType[*store.TransactionCanceledError](err)
 	if !ok {
 		return plain(err)

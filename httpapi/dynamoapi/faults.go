@@ -35,7 +35,7 @@ func (c *call) meet(r request) error {
 		return &Error{Status: f.Refusal.Status, Type: f.Refusal.Type, Message: f.Refusal.Message}
 	case f.Conflict != nil:
 		if p, ok := r.(parted); ok && p.parts() > 0 {
-			return conflict(f.Conflict.Of(p.parts()))
+			return conflict(f.Conflict.ChooseOf(p.parts()))
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func divide[T any](batch map[string][]T, choice *inject.Choice) (left map[string
 	for _, parts := range batch {
 		total += len(parts)
 	}
-	chosen := choice.Of(total)
+	chosen := choice.ChooseOf(total)
 	for _, table := range slices.Sorted(maps.Keys(batch)) {
 		var stay []T
 		for _, part := range batch[table] {

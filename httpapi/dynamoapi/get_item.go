@@ -31,7 +31,7 @@ func (r *getItem) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	r.legacy.constrainAttributes(c)
 	c.table("tableName", r.table)
-	c.required("key", r.key.Set)
+	c.require("key", r.key.Set)
 }
 
 func (r *getItem) run(c *call) error {
@@ -48,12 +48,12 @@ func (r *getItem) run(c *call) error {
 		if get.Projection == "" {
 			return tx.GetEncoded(get.Table, get.Key, func(e attr.Encoded) error {
 				c.out.Name("Item")
-				return c.out.Encoded(e)
+				return c.out.WriteEncoded(e)
 			})
 		}
 		it, err := tx.GetItem(get)
 		if it != nil {
-			named(c.out, "Item", it)
+			writeItem(c.out, "Item", it)
 		}
 		return err
 	})
@@ -70,6 +70,6 @@ func (r *getItem) get() (store.GetItem, error) {
 	if r.key.Err != nil {
 		return store.GetItem{}, r.key.Err
 	}
-	projection, params, err := r.projected(r.projection, &r.legacy)
+	projection, params, err := r.projectionOf(r.projection, &r.legacy)
 	return store.GetItem{Table: tableName(r.table.V), Key: r.key.V, Projection: projection, Params: params}, err
 }

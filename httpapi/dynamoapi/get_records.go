@@ -29,8 +29,8 @@ func (r *getRecords) members(m *wire.Member) {
 }
 
 func (r *getRecords) constrain(c *constraints) {
-	c.between("limit", r.limit, 1, 1<<63-1)
-	c.required("shardIterator", r.iterator.Set)
+	c.requireBetween("limit", r.limit, 1, 1<<63-1)
+	c.require("shardIterator", r.iterator.Set)
 	c.length("shardIterator", r.iterator, 1, 2048)
 }
 
@@ -153,13 +153,13 @@ func (c *call) writeRecord(st store.TableStream, r *store.Record, size int) {
 	out.NamedText("awsRegion", region)
 	out.NamedObject("dynamodb")
 	out.NamedFloat("ApproximateCreationDateTime", float64(r.At.Unix())) // in whole seconds, like the service
-	named(out, "Keys", r.Key)
+	writeItem(out, "Keys", r.Key)
 	now, old := images(st.View, r)
 	if now != nil {
-		named(out, "NewImage", now)
+		writeItem(out, "NewImage", now)
 	}
 	if old != nil {
-		named(out, "OldImage", old)
+		writeItem(out, "OldImage", old)
 	}
 	out.NamedText("SequenceNumber", sequenceNumber(r.Seq))
 	out.NamedInt("SizeBytes", int64(size))

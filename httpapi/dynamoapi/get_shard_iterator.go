@@ -26,10 +26,10 @@ func (r *getShardIterator) members(m *wire.Member) {
 
 func (r *getShardIterator) constrain(c *constraints) {
 	r.constrainARN(c)
-	c.required("shardId", r.shard.Set)
+	c.require("shardId", r.shard.Set)
 	constrainShard(c, "shardId", r.shard)
-	c.required("shardIteratorType", r.kind.Set)
-	c.among("shardIteratorType", r.kind, "AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON", "AT_TIMESTAMP")
+	c.require("shardIteratorType", r.kind.Set)
+	c.requireOneOf("shardIteratorType", r.kind, "AFTER_SEQUENCE_NUMBER", "LATEST", "AT_SEQUENCE_NUMBER", "TRIM_HORIZON", "AT_TIMESTAMP")
 	c.length("sequenceNumber", r.sequence, 21, 40)
 }
 
@@ -55,7 +55,7 @@ func (r *getShardIterator) run(c *call) error {
 	if r.shard.V != shardID(st) {
 		return refuse(ofModel+"ResourceNotFoundException", "Requested resource not found: Shard %s in Stream %s not found", r.shard.V, r.arn.V)
 	}
-	after, err := r.after(c, st, seq)
+	after, err := r.startAfter(c, st, seq)
 	if err != nil {
 		return err
 	}
@@ -63,8 +63,8 @@ func (r *getShardIterator) run(c *call) error {
 	return nil
 }
 
-// after returns the sequence after which to read.
-func (r *getShardIterator) after(c *call, st store.TableStream, seq uint64) (uint64, error) {
+// startAfter returns the sequence after which to read.
+func (r *getShardIterator) startAfter(c *call, st store.TableStream, seq uint64) (uint64, error) {
 	s := c.api.store
 	last := s.Seq()
 	if !st.Open() {

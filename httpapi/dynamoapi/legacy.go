@@ -115,7 +115,7 @@ func (l *legacyParams) names(keyExpression bool) (given []string) {
 // Constraints of the API's model. Each operation calls them where the service checks them, between its own.
 
 func (l *legacyParams) constrainOperator(c *constraints) {
-	c.among("conditionalOperator", l.operator, "OR", "AND")
+	c.requireOneOf("conditionalOperator", l.operator, "OR", "AND")
 }
 
 func (l *legacyParams) constrainAttributes(c *constraints) {
@@ -126,21 +126,21 @@ func (l *legacyParams) constrainAttributes(c *constraints) {
 
 func (l *legacyParams) constrainExpected(c *constraints) {
 	for _, e := range l.expected.V {
-		c.among("expected."+e.Name+".member.comparisonOperator", wire.Opt[string]{V: e.Operator, Set: e.Compared}, legacy.Operators()...)
+		c.requireOneOf("expected."+e.Name+".member.comparisonOperator", wire.Opt[string]{V: e.Operator, Set: e.Compared}, legacy.Operators()...)
 	}
 }
 
 func (l *legacyParams) constrainUpdates(c *constraints) {
 	for _, u := range l.updates.V {
-		c.among("attributeUpdates."+u.Name+".member.action", wire.Opt[string]{V: u.Action, Set: u.Action != ""}, "ADD", "PUT", "DELETE")
+		c.requireOneOf("attributeUpdates."+u.Name+".member.action", wire.Opt[string]{V: u.Action, Set: u.Action != ""}, "ADD", "PUT", "DELETE")
 	}
 }
 
 func constrainAll(c *constraints, member string, all []legacy.Comparison) {
 	for _, entry := range all {
 		at := fmt.Sprintf("%s.%s.member.comparisonOperator", member, entry.Name)
-		if c.required(at, entry.Compared) {
-			c.among(at, wire.Opt[string]{V: entry.Operator, Set: true}, legacy.Operators()...)
+		if c.require(at, entry.Compared) {
+			c.requireOneOf(at, wire.Opt[string]{V: entry.Operator, Set: true}, legacy.Operators()...)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (l *legacyParams) checkKey(spec *store.TableSpec, index string) error {
 	if ix := indexOf(spec, index); ix != nil {
 		keySpec = &ix.Key
 	}
-	key := keySpec.Bound()
+	key := keySpec.ExprKey()
 	if err := legacy.CheckKey(l.keys.V, &key); err != nil {
 		return err
 	}

@@ -55,8 +55,8 @@ type costly struct {
 	more  int       // requests not logged since
 }
 
-// tell logs a request if it was refused for its work.
-func (t *costly) tell(c *call, err error, took time.Duration) {
+// logRefused logs a request if it was refused for its work.
+func (t *costly) logRefused(c *call, err error, took time.Duration) {
 	if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != expr.CodeWork {
 		return
 	}

@@ -125,8 +125,8 @@ func faulty(expressions []expression, params expr.Params) error {
 	return nil
 }
 
-// projected returns the projection of a read, from ProjectionExpression or AttributesToGet.
-func (p *params) projected(projection wire.Opt[string], old *legacyParams) (string, expr.Params, error) {
+// projectionOf returns the projection of a read, from ProjectionExpression or AttributesToGet.
+func (p *params) projectionOf(projection wire.Opt[string], old *legacyParams) (string, expr.Params, error) {
 	if err := old.checkAttributes(); err != nil {
 		return "", expr.Params{}, err
 	}

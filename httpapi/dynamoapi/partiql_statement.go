@@ -40,8 +40,8 @@ func (s *statement) members(m *wire.Member) {
 
 // constrain checks a statement at a location, which is empty or ends with a dot.
 func (s *statement) constrain(c *constraints, at string) {
-	if c.required(at+"statement", s.text.Set) {
-		c.count(at+"statement", quoted(s.text.V), utf8.RuneCountInString(s.text.V), 1, maxStatement)
+	if c.require(at+"statement", s.text.Set) {
+		c.count(at+"statement", quote(s.text.V), utf8.RuneCountInString(s.text.V), 1, maxStatement)
 	}
 	if s.parameters.Set {
 		c.elements(at+"parameters", len(s.parameters.V), maxStatement)
@@ -57,8 +57,8 @@ func (s *statement) parse() (*partiql.Statement, error) {
 	return s.read, s.err
 }
 
-// of describes the table of a parsed statement.
-func (s *statement) of(c *call) (*store.TableSpec, error) {
+// tableOf describes the table of a parsed statement.
+func (s *statement) tableOf(c *call) (*store.TableSpec, error) {
 	d, err := c.table(s.read.Table)
 	return &d.Spec, err
 }
@@ -75,7 +75,7 @@ func (s *statement) alone(c *call) (spec *store.TableSpec, params []attr.Value, 
 	if read.Kind == partiql.Exists {
 		return nil, nil, errValidation("EXISTS can only be used in ExecuteTransaction write requests.")
 	}
-	spec, err = s.of(c)
+	spec, err = s.tableOf(c)
 	return spec, params, err
 }
 

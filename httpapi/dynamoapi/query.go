@@ -44,11 +44,13 @@ func (r *reading) members(m *wire.Member) {
 }
 
 func (r *reading) constrainSelect(c *constraints) {
-	c.among("select", r.selected, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+	c.requireOneOf("select", r.selected, "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.name("indexName", r.index)
 }
 
-func (r *reading) constrainLimit(c *constraints) { c.between("limit", r.limit, 1, math.MaxInt32) }
+func (r *reading) constrainLimit(c *constraints) {
+	c.requireBetween("limit", r.limit, 1, math.MaxInt32)
+}
 
 // checkStart refuses a start key with invalid values. The service names the key for some errors only.
 func (r *reading) checkStart() error {
@@ -64,8 +66,8 @@ func (r *reading) checkStart() error {
 // inValue matches errors of values for which the service names no location. It is never modified.
 var inValue = regexp.MustCompile("contains duplicates|number set|numeric value|significant digits|number with magnitude")
 
-// what returns Select for the store.
-func (r *reading) what() store.Select {
+// selectMode returns Select for the store.
+func (r *reading) selectMode() store.Select {
 	return map[string]store.Select{
 		"ALL_ATTRIBUTES": store.SelectAll, "ALL_PROJECTED_ATTRIBUTES": store.SelectProjected,
 		"SPECIFIC_ATTRIBUTES": store.SelectSpecific, "COUNT": store.SelectCount,
@@ -135,7 +137,7 @@ func (r *reading) checkConsistent(c *call) error {
 
 // page runs a read and writes its answer.
 func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error)) error {
-	use := func(e attr.Encoded) error { return c.out.Encoded(e) }
+	use := func(e attr.Encoded) error { return c.out.WriteEncoded(e) }
 	var page store.Page
 	err := c.evaluate(func(tx *store.Tx) (err error) {
 		if r.selected.V != "COUNT" {
@@ -151,7 +153,7 @@ func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) e
 	c.out.NamedInt("Count", int64(page.Count))
 	c.out.NamedInt("ScannedCount", int64(page.Scanned))
 	if page.LastKey != nil {
-		named(c.out, "LastEvaluatedKey", page.LastKey)
+		writeItem(c.out, "LastEvaluatedKey", page.LastKey)
 	}
 	if used := newConsumption(r.capacity); used != nil {
 		d, err := c.table(r.table.V)
@@ -159,7 +161,7 @@ func (r *reading) page(c *call, read func(tx *store.Tx, use func(attr.Encoded) e
 			return err
 		}
 		used.read(d.Spec.Name, indexOf(&d.Spec, r.index.V), page.Bytes, r.consistent.V, false)
-		used.fetched(d.Spec.Name, page.Fetched, r.consistent.V)
+		used.countFetches(d.Spec.Name, page.Fetched, r.consistent.V)
 		used.one(c.out)
 	}
 	return nil
@@ -195,7 +197,7 @@ func (r *query) constrain(c *constraints) {
 
 func (r *query) run(c *call) error {
 	r.alone = true
-	ask, err := r.asked()
+	ask, err := r.requestTexts()
 	if err != nil {
 		return numberAlone(err)
 	}
@@ -207,13 +209,13 @@ func (r *query) run(c *call) error {
 	}
 	q := store.Query{
 		Table: tableName(r.table.V), Index: r.index.V, KeyCondition: ask.keyCondition, Filter: ask.filter, Projection: ask.projection,
-		Params: ask.params, Select: r.what(), Descending: r.forward.Set && !r.forward.V, Limit: int(r.limit.V), StartKey: r.start.V,
+		Params: ask.params, Select: r.selectMode(), Descending: r.forward.Set && !r.forward.V, Limit: int(r.limit.V), StartKey: r.start.V,
 	}
 	err = r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.QueryEncoded(q, use) })
 	return r.selectError(err, errDetected)
 }
 
-func (r *query) asked() (texts, error) {
+func (r *query) requestTexts() (texts, error) {
 	expressions := []expression{
 		{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}, {"KeyConditionExpression", r.keyCondition},
 	}
@@ -268,18 +270,18 @@ func (r *scan) members(m *wire.Member) {
 
 func (r *scan) constrain(c *constraints) {
 	r.constrainSelect(c)
-	c.between("totalSegments", r.segments, 1, maxSegments)
+	c.requireBetween("totalSegments", r.segments, 1, maxSegments)
 	c.returnConsumedCapacity(r.capacity)
 	c.table("tableName", r.table)
 	r.legacy.constrainOperator(c)
 	constrainAll(c, "scanFilter", r.legacy.scanFilter.V)
-	c.between("segment", r.segment, 0, maxSegments-1)
+	c.requireBetween("segment", r.segment, 0, maxSegments-1)
 	r.legacy.constrainAttributes(c)
 	r.constrainLimit(c)
 }
 
 func (r *scan) run(c *call) error {
-	ask, err := r.asked()
+	ask, err := r.requestTexts()
 	if err != nil {
 		return err
 	}
@@ -288,13 +290,13 @@ func (r *scan) run(c *call) error {
 	}
 	q := store.Scan{
 		Table: tableName(r.table.V), Index: r.index.V, Filter: ask.filter, Projection: ask.projection, Params: ask.params,
-		Select: r.what(), Limit: int(r.limit.V), StartKey: r.start.V, Segment: int(r.segment.V), TotalSegments: int(r.segments.V),
+		Select: r.selectMode(), Limit: int(r.limit.V), StartKey: r.start.V, Segment: int(r.segment.V), TotalSegments: int(r.segments.V),
 	}
 	err = r.page(c, func(tx *store.Tx, use func(attr.Encoded) error) (store.Page, error) { return tx.ScanEncoded(q, use) })
 	return r.selectError(err, func(message string) error { return errValidation("%s", message) })
 }
 
-func (r *scan) asked() (texts, error) {
+func (r *scan) requestTexts() (texts, error) {
 	expressions := []expression{{"ProjectionExpression", r.projection}, {"FilterExpression", r.filter}}
 	return r.ask(expressions,
 		func() error { return r.check(expressions, r.legacy.names(false)...) },

@@ -50,7 +50,7 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 		srv.TLSConfig = a.cfg.TLS
 		guarded = certs.Listen(guarded, a.cfg.TLS)
 	}
-	return serve.Until(ctx, srv, guarded, drainFor, nil)
+	return serve.ServeUntil(ctx, srv, guarded, drainFor, nil)
 }
 
 // byTLS refuses plain HTTP from other machines if the port uses TLS. Programs cannot be redirected, because their signature covers the
@@ -96,7 +96,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(out)
 		status = refused.Status
 	}
-	a.note(r, operation, refused, a.cfg.Now().Sub(began))
+	a.recordRequest(r, operation, refused, a.cfg.Now().Sub(began))
 	if refused != nil {
 		defer drainBehind(w, r)()
 	}
@@ -140,8 +140,8 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, out *wire.Encoder) (
 	return operation, a.answer(withHost(r, operation), who, operation, body.text, out)
 }
 
-// note counts and logs a request.
-func (a *API) note(r *http.Request, operation string, refused *Error, took time.Duration) {
+// recordRequest counts and logs a request.
+func (a *API) recordRequest(r *http.Request, operation string, refused *Error, took time.Duration) {
 	a.count(operation, refused, took)
 	log, ctx := a.cfg.Logger, r.Context()
 	switch {
@@ -204,7 +204,7 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h["Content-Type"] = []string{contentType}
 	if len(body) >= gzipFrom && serve.AcceptsGzip(r) {
-		body = packed(body)
+		body = compressAnswer(body)
 		h["Content-Encoding"] = []string{"gzip"}
 	}
 	h["X-Amzn-Requestid"] = []string{rand.Text() + rand.Text()} // 52 letters and digits, like the service's
@@ -214,8 +214,8 @@ func send(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	_, _ = w.Write(body) // the client may have left
 }
 
-// packed compresses an answer in one go. Other levels keep a state of about a megabyte per writer.
-func packed(body []byte) []byte {
+// compressAnswer compresses an answer in one go. Other levels keep a state of about a megabyte per writer.
+func compressAnswer(body []byte) []byte {
 	var out bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&out, gzip.StatelessCompression) // the level is valid
 	_, _ = z.Write(body)                                         // into memory

@@ -145,7 +145,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-func packed(text string) *bytes.Buffer {
+func compressAnswer(text string) *bytes.Buffer {
 	var out bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed) // the level is valid
 	_, _ = io.WriteString(z, text)
@@ -158,7 +158,7 @@ func TestGzip(t *testing.T) {
 	addr := served(t, open(t))
 	text := strings.Repeat("over ", 400)
 	put := post(t, addr, "DynamoDB_20120810.PutItem",
-		packed(`{"TableName":"tab","Item":{"pk":{"S":"a"},"sk":{"S":"b"},"text":{"S":"`+text+`"}}}`), "Content-Encoding", "gzip")
+		compressAnswer(`{"TableName":"tab","Item":{"pk":{"S":"a"},"sk":{"S":"b"},"text":{"S":"`+text+`"}}}`), "Content-Encoding", "gzip")
 	if put.status != 200 {
 		t.Fatal(put.body)
 	}
@@ -193,8 +193,8 @@ func TestLargeBodies(t *testing.T) {
 		{strings.NewReader(wrap(limit)), nil, 400}, // read completely: it has no table
 		{strings.NewReader(wrap(limit + 1)), nil, 413},
 		{io.MultiReader(strings.NewReader(wrap(limit + 1))), nil, 413}, // in chunks
-		{packed(wrap(limit)), []string{"Content-Encoding", "gzip"}, 400},
-		{packed(wrap(limit + 1)), []string{"Content-Encoding", "gzip"}, 413},
+		{compressAnswer(wrap(limit)), []string{"Content-Encoding", "gzip"}, 400},
+		{compressAnswer(wrap(limit + 1)), []string{"Content-Encoding", "gzip"}, 413},
 	} {
 		got := post(t, addr, getTarget, c.body, c.headers...)
 		if got.status != c.status || !json.Valid([]byte(got.body)) {

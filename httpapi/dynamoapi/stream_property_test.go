@@ -146,7 +146,7 @@ func readPage(t rapid.TB, body string) page {
 
 // read reads a page and compares it with the writes.
 func (r *streamRun) read(rd *streamReader, limit int) (n int) {
-	p := readPage(r.rt, r.do("GetRecords", fmt.Sprintf(`{"ShardIterator":%s,"Limit":%d}`, quoted(rd.iterator), limit)))
+	p := readPage(r.rt, r.do("GetRecords", fmt.Sprintf(`{"ShardIterator":%s,"Limit":%d}`, quote(rd.iterator), limit)))
 	if len(p.Records) > limit {
 		r.rt.Fatalf("%d records, the limit is %d", len(p.Records), limit)
 	}
@@ -271,7 +271,7 @@ func TestStreamBesideWriters(t *testing.T) {
 	}
 	state, last, seen := map[string]int{}, "", 0
 	wait.Until(t, "every write is in the stream", func() bool {
-		p := readPage(t, accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(next)+`,"Limit":7}`))
+		p := readPage(t, accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(next)+`,"Limit":7}`))
 		for _, rec := range p.Records {
 			key := rec.Dynamodb.Keys.A.S
 			old, _ := strconv.Atoi(rec.Dynamodb.OldImage.N.N)

@@ -17,8 +17,8 @@ import (
 	"github.com/touchline/touchline/store/storetest"
 )
 
-// quoted returns a text as JSON.
-func quoted(text string) string {
+// quote returns a text as JSON.
+func quote(text string) string {
 	b, _ := json.Marshal(text)
 	return string(b)
 }
@@ -79,7 +79,7 @@ func TestStreamRecordsOfEveryView(t *testing.T) {
 		}
 		accepted(t, a, "DeleteItem", `{"TableName":"tab","Key":{"a":{"S":"1"}}}`)
 		accepted(t, a, "DeleteItem", `{"TableName":"tab","Key":{"a":{"S":"1"}}}`)
-		got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
+		got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
 		for i, name := range []string{"INSERT", "MODIFY", "REMOVE"} {
 			id, seq := text(t, got, "Records", i, "eventID"), text(t, got, "Records", i, "dynamodb", "SequenceNumber")
 			if len(id) != 32 || len(seq) != 21 {
@@ -95,7 +95,7 @@ func TestStreamRecordsOfEveryView(t *testing.T) {
 		if extra := at(t, got, "Records", 3); extra != "" {
 			t.Errorf("%s: one record too many: %s", view, extra)
 		}
-		got = accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, other, "TRIM_HORIZON", ""))+`}`)
+		got = accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(iterator(t, a, other, "TRIM_HORIZON", ""))+`}`)
 		if at(t, got, "Records", 0) == "" || at(t, got, "Records", 1) != "" {
 			t.Errorf("an item that was put three times: %s", got)
 		}
@@ -163,7 +163,7 @@ func TestStreamCanBeReadForADayAfterItsEnd(t *testing.T) {
 		if at(t, got, "StreamDescription", "StreamStatus") != status || (end == "") != (i == 2) {
 			t.Errorf("stream %d: %s", i, got)
 		}
-		got = accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
+		got = accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
 		if text(t, got, "Records", 0, "dynamodb", "Keys", "a", "S") != fmt.Sprint(i+1) || at(t, got, "Records", 1) != "" ||
 			(text(t, got, "NextShardIterator") == "") != (next == "") {
 			t.Errorf("stream %d: %s", i, got)
@@ -191,7 +191,7 @@ func TestWhereAReaderMayBegin(t *testing.T) {
 		put(n)
 	}
 	read := func(it, more string) (keys, next string) {
-		got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(it)+more+`}`)
+		got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(it)+more+`}`)
 		for i := 0; at(t, got, "Records", i) != ""; i++ {
 			keys += text(t, got, "Records", i, "dynamodb", "Keys", "a", "S")
 		}
@@ -239,9 +239,9 @@ func TestWhereAReaderMayBegin(t *testing.T) {
 		{iterator(t, a, arn, "SOME", ""), "1 validation error detected: Value 'SOME' at 'shardIteratorType' failed"},
 		{do(t, a, "GetShardIterator", `{"StreamArn":"`+arn+`","ShardId":"shardId-00000000000000000000-00000000","ShardIteratorType":"LATEST"}`), "ResourceNotFoundException"},
 		{do(t, a, "GetRecords", `{"ShardIterator":"foo"}`), "Invalid ShardIterator"},
-		{do(t, a, "GetRecords", `{"ShardIterator":`+quoted(elsewhere)+`}`), "Invalid ShardIterator"},
-		{do(t, a, "GetRecords", `{"ShardIterator":`+quoted(latest)+`,"Limit":1001}`), wrong + "Limit should be less than or equal to 1000"},
-		{do(t, a, "GetRecords", `{"ShardIterator":`+quoted(latest)+`,"Limit":0}`), "Value '0' at 'limit' failed"},
+		{do(t, a, "GetRecords", `{"ShardIterator":`+quote(elsewhere)+`}`), "Invalid ShardIterator"},
+		{do(t, a, "GetRecords", `{"ShardIterator":`+quote(latest)+`,"Limit":1001}`), wrong + "Limit should be less than or equal to 1000"},
+		{do(t, a, "GetRecords", `{"ShardIterator":`+quote(latest)+`,"Limit":0}`), "Value '0' at 'limit' failed"},
 		{do(t, a, "GetRecords", `{}`), "Value null at 'shardIterator' failed"},
 		{do(t, a, "DescribeStream", `{"StreamArn":"`+strings.Repeat("x", 40)+`"}`), "Invalid StreamArn"},
 	} {
@@ -254,7 +254,7 @@ func TestWhereAReaderMayBegin(t *testing.T) {
 		t.Errorf("after a quarter of an hour: %q", got)
 	}
 	now = now.Add(time.Millisecond)
-	if got := do(t, a, "GetRecords", `{"ShardIterator":`+quoted(latest)+`}`); !strings.Contains(got, "#ExpiredIteratorException") {
+	if got := do(t, a, "GetRecords", `{"ShardIterator":`+quote(latest)+`}`); !strings.Contains(got, "#ExpiredIteratorException") {
 		t.Errorf("too late: %s", got)
 	}
 }
@@ -277,14 +277,14 @@ func TestTrimmedRecords(t *testing.T) {
 			t.Fatal("nothing is trimmed")
 		}
 	}
-	if got := do(t, a, "GetRecords", `{"ShardIterator":`+quoted(horizon)+`}`); !strings.Contains(got, "#TrimmedDataAccessException") {
+	if got := do(t, a, "GetRecords", `{"ShardIterator":`+quote(horizon)+`}`); !strings.Contains(got, "#TrimmedDataAccessException") {
 		t.Errorf("behind an iterator: %s", got)
 	}
 	got := iterator(t, a, arn, "AT_SEQUENCE_NUMBER", fmt.Sprintf(`,"SequenceNumber":"1%020d"`, first))
 	if !strings.Contains(got, "#TrimmedDataAccessException") {
 		t.Errorf("a record that is gone: %s", got)
 	}
-	got = accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
+	got = accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
 	if want := fmt.Sprintf("1%020d", s.FirstSeq()); text(t, got, "Records", 0, "dynamodb", "SequenceNumber") != want {
 		t.Errorf("the oldest record is not %s: %.300s", want, got)
 	}
@@ -299,7 +299,7 @@ func TestAnswersOfGetRecordsHaveALimit(t *testing.T) {
 	}
 	next, seen := iterator(t, a, arn, "TRIM_HORIZON", ""), 0
 	for range 6 {
-		got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(next)+`}`)
+		got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(next)+`}`)
 		if len(got) > 1<<20+10_000 {
 			t.Errorf("an answer of %d bytes", len(got))
 		}
@@ -333,7 +333,7 @@ func TestWhatExpiresIsRemovedByTheService(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
+	got := accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(iterator(t, a, arn, "TRIM_HORIZON", ""))+`}`)
 	if who := at(t, got, "Records", 2, "userIdentity"); who != "" {
 		t.Errorf("a client's deletion is %s's", who)
 	}
@@ -355,7 +355,7 @@ func TestReadingFromTheBeginningOfAShard(t *testing.T) {
 	accepted(t, a, "PutItem", `{"TableName":"tab","Item":{"a":{"S":"1"}}}`)
 	for kind, before := range early {
 		for when, it := range map[string]string{"before": before, "behind": iterator(t, a, arn, kind, `,"SequenceNumber":"`+begin+`"`)} {
-			got := do(t, a, "GetRecords", `{"ShardIterator":`+quoted(it)+`}`)
+			got := do(t, a, "GetRecords", `{"ShardIterator":`+quote(it)+`}`)
 			if text(t, got, "Records", 0, "dynamodb", "Keys", "a", "S") != "1" {
 				t.Errorf("%s the beginning, asked %s the first record: %s", kind, when, got)
 			}
@@ -401,7 +401,7 @@ func TestReadingFromAnInstant(t *testing.T) {
 		{stamp(-time.Hour), "01234"}, {stamp(time.Second), "01234"}, {stamp(1500 * time.Millisecond), "1234"},
 		{stamp(5 * time.Second), "4"}, {stamp(5001 * time.Millisecond), ""}, {stamp(6 * time.Second), ""}, {`,"Timestamp":-1e300`, "01234"},
 	} {
-		got, keys := do(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, arn, "AT_TIMESTAMP", step.more))+`}`), ""
+		got, keys := do(t, a, "GetRecords", `{"ShardIterator":`+quote(iterator(t, a, arn, "AT_TIMESTAMP", step.more))+`}`), ""
 		for i := 0; at(t, got, "Records", i) != ""; i++ {
 			keys += text(t, got, "Records", i, "dynamodb", "Keys", "a", "S")
 		}
@@ -431,7 +431,7 @@ func BenchmarkGetRecords(b *testing.B) {
 			accepted(b, a, "PutItem", fmt.Sprintf(`{"TableName":"%s","Item":{"a":{"S":"1"},"n":{"N":"%d"},"text":{"S":"%s"}}}`, table, i, strings.Repeat("x", 480)))
 		}
 	}
-	body := []byte(`{"ShardIterator":` + quoted(iterator(b, a, arn, "TRIM_HORIZON", "")) + `}`)
+	body := []byte(`{"ShardIterator":` + quote(iterator(b, a, arn, "TRIM_HORIZON", "")) + `}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		answer, err := a.Do(b.Context(), "GetRecords", body)

@@ -24,13 +24,13 @@ type managedTable struct {
 func (t *managedTable) members(m *wire.Member) { m.Text("TableName", &t.table) }
 
 func (t *managedTable) constrain(c *constraints) {
-	if t.named() {
+	if t.checkLength() {
 		c.table("tableName", t.table)
 	}
 }
 
-// named checks the length, and reports whether the other constraints, including the pattern, are to be checked.
-func (t *managedTable) named() bool {
+// checkLength checks the length, and reports whether the other constraints, including the pattern, are to be checked.
+func (t *managedTable) checkLength() bool {
 	switch n := len(t.table.V); {
 	case !t.table.Set:
 		t.wrong = errValidation("The parameter 'TableName' is required but was not present in the request")
@@ -44,14 +44,14 @@ func (t *managedTable) named() bool {
 // namedNew is named for the name of a new table, whose length is one of the model's constraints. Errors of the name are reported alone.
 func (t *managedTable) namedNew(c *constraints) bool {
 	if !t.table.Set {
-		return t.named()
+		return t.checkLength()
 	}
 	c.table("tableName", t.table)
 	return len(c.found) == 0
 }
 
-// managed describes the operation's table.
-func (c *call) managed(t *managedTable) (store.TableDescription, error) {
+// describeManaged describes the operation's table.
+func (c *call) describeManaged(t *managedTable) (store.TableDescription, error) {
 	if t.wrong != nil {
 		return store.TableDescription{}, t.wrong
 	}
@@ -65,8 +65,8 @@ func (c *call) managed(t *managedTable) (store.TableDescription, error) {
 // reservedPrefix is the prefix of the node's own tables.
 const reservedPrefix = "touchline-"
 
-// owned returns the declaration of a table of the node or its applications.
-func (a *API) owned(name string) (spec store.TableSpec, ok bool) {
+// ownedTable returns the declaration of a table of the node or its applications.
+func (a *API) ownedTable(name string) (spec store.TableSpec, ok bool) {
 	for _, spec := range a.cfg.Owned {
 		if spec.Name == name {
 			return spec, true
@@ -77,7 +77,7 @@ func (a *API) owned(name string) (spec store.TableSpec, ok bool) {
 
 // refuseOwned refuses an operation that would take something away from an owned table.
 func (a *API) refuseOwned(name, what string) error {
-	if _, ok := a.owned(name); !ok {
+	if _, ok := a.ownedTable(name); !ok {
 		return nil
 	}
 	return refuse(ofCoral+"AccessDeniedException", "Table: %s belongs to an application of this node: %s", name, what)
@@ -105,7 +105,7 @@ func errReserved() error {
 
 // checkOwned refuses to remove the protection or a declared index of an owned table.
 func (r *updateTable) checkOwned(c *call, before store.TableDescription) error {
-	spec, ok := c.api.owned(before.Spec.Name)
+	spec, ok := c.api.ownedTable(before.Spec.Name)
 	if !ok {
 		return nil
 	}

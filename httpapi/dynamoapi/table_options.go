@@ -64,18 +64,18 @@ func (s *encryptionSpec) members(m *wire.Member) {
 
 // constrainBilling records violations of the first two members in the service's order, constrainRest of the others.
 func (o *tableOptions) constrainBilling(c *constraints) {
-	c.among("billingMode", o.billing, store.BillingProvisioned, store.BillingOnDemand)
+	c.requireOneOf("billingMode", o.billing, store.BillingProvisioned, store.BillingOnDemand)
 	constrainThroughput(c, "provisionedThroughput", o.throughput)
 }
 
 func (o *tableOptions) constrainRest(c *constraints) {
 	if o.stream.Set {
-		c.required("streamSpecification.streamEnabled", o.stream.V.enabled.Set)
-		c.among("streamSpecification.streamViewType", o.stream.V.view,
+		c.require("streamSpecification.streamEnabled", o.stream.V.enabled.Set)
+		c.requireOneOf("streamSpecification.streamViewType", o.stream.V.view,
 			string(store.ViewNew), string(store.ViewOld), string(store.ViewBoth), string(store.ViewKeys))
 	}
-	c.among("sSESpecification.sSEType", o.encryption.V.kind, "AES256", "KMS")
-	c.among("tableClass", o.class, "STANDARD", "STANDARD_INFREQUENT_ACCESS")
+	c.requireOneOf("sSESpecification.sSEType", o.encryption.V.kind, "AES256", "KMS")
+	c.requireOneOf("tableClass", o.class, "STANDARD", "STANDARD_INFREQUENT_ACCESS")
 }
 
 // checkStream refuses a contradictory StreamSpecification.

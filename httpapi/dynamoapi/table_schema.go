@@ -115,40 +115,40 @@ func orNull(v wire.Opt[string]) string {
 func constrainDefinitions(c *constraints, v wire.Opt[[]attributeDefinition]) {
 	for i, def := range v.V {
 		at := fmt.Sprintf("attributeDefinitions.%d.member", i+1)
-		c.required(at+".attributeName", def.name.Set)
+		c.require(at+".attributeName", def.name.Set)
 		c.length(at+".attributeName", def.name, 1, 255)
-		c.required(at+".attributeType", def.kind.Set)
-		c.among(at+".attributeType", def.kind, "B", "N", "S")
+		c.require(at+".attributeType", def.kind.Set)
+		c.requireOneOf(at+".attributeType", def.kind, "B", "N", "S")
 	}
 }
 
 // constrainKey is the rule for keys. most is the maximum number of elements; 0: the operation checks that itself.
 func constrainKey(c *constraints, at string, v wire.Opt[[]keyElement], most int) {
-	if !c.required(at, v.Set) {
+	if !c.require(at, v.Set) {
 		return
 	}
 	shown := make([]string, 0, len(v.V))
 	for _, e := range v.V {
 		shown = append(shown, fmt.Sprintf("KeySchemaElement(attributeName=%s, keyType=%s)", orNull(e.name), orNull(e.kind)))
 	}
-	c.count(at, quoted("["+strings.Join(shown, ", ")+"]"), len(v.V), 1, cmp.Or(most, maxListed))
+	c.count(at, quote("["+strings.Join(shown, ", ")+"]"), len(v.V), 1, cmp.Or(most, maxListed))
 	for i, e := range v.V {
 		at := fmt.Sprintf("%s.%d.member", at, i+1)
-		c.required(at+".attributeName", e.name.Set)
+		c.require(at+".attributeName", e.name.Set)
 		c.length(at+".attributeName", e.name, 1, 255)
-		c.required(at+".keyType", e.kind.Set)
-		c.among(at+".keyType", e.kind, "HASH", "RANGE")
+		c.require(at+".keyType", e.kind.Set)
+		c.requireOneOf(at+".keyType", e.kind, "HASH", "RANGE")
 	}
 }
 
 func constrainProjection(c *constraints, at string, v wire.Opt[projectionSpec]) {
-	if !c.required(at, v.Set) {
+	if !c.require(at, v.Set) {
 		return
 	}
-	c.among(at+".projectionType", v.V.kind, "ALL", "INCLUDE", "KEYS_ONLY")
+	c.requireOneOf(at+".projectionType", v.V.kind, "ALL", "INCLUDE", "KEYS_ONLY")
 	if in := v.V.include; in.Set {
 		at += ".nonKeyAttributes"
-		c.count(at, quoted("["+strings.Join(in.V, ", ")+"]"), len(in.V), 1, 20)
+		c.count(at, quote("["+strings.Join(in.V, ", ")+"]"), len(in.V), 1, 20)
 		for i, name := range in.V {
 			c.length(fmt.Sprintf("%s.%d.member", at, i+1), wire.Opt[string]{V: name, Set: true}, 1, 255)
 		}
@@ -161,8 +161,8 @@ func constrainThroughput(c *constraints, at string, v wire.Opt[throughputSpec]) 
 		return
 	}
 	atLeast := func(at string, v wire.Opt[int64]) {
-		c.required(at, v.Set)
-		c.between(at, v, 1, 1<<63-1)
+		c.require(at, v.Set)
+		c.requireBetween(at, v, 1, 1<<63-1)
 	}
 	atLeast(at+".writeCapacityUnits", v.V.write)
 	atLeast(at+".readCapacityUnits", v.V.read)

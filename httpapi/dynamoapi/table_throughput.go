@@ -35,13 +35,13 @@ func (v *indexDefinition) demand(billing string, made bool) demand {
 	return demand{onDemand: v.onDemand, warm: v.warm, index: v.name.V, billing: billing, made: made}
 }
 
-// provisioned converts ProvisionedThroughput for the store.
-func provisioned(v wire.Opt[throughputSpec]) store.Throughput {
+// storeThroughput converts ProvisionedThroughput for the store.
+func storeThroughput(v wire.Opt[throughputSpec]) store.Throughput {
 	return store.Throughput{Read: v.V.read.V, Write: v.V.write.V}
 }
 
-// of names the table or index in a message. The service writes an index in two ways.
-func (d demand) of(sign string) string {
+// describeSource names the table or index in a message. The service writes an index in two ways.
+func (d demand) describeSource(sign string) string {
 	if d.index == "" {
 		return "table"
 	}
@@ -79,7 +79,7 @@ func (d demand) checkOnDemand() error {
 		case d.billing != store.BillingOnDemand:
 			return d.errProvisioned(m.name)
 		case m.n.V < 1 && (d.made || m.n.V != -1):
-			return errWrong("Requested %s for OnDemandThroughput for %s is outside of valid range", m.name, d.of(" : "))
+			return errWrong("Requested %s for OnDemandThroughput for %s is outside of valid range", m.name, d.describeSource(" : "))
 		}
 	}
 	return nil
@@ -115,7 +115,7 @@ func (d demand) checkWarm(have store.Throughput) error {
 		case d.made:
 			than = m.unit + " of ProvisionedThroughput"
 		}
-		return errWrong("Requested %s for WarmThroughput for %s is lower than %s", m.name, d.of(" "), than)
+		return errWrong("Requested %s for WarmThroughput for %s is lower than %s", m.name, d.describeSource(" "), than)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (d demand) checkNamed() error {
 	if !d.warm.Set || d.warm.V.read.Set || d.warm.V.write.Set {
 		return nil
 	}
-	return errWrong("WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for %s", d.of(": "))
+	return errWrong("WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified for %s", d.describeSource(": "))
 }
 
 // warmth returns the warm throughput of a table or index: its highest so far, and at least what comes with its mode.
@@ -215,7 +215,7 @@ func (r *updateTable) setBilling(s *store.TableSettings, mode string, now time.T
 		}
 	}
 	if r.throughput.Set {
-		of, err := changed(s.Throughput, r.throughput.V, now, "table", "table")
+		of, err := changedThroughput(s.Throughput, r.throughput.V, now, "table", "table")
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (r *updateTable) setIndexes(s *store.TableSettings, mode string, now time.T
 	var err error
 	for _, u := range r.updates.V {
 		if def := u.create.V; u.create.Set {
-			if s.Indexes[def.name.V], err = def.demand(mode, true).apply(provisioned(def.throughput)); err != nil {
+			if s.Indexes[def.name.V], err = def.demand(mode, true).apply(storeThroughput(def.throughput)); err != nil {
 				return err
 			}
 		}
@@ -245,7 +245,7 @@ func (r *updateTable) setIndexes(s *store.TableSettings, mode string, now time.T
 		def := u.update.V
 		of := s.Indexes[def.name.V]
 		if mode == store.BillingProvisioned && def.throughput.Set {
-			if of, err = changed(of, def.throughput.V, now, "index "+def.name.V, "index"); err != nil {
+			if of, err = changedThroughput(of, def.throughput.V, now, "index "+def.name.V, "index"); err != nil {
 				return err
 			}
 		}
@@ -256,8 +256,8 @@ func (r *updateTable) setIndexes(s *store.TableSettings, mode string, now time.T
 	return nil
 }
 
-// changed returns the requested throughput with the times of its last increase and decrease. Asking for the current values is refused.
-func changed(of store.Throughput, want throughputSpec, now time.Time, what, kind string) (store.Throughput, error) {
+// changedThroughput returns the requested throughput with the times of its last increase and decrease. Asking for the current values is refused.
+func changedThroughput(of store.Throughput, want throughputSpec, now time.Time, what, kind string) (store.Throughput, error) {
 	read, write := want.read.V, want.write.V
 	if read == of.Read && write == of.Write {
 		return of, errValidation("The provisioned throughput for the %s will not change. The requested value equals the current value. "+

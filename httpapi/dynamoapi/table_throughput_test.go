@@ -251,6 +251,6 @@ func lookAround(t *testing.T, a *dynamoapi.API) {
 		t.Fatal(err)
 	}
 	for _, st := range streams.Streams {
-		accepted(t, a, "GetRecords", `{"ShardIterator":`+quoted(iterator(t, a, st.StreamArn, "TRIM_HORIZON", ""))+`}`)
+		accepted(t, a, "GetRecords", `{"ShardIterator":`+quote(iterator(t, a, st.StreamArn, "TRIM_HORIZON", ""))+`}`)
 	}
 }

@@ -62,7 +62,7 @@ func (t *taggedTable) change(
 		return err
 	}
 	var model constraints
-	model.required(member, set)
+	model.require(member, set)
 	if err := model.err(); err != nil {
 		return err
 	}

@@ -28,19 +28,19 @@ func (s *expirySpec) members(m *wire.Member) {
 }
 
 func (r *updateTimeToLive) constrain(c *constraints) {
-	if !r.named() {
+	if !r.checkLength() {
 		return
 	}
 	c.table("tableName", r.table)
-	if c.required("timeToLiveSpecification", r.spec.Set) {
-		c.required("timeToLiveSpecification.enabled", r.spec.V.enabled.Set)
-		c.required("timeToLiveSpecification.attributeName", r.spec.V.attribute.Set)
+	if c.require("timeToLiveSpecification", r.spec.Set) {
+		c.require("timeToLiveSpecification.enabled", r.spec.V.enabled.Set)
+		c.require("timeToLiveSpecification.attributeName", r.spec.V.attribute.Set)
 		c.length("timeToLiveSpecification.attributeName", r.spec.V.attribute, 1, 255)
 	}
 }
 
 func (r *updateTimeToLive) run(c *call) error {
-	d, err := c.managed(&r.managedTable)
+	d, err := c.describeManaged(&r.managedTable)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (r *updateTimeToLive) run(c *call) error {
 type describeTimeToLive struct{ managedTable }
 
 func (r *describeTimeToLive) run(c *call) error {
-	d, err := c.managed(&r.managedTable)
+	d, err := c.describeManaged(&r.managedTable)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (r *transactWriteItems) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	c.returnItemCollectionMetrics(r.metrics)
 	c.length("clientRequestToken", r.token, 1, 36)
-	if !c.required("transactItems", r.actions.Set) {
+	if !c.require("transactItems", r.actions.Set) {
 		return
 	}
 	c.elements("transactItems", len(r.actions.V), maxTransactItems)
@@ -84,7 +84,7 @@ func (r *transactWriteItems) constrain(c *constraints) {
 		a, at := r.actions.V[i], fmt.Sprintf("transactItems.%d.member", i+1)
 		if p := a["ConditionCheck"]; p != nil {
 			p.constrain(c, at+".conditionCheck", "key")
-			c.required(at+".conditionCheck.conditionExpression", p.condition.Set)
+			c.require(at+".conditionCheck.conditionExpression", p.condition.Set)
 		}
 		if p := a["Put"]; p != nil {
 			p.constrain(c, at+".put", "item")
@@ -94,14 +94,14 @@ func (r *transactWriteItems) constrain(c *constraints) {
 		}
 		if p := a["Update"]; p != nil {
 			p.constrain(c, at+".update", "key")
-			c.required(at+".update.updateExpression", p.update.Set)
+			c.require(at+".update.updateExpression", p.update.Set)
 		}
 	}
 }
 
 func (p *transactPart) constrain(c *constraints, at, name string) {
 	c.table(at+".tableName", p.table)
-	c.required(at+"."+name, p.subject().Set)
+	c.require(at+"."+name, p.subject().Set)
 	c.onConditionCheckFailure(at+".returnValuesOnConditionCheckFailure", p.onFailure)
 }
 
@@ -122,7 +122,7 @@ func (r *transactWriteItems) run(c *call) error {
 	write := store.TransactWrite{Token: r.token.V}
 	l := newLedger(r.capacity, r.metrics)
 	for _, a := range r.actions.V {
-		p, err := a.only()
+		p, err := a.onlyPart()
 		if err != nil {
 			return err
 		}
@@ -151,8 +151,8 @@ func (r *transactWriteItems) run(c *call) error {
 	return nil
 }
 
-// only returns an element's action. It refuses an element without exactly one.
-func (a transactAction) only() (p *transactPart, err error) {
+// onlyPart returns an element's action. It refuses an element without exactly one.
+func (a transactAction) onlyPart() (p *transactPart, err error) {
 	switch len(a) {
 	case 0:
 		return nil, errValidation("Invalid Request: TransactWriteRequest should contain Delete or Put or Update request")
@@ -236,15 +236,15 @@ func (r *transactGetItems) members(m *wire.Member) {
 
 func (r *transactGetItems) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
-	if !c.required("transactItems", r.gets.Set) {
+	if !c.require("transactItems", r.gets.Set) {
 		return
 	}
 	c.elements("transactItems", len(r.gets.V), maxTransactItems)
 	for i, g := range r.gets.V {
 		at := fmt.Sprintf("transactItems.%d.member.get", i+1)
-		if c.required(at, g.Set) {
+		if c.require(at, g.Set) {
 			c.table(at+".tableName", g.V.table)
-			c.required(at+".key", g.V.key.Set)
+			c.require(at+".key", g.V.key.Set)
 		}
 	}
 }
@@ -296,7 +296,7 @@ func responses(out *wire.Encoder, items []attr.Item) {
 	for _, it := range items {
 		out.Begin()
 		if it != nil {
-			named(out, "Item", it)
+			writeItem(out, "Item", it)
 		}
 		out.End()
 	}

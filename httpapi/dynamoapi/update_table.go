@@ -37,7 +37,7 @@ func (u *indexUpdate) members(m *wire.Member) {
 }
 
 func (r *updateTable) constrain(c *constraints) {
-	if !r.named() {
+	if !r.checkLength() {
 		return
 	}
 	constrainDefinitions(c, r.definitions)
@@ -62,7 +62,7 @@ func (r *updateTable) constrain(c *constraints) {
 
 // name is the rule for required names.
 func name(c *constraints, at string, v wire.Opt[string]) {
-	c.required(at, v.Set)
+	c.require(at, v.Set)
 	c.name(at, v)
 }
 
@@ -73,7 +73,7 @@ func (r *updateTable) run(c *call) error {
 	if err := r.check(); err != nil {
 		return err
 	}
-	before, err := c.managed(&r.managedTable)
+	before, err := c.describeManaged(&r.managedTable)
 	if err != nil {
 		return err
 	}
@@ -88,11 +88,11 @@ func (r *updateTable) run(c *call) error {
 	if err := c.api.store.UpdateTable(c, change); err != nil {
 		return err
 	}
-	after, err := c.managed(&r.managedTable)
+	after, err := c.describeManaged(&r.managedTable)
 	if err != nil {
 		return err
 	}
-	l := r.look(before, after)
+	l := r.interimLook(before, after)
 	if l.counts, err = c.size(after); err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (r *updateTable) plan(before store.TableDescription, change *store.TableCha
 	}
 	var without []string
 	for _, ix := range before.Spec.Indexes {
-		if !ix.Local && !slices.Contains(change.DropIndexes, ix.Name) && r.updated(ix.Name) == nil {
+		if !ix.Local && !slices.Contains(change.DropIndexes, ix.Name) && r.indexUpdate(ix.Name) == nil {
 			without = append(without, ix.Name)
 		}
 	}
@@ -251,8 +251,8 @@ func (r *updateTable) checkOneAtATime(before store.TableDescription) error {
 	return nil
 }
 
-// updated returns the request's change of a remaining global index; nil: none.
-func (r *updateTable) updated(index string) *indexDefinition {
+// indexUpdate returns the request's change of a remaining global index; nil: none.
+func (r *updateTable) indexUpdate(index string) *indexDefinition {
 	for i := range r.updates.V {
 		if u := &r.updates.V[i]; u.update.Set && u.update.V.name.V == index {
 			return &u.update.V
@@ -261,8 +261,8 @@ func (r *updateTable) updated(index string) *indexDefinition {
 	return nil
 }
 
-// look returns how the service shows the table while it works on the change.
-func (r *updateTable) look(before, after store.TableDescription) look {
+// interimLook returns how the service shows the table while it works on the change.
+func (r *updateTable) interimLook(before, after store.TableDescription) look {
 	l := look{of: map[string]string{}, indexes: map[string]store.Throughput{}, warming: map[string]bool{"": r.warm.Set}}
 	if r.throughput.Set || r.billing.Set || r.stream.Set || r.encryption.Set || r.class.Set || len(r.updates.V) > 0 {
 		l.table = "UPDATING" // limits, warm throughput and protection change while the table stays ACTIVE
@@ -278,7 +278,7 @@ func (r *updateTable) look(before, after store.TableDescription) look {
 		old := was(before.Settings.Throughput, after.Settings.Throughput)
 		l.throughput = &old
 		for name, of := range after.Settings.Indexes {
-			if r.updated(name) != nil {
+			if r.indexUpdate(name) != nil {
 				l.indexes[name] = was(before.Settings.Indexes[name], of)
 			}
 		}

@@ -40,17 +40,17 @@ func (r *writing) constrainExpected(c *constraints) {
 	r.legacy.constrainExpected(c)
 }
 
-// returned returns what a write returns of its item.
-func returned(what string, images store.Images) attr.Item {
+// returnedItem returns what a write returns of its item.
+func returnedItem(what string, images store.Images) attr.Item {
 	switch what {
 	case "ALL_OLD":
 		return images.Old
 	case "ALL_NEW":
 		return images.New
 	case "UPDATED_OLD":
-		return images.Updated().Old
+		return images.OnlyUpdated().Old
 	case "UPDATED_NEW":
-		return images.Updated().New
+		return images.OnlyUpdated().New
 	}
 	return nil
 }
@@ -107,11 +107,11 @@ func (r *writing) do(c *call, key attr.Item, write func(tx *store.Tx) (store.Ima
 	if err != nil {
 		return withoutOld(err, r.onFailure)
 	}
-	if show := returned(r.returnValues.V, images); len(show) > 0 {
-		named(c.out, "Attributes", show)
+	if show := returnedItem(r.returnValues.V, images); len(show) > 0 {
+		writeItem(c.out, "Attributes", show)
 	}
 	units.one(c.out)
-	collections.wrote(&spec, key)
+	collections.recordWrite(&spec, key)
 	collections.one(c.out)
 	return nil
 }
@@ -123,14 +123,14 @@ type putItem struct {
 }
 
 func (r *putItem) members(m *wire.Member) {
-	m.Encoded("Item", &r.item)
+	m.DecodeEncoded("Item", &r.item)
 	r.writing.members(m)
 }
 
 func (r *putItem) constrain(c *constraints) {
 	c.returnConsumedCapacity(r.capacity)
 	c.table("tableName", r.table)
-	c.required("item", r.item.Set)
+	c.require("item", r.item.Set)
 	r.constrainExpected(c)
 	c.returnValues(r.returnValues)
 	c.onConditionCheckFailure("returnValuesOnConditionCheckFailure", r.onFailure)
@@ -185,13 +185,13 @@ func (r *updateItem) constrain(c *constraints) {
 	c.returnItemCollectionMetrics(r.metrics)
 	c.returnValues(r.returnValues)
 	c.onConditionCheckFailure("returnValuesOnConditionCheckFailure", r.onFailure)
-	c.required("key", r.key.Set)
+	c.require("key", r.key.Set)
 	r.constrainExpected(c)
 	r.legacy.constrainUpdates(c)
 }
 
 func (r *updateItem) run(c *call) error {
-	update, err := r.asked()
+	update, err := r.storeUpdate()
 	if err != nil {
 		return numberDetected(err)
 	}
@@ -202,8 +202,8 @@ func (r *updateItem) run(c *call) error {
 	return err
 }
 
-// asked checks the request and returns it for the store.
-func (r *updateItem) asked() (u store.UpdateItem, err error) {
+// storeUpdate checks the request and returns it for the store.
+func (r *updateItem) storeUpdate() (u store.UpdateItem, err error) {
 	expressions := []expression{{"UpdateExpression", r.update}, {"ConditionExpression", r.condition}}
 	if err := r.check(expressions, r.legacy.names(false)...); err != nil {
 		return u, err
@@ -239,7 +239,7 @@ func (r *deleteItem) constrain(c *constraints) {
 	c.returnValues(r.returnValues)
 	c.onConditionCheckFailure("returnValuesOnConditionCheckFailure", r.onFailure)
 	c.returnItemCollectionMetrics(r.metrics)
-	c.required("key", r.key.Set)
+	c.require("key", r.key.Set)
 	r.constrainExpected(c)
 }
 

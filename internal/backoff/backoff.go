@@ -29,8 +29,8 @@ func (p Policy) Delay(attempt int, random float64) time.Duration {
 // Float converts random bits to a number in [0, 1).
 func Float(rand func() uint64) float64 { return float64(rand()>>11) / (1 << 53) }
 
-// Jittered returns d changed by up to a tenth in either direction, so that nodes that started together do not stay in step.
-func Jittered(d time.Duration, rand func() uint64) time.Duration {
+// WithJitter returns d changed by up to a tenth in either direction, so that nodes that started together do not stay in step.
+func WithJitter(d time.Duration, rand func() uint64) time.Duration {
 	tenth := int64(d / 10)
 	return d - time.Duration(tenth) + time.Duration(rand()%uint64(2*tenth+1))
 }

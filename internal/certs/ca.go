@@ -72,7 +72,7 @@ func CreateCA(dataDir string, hosts []string, replace bool, now time.Time) (*CA,
 		IsCA: true, BasicConstraintsValid: true, MaxPathLenZero: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageCRLSign,
 		PermittedDNSDomainsCritical: true,
 	}
-	for _, what := range slices.Concat(private(), hosts, Here()) {
+	for _, what := range slices.Concat(private(), hosts, LocalNames()) {
 		permit(spec, what)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, spec, spec, &key.PublicKey, key)

@@ -186,7 +186,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestHere(t *testing.T) {
-	here := Here()
+	here := LocalNames()
 	if !slices.Contains(here, machineName()+".local") {
 		t.Error(here)
 	}

@@ -30,7 +30,7 @@ type Local struct {
 
 // OpenLocal issues a certificate for this machine's names and addresses, and for hosts. c must be real time: clients check the dates.
 func OpenLocal(ca *CA, hosts []string, c clock.Clock, log *slog.Logger) (*Local, error) {
-	l := &Local{kept: kept{kind: "local", every: renewEvery, clock: c, log: log}, ca: ca, hosts: hosts, here: Here}
+	l := &Local{kept: kept{kind: "local", every: renewEvery, clock: c, log: log}, ca: ca, hosts: hosts, here: LocalNames}
 	l.look = l.renew
 	return l, l.Reload()
 }
@@ -87,8 +87,8 @@ func machineName() string {
 	return host
 }
 
-// Here returns the names of this machine in its local network, and its addresses.
-func Here() []string {
+// LocalNames returns the names of this machine in its local network, and its addresses.
+func LocalNames() []string {
 	names := []string{machineName(), machineName() + ".local"}
 	addrs, _ := net.InterfaceAddrs() // without any, a later check finds them
 	for _, a := range addrs {

@@ -27,8 +27,8 @@ func NewMeter(cmd *cobra.Command) *Meter {
 	return &Meter{}
 }
 
-// Show shows the progress of a task. total is in bytes, 0 if unknown.
-func (m *Meter) Show(what string, done, total int64) {
+// ShowProgress shows the progress of a task. total is in bytes, 0 if unknown.
+func (m *Meter) ShowProgress(what string, done, total int64) {
 	if m.w == nil {
 		return
 	}

@@ -84,8 +84,8 @@ func flagLike(cmd *cobra.Command, err error) (names []string) {
 	return names
 }
 
-// Named refuses an empty file name, which an unset shell variable produces and which would mean the default.
-func Named(check cobra.PositionalArgs) cobra.PositionalArgs {
+// RefuseEmptyName refuses an empty file name, which an unset shell variable produces and which would mean the default.
+func RefuseEmptyName(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return cobra.MatchAll(check, func(_ *cobra.Command, args []string) error {
 		if slices.Contains(args, "") {
 			return errors.New("the name of the file is empty")

@@ -33,8 +33,8 @@ func (j Jump) String() string {
 	}
 }
 
-// jumped reports whether anything happened.
-func (j Jump) jumped() bool { return j.Set != 0 || j.Slept != 0 }
+// hasJumped reports whether anything happened.
+func (j Jump) hasJumped() bool { return j.Set != 0 || j.Slept != 0 }
 
 // jumpBetween returns what happened to the clocks between two instants. Differences of less than leastJump are none.
 func jumpBetween(before, after Instant) Jump {
@@ -67,7 +67,7 @@ type Jumps struct {
 	calls  map[int]func(Jump)
 }
 
-// NewJumps returns a Jumps that compares the clocks from now on. Run or Look compares them.
+// NewJumps returns a Jumps that compares the clocks from now on. Run or CheckClocks compares them.
 func NewJumps(times Times, log *slog.Logger) *Jumps {
 	return &Jumps{times: times, log: log, last: times.Now(), calls: map[int]func(Jump){}}
 }
@@ -78,18 +78,18 @@ func (j *Jumps) Run(ctx context.Context) {
 		return
 	}
 	for Sleep(ctx, Real(), lookEvery) == nil {
-		j.Look()
+		j.CheckClocks()
 	}
 }
 
-// Look compares the clocks with the last look and reports what happened meanwhile, if anything. A jump is logged, and subscribers are
-// called before Look returns. Use it before something that a resumed machine must not do; Run notices a jump two seconds later at most.
-func (j *Jumps) Look() (jump Jump, jumped bool) {
+// CheckClocks compares the clocks with the last check and reports what happened meanwhile, if anything. A jump is logged, and subscribers are
+// called before CheckClocks returns. Use it before something that a resumed machine must not do; Run notices a jump two seconds later at most.
+func (j *Jumps) CheckClocks() (jump Jump, jumped bool) {
 	if j == nil {
 		return Jump{}, false
 	}
 	jump, calls := j.compare()
-	if !jump.jumped() {
+	if !jump.hasJumped() {
 		return Jump{}, false
 	}
 	j.log.Warn("clock: "+jump.String(), "set", jump.Set.String(), "suspended", jump.Slept.String())
@@ -109,7 +109,7 @@ func (j *Jumps) compare() (jump Jump, calls []func(Jump)) {
 	}
 	jump = jumpBetween(j.last, now)
 	j.last = now
-	if !jump.jumped() {
+	if !jump.hasJumped() {
 		return jump, nil
 	}
 	j.latest = jump

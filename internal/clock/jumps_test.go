@@ -102,7 +102,7 @@ func TestJumpWakesWaits(t *testing.T) {
 		})
 		synctest.Wait()
 		m.change(50*time.Minute, 0)
-		if jump, jumped := j.Look(); !jumped || jump.Set != 50*time.Minute {
+		if jump, jumped := j.CheckClocks(); !jumped || jump.Set != 50*time.Minute {
 			t.Errorf("noticed %v, %v", jump, jumped)
 		}
 		rang.Wait()

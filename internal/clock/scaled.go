@@ -48,7 +48,7 @@ func (c *Scaled) Stop() {
 // Wait implements Clock.
 func (c *Scaled) Wait(ctx context.Context, until time.Time, sig *Signal) error {
 	for {
-		d, forever := c.left(until)
+		d, forever := c.realTimeLeft(until)
 		signalled, err := wait(ctx, d, forever, sig)
 		if err != nil || signalled || !until.After(c.Now()) {
 			return err
@@ -57,8 +57,8 @@ func (c *Scaled) Wait(ctx context.Context, until time.Time, sig *Signal) error {
 	}
 }
 
-// left returns how long to wait in real time.
-func (c *Scaled) left(until time.Time) (d time.Duration, forever bool) {
+// realTimeLeft returns how long to wait in real time.
+func (c *Scaled) realTimeLeft(until time.Time) (d time.Duration, forever bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	left := until.Sub(c.now())

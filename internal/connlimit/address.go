@@ -63,12 +63,12 @@ func (l *Limiter) enterAddress(c *conn) {
 func (l *Limiter) leaveAddress(c *conn) {
 	if c.counted {
 		c.counted = false
-		l.leave(c.addr)
+		l.countDown(c.addr)
 	}
 }
 
-// leave counts a connection or request of an address less.
-func (l *Limiter) leave(a *address) {
+// countDown counts a connection or request of an address less.
+func (l *Limiter) countDown(a *address) {
 	if a.open--; a.open == 0 {
 		delete(l.addresses, a.key)
 	}

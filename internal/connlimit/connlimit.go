@@ -112,7 +112,7 @@ func (l *Limiter) SetMost(n int) {
 // Guard returns the listener for srv to serve on. It wraps srv.Handler and sets srv.ConnState and srv.ConnContext.
 func (l *Limiter) Guard(srv *http.Server, ln net.Listener) net.Listener {
 	srv.Handler = l.answer(srv.Handler)
-	srv.ConnState = l.note
+	srv.ConnState = l.followState
 	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(ctx, connKey{}, connOf(c))
 	}
@@ -204,11 +204,11 @@ func (l *Limiter) forget(c *conn) {
 	}
 	l.unmark(c)
 	l.leaveAddress(c)
-	l.tell()
+	l.logCounts()
 }
 
-// note follows the states of connections.
-func (l *Limiter) note(nc net.Conn, state http.ConnState) {
+// followState follows the states of connections.
+func (l *Limiter) followState(nc net.Conn, state http.ConnState) {
 	c := connOf(nc)
 	if c == nil {
 		return
@@ -272,7 +272,7 @@ func (l *Limiter) outOfFiles() bool {
 	l.mu.Lock()
 	l.noFiles = true
 	victim := l.evict(&l.all, nil)
-	l.tell()
+	l.logCounts()
 	l.mu.Unlock()
 	if victim == nil {
 		return false
@@ -325,7 +325,7 @@ func (l *Limiter) enter(c *conn) (admitted bool, victim *conn, until time.Time) 
 	c.since, c.at = l.now(), len(l.conns)
 	l.conns = append(l.conns, c)
 	l.enterAddress(c)
-	l.tell()
+	l.logCounts()
 	return true, victim, time.Time{}
 }
 
@@ -333,11 +333,11 @@ func (l *Limiter) turnAway() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.turnedAway++
-	l.tell()
+	l.logCounts()
 }
 
-// tell logs closed and refused connections, at intervals.
-func (l *Limiter) tell() {
+// logCounts logs closed and refused connections, at intervals.
+func (l *Limiter) logCounts() {
 	if l.closedIdle+l.closedSlow+l.turnedAway == 0 && !l.noFiles {
 		return
 	}

@@ -157,7 +157,7 @@ func (l *Limiter) end(q *request) {
 // endCount ends the count of a request for its address.
 func (l *Limiter) endCount(q *request) {
 	if q.addr != nil {
-		l.leave(q.addr)
+		l.countDown(q.addr)
 		q.addr = nil
 	}
 }

@@ -12,8 +12,8 @@ type Fraction struct{ Num, Den int64 }
 // Of returns the fraction of two counts.
 func Of(num, den int) Fraction { return Fraction{int64(num), int64(den)} }
 
-// Known reports whether the average is defined.
-func (r Fraction) Known() bool { return r.Den > 0 }
+// IsDefined reports whether the average is defined.
+func (r Fraction) IsDefined() bool { return r.Den > 0 }
 
 // Plus adds exactly. If one is undefined, so is the sum.
 func (r Fraction) Plus(o Fraction) Fraction {
@@ -25,7 +25,7 @@ func (r Fraction) decimal() string { return big.NewRat(r.Num, r.Den).FloatString
 
 // String formats an average as in scorebooks: .342, 1.020, and --- if undefined.
 func (r Fraction) String() string {
-	if !r.Known() {
+	if !r.IsDefined() {
 		return "---"
 	}
 	return strings.TrimPrefix(r.decimal(), "0")
@@ -33,7 +33,7 @@ func (r Fraction) String() string {
 
 // MarshalJSON implements json.Marshaler: a number with three decimals, or null.
 func (r Fraction) MarshalJSON() ([]byte, error) {
-	if !r.Known() {
+	if !r.IsDefined() {
 		return []byte("null"), nil
 	}
 	return []byte(r.decimal()), nil

@@ -34,7 +34,7 @@ func TestFraction(t *testing.T) {
 		}
 	})
 	none := fraction.Of(1, 0)
-	if none.Known() || none.Plus(fraction.Of(1, 1)).Known() || none.String() != "---" {
+	if none.IsDefined() || none.Plus(fraction.Of(1, 1)).IsDefined() || none.String() != "---" {
 		t.Error("what is not known")
 	}
 }

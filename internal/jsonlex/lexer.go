@@ -28,8 +28,8 @@ func (x *Lexer) Space() {
 	}
 }
 
-// Take skips white space and the given character; it returns false if another character follows.
-func (x *Lexer) Take(b byte) bool {
+// SkipTo skips white space and the given character; it returns false if another character follows.
+func (x *Lexer) SkipTo(b byte) bool {
 	if x.Pos < len(x.Text) && x.Text[x.Pos] == b { // the usual case: no white space
 		x.Pos++
 		return true
@@ -42,17 +42,17 @@ func (x *Lexer) Take(b byte) bool {
 	return false
 }
 
-// Expect is Take with an error.
+// Expect is SkipTo with an error.
 func (x *Lexer) Expect(b byte) error {
-	if !x.Take(b) {
-		return x.Unexpected("'" + string(rune(b)) + "'")
+	if !x.SkipTo(b) {
+		return x.UnexpectedError("'" + string(rune(b)) + "'")
 	}
 	return nil
 }
 
 // Next reports whether another element follows the first i, and skips the comma or the end.
 func (x *Lexer) Next(i int, end byte) (bool, error) {
-	if x.Take(end) {
+	if x.SkipTo(end) {
 		return false, nil
 	}
 	if i == 0 {
@@ -61,40 +61,40 @@ func (x *Lexer) Next(i int, end byte) (bool, error) {
 	return true, x.Expect(',')
 }
 
-// Unexpected returns the error of an unexpected character at the current position.
-func (x *Lexer) Unexpected(wanted string) error {
+// UnexpectedError returns the error of an unexpected character at the current position.
+func (x *Lexer) UnexpectedError(wanted string) error {
 	if x.Pos >= len(x.Text) {
-		return Malformed("Unexpected end of JSON: %s expected", wanted)
+		return MalformedError("Unexpected end of JSON: %s expected", wanted)
 	}
-	return Malformed("Unexpected character at byte %d of the JSON: %s expected", x.Pos, wanted)
+	return MalformedError("Unexpected character at byte %d of the JSON: %s expected", x.Pos, wanted)
 }
 
-// Mismatch returns DynamoDB's error of a value with the wrong JSON type; if there is no value at all, it returns Unexpected.
+// Mismatch returns DynamoDB's error of a value with the wrong JSON type; if there is no value at all, it returns UnexpectedError.
 func (x *Lexer) Mismatch(wanted string) error {
 	x.Space()
 	rest := x.Text[x.Pos:]
 	switch {
 	case rest == "":
 	case rest[0] == '"' && wanted == "Boolean":
-		return Malformed("Unexpected token received from parser")
+		return MalformedError("Unexpected token received from parser")
 	case rest[0] == '"':
-		return Malformed("STRING_VALUE cannot be converted to %s", wanted)
+		return MalformedError("STRING_VALUE cannot be converted to %s", wanted)
 	case rest[0] == '-' || rest[0]-'0' <= 9:
 		number := rest[:max(1, len(rest)-len(strings.TrimLeft(rest, "+-.0123456789eE")))]
 		if strings.ContainsAny(number, ".eE") {
-			return Malformed("DECIMAL_VALUE cannot be converted to %s", wanted)
+			return MalformedError("DECIMAL_VALUE cannot be converted to %s", wanted)
 		}
-		return Malformed("NUMBER_VALUE cannot be converted to %s", wanted)
+		return MalformedError("NUMBER_VALUE cannot be converted to %s", wanted)
 	case strings.HasPrefix(rest, "true"):
-		return Malformed("TRUE_VALUE cannot be converted to %s", wanted)
+		return MalformedError("TRUE_VALUE cannot be converted to %s", wanted)
 	case strings.HasPrefix(rest, "false"):
-		return Malformed("FALSE_VALUE cannot be converted to %s", wanted)
+		return MalformedError("FALSE_VALUE cannot be converted to %s", wanted)
 	case rest[0] == '{':
-		return Malformed("Start of structure or map found where not expected")
+		return MalformedError("Start of structure or map found where not expected")
 	case rest[0] == '[':
-		return Malformed("Unrecognized collection type class java.lang.%s", wanted)
+		return MalformedError("Unrecognized collection type class java.lang.%s", wanted)
 	}
-	return x.Unexpected("a value of type " + wanted)
+	return x.UnexpectedError("a value of type " + wanted)
 }
 
 // NoStructure returns the error of a value where an object with the given shape of the API was expected. field says that the object is a
@@ -103,13 +103,13 @@ func (x *Lexer) NoStructure(shape string, field bool) error {
 	x.Space()
 	switch rest := x.Text[x.Pos:]; {
 	case !beginsValue(rest):
-		return x.Unexpected("'{'")
+		return x.UnexpectedError("'{'")
 	case rest[0] == '[' && shape != "":
-		return Malformed("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.%s", shape)
+		return MalformedError("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.%s", shape)
 	case field:
-		return Malformed("Unexpected field type")
+		return MalformedError("Unexpected field type")
 	}
-	return Malformed("Unexpected value type in payload")
+	return MalformedError("Unexpected value type in payload")
 }
 
 // NoMap returns the error of a value where an object with entries of the given Java type was expected.
@@ -117,11 +117,11 @@ func (x *Lexer) NoMap(of string) error {
 	x.Space()
 	switch rest := x.Text[x.Pos:]; {
 	case !beginsValue(rest):
-		return x.Unexpected("'{'")
+		return x.UnexpectedError("'{'")
 	case rest[0] == '[':
-		return Malformed("Unrecognized collection type java.util.Map<java.lang.String, %s>", of)
+		return MalformedError("Unrecognized collection type java.util.Map<java.lang.String, %s>", of)
 	}
-	return Malformed("Unexpected field type")
+	return MalformedError("Unexpected field type")
 }
 
 // NoList returns the error of a value where an array was expected.
@@ -129,11 +129,11 @@ func (x *Lexer) NoList() error {
 	x.Space()
 	switch rest := x.Text[x.Pos:]; {
 	case !beginsValue(rest):
-		return x.Unexpected("'['")
+		return x.UnexpectedError("'['")
 	case rest[0] == '{':
-		return Malformed("Start of structure or map found where not expected")
+		return MalformedError("Start of structure or map found where not expected")
 	}
-	return Malformed("Unexpected field type")
+	return MalformedError("Unexpected field type")
 }
 
 // beginsValue reports whether a text starts like a value other than null.
@@ -156,9 +156,9 @@ func (x *Lexer) Bool() (bool, error) {
 	return false, x.Mismatch("Boolean")
 }
 
-// Quoted reads a string.
-func (x *Lexer) Quoted() (string, error) {
-	if !x.Take('"') {
+// ReadString reads a string.
+func (x *Lexer) ReadString() (string, error) {
+	if !x.SkipTo('"') {
 		return "", x.Mismatch("String")
 	}
 	start, ascii := x.Pos, byte(0)
@@ -168,28 +168,28 @@ func (x *Lexer) Quoted() (string, error) {
 		switch {
 		case b == '"':
 			x.Pos = i + 1
-			return x.checked(x.Text[start:i], start, ascii)
+			return x.checkUTF8(x.Text[start:i], start, ascii)
 		case b == '\\':
-			return x.escaped(start)
+			return x.readEscaped(start)
 		case b < ' ':
 			x.Pos = i
-			return "", x.Unexpected("a character above U+001F")
+			return "", x.UnexpectedError("a character above U+001F")
 		}
 	}
 	x.Pos = len(x.Text)
-	return "", x.Unexpected("'\"'")
+	return "", x.UnexpectedError("'\"'")
 }
 
-// checked refuses a string that is not UTF-8. ascii is the OR of all its bytes.
-func (x *Lexer) checked(s string, start int, ascii byte) (string, error) {
+// checkUTF8 refuses a string that is not UTF-8. ascii is the OR of all its bytes.
+func (x *Lexer) checkUTF8(s string, start int, ascii byte) (string, error) {
 	if ascii >= utf8.RuneSelf && !utf8.ValidString(s) {
-		return "", Malformed("The JSON string at byte %d is not UTF-8", start)
+		return "", MalformedError("The JSON string at byte %d is not UTF-8", start)
 	}
 	return s, nil
 }
 
-// escaped reads a string with escapes, from its start.
-func (x *Lexer) escaped(start int) (string, error) {
+// readEscaped reads a string with escapes, from its start.
+func (x *Lexer) readEscaped(start int) (string, error) {
 	var b strings.Builder
 	x.Pos = start
 	for x.Pos < len(x.Text) {
@@ -197,9 +197,9 @@ func (x *Lexer) escaped(start int) (string, error) {
 		switch {
 		case c == '"':
 			x.Pos++
-			return x.checked(b.String(), start, utf8.RuneSelf)
+			return x.checkUTF8(b.String(), start, utf8.RuneSelf)
 		case c < ' ':
-			return "", x.Unexpected("a character above U+001F")
+			return "", x.UnexpectedError("a character above U+001F")
 		case c == '\\':
 			x.Pos++
 			if err := x.escape(&b); err != nil {
@@ -210,13 +210,13 @@ func (x *Lexer) escaped(start int) (string, error) {
 			x.Pos++
 		}
 	}
-	return "", x.Unexpected("'\"'")
+	return "", x.UnexpectedError("'\"'")
 }
 
 // escape reads what follows a backslash.
 func (x *Lexer) escape(b *strings.Builder) error {
 	if x.Pos >= len(x.Text) {
-		return x.Unexpected("an escape")
+		return x.UnexpectedError("an escape")
 	}
 	c := x.Text[x.Pos]
 	if c == 'u' {
@@ -225,7 +225,7 @@ func (x *Lexer) escape(b *strings.Builder) error {
 	}
 	i := strings.IndexByte(`"\/bfnrt`, c)
 	if i < 0 {
-		return x.Unexpected("an escape")
+		return x.UnexpectedError("an escape")
 	}
 	b.WriteByte("\"\\/\b\f\n\r\t"[i])
 	x.Pos++
@@ -247,7 +247,7 @@ func (x *Lexer) unicode(b *strings.Builder) error {
 		}
 	}
 	if !ok {
-		return Malformed("Bad \\u escape at byte %d of the JSON", at)
+		return MalformedError("Bad \\u escape at byte %d of the JSON", at)
 	}
 	b.WriteRune(r)
 	return nil
@@ -274,7 +274,7 @@ func (x *Lexer) hex4() (rune, bool) {
 	return r, true
 }
 
-// Malformed returns the error of a JSON that DynamoDB refuses with a SerializationException, before it validates the values.
-func Malformed(format string, args ...any) error {
+// MalformedError returns the error of a JSON that DynamoDB refuses with a SerializationException, before it validates the values.
+func MalformedError(format string, args ...any) error {
 	return fault.New(fault.Invalid, "serialization", format, args...)
 }

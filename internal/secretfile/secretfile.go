@@ -66,7 +66,7 @@ func judgeSecret(name string) func(fs.FileInfo) error {
 		if !info.Mode().IsRegular() {
 			return &fs.PathError{Op: "read", Path: name, Err: ErrNotAFile}
 		}
-		if err := judge(info); err != nil {
+		if err := checkMode(info); err != nil {
 			return fmt.Errorf("%w (chmod 600 %s)", err, name)
 		}
 		return nil
@@ -79,10 +79,10 @@ func Check(name string) error {
 	if err != nil {
 		return err
 	}
-	return judge(info)
+	return checkMode(info)
 }
 
-func judge(info fs.FileInfo) error {
+func checkMode(info fs.FileInfo) error {
 	mode := info.Mode().Perm()
 	switch {
 	case runtime.GOOS == "windows":

@@ -26,8 +26,8 @@ func (p Problem) String() string {
 	return out
 }
 
-// Into returns a function that adds a problem to a list, with a prefix before its key.
-func Into(list *[]Problem, prefix string) func(key, format string, args ...any) {
+// AddTo returns a function that adds a problem to a list, with a prefix before its key.
+func AddTo(list *[]Problem, prefix string) func(key, format string, args ...any) {
 	return func(key, format string, args ...any) {
 		*list = append(*list, Problem{Key: prefix + key, Text: fmt.Sprintf(format, args...)})
 	}
@@ -47,8 +47,8 @@ func Join(problems []Problem) string {
 // Lines maps each key in a file to its line.
 type Lines map[string]int
 
-// Of returns the line of a key or of the nearest key around it, 0 if there is none.
-func (l Lines) Of(key string) int {
+// LineOf returns the line of a key or of the nearest key around it, 0 if there is none.
+func (l Lines) LineOf(key string) int {
 	for key != "" {
 		if line, ok := l[key]; ok {
 			return line

@@ -103,9 +103,9 @@ func syntax(err error) Problem {
 	return p
 }
 
-// Near reports whether a name is so similar to a known one that it is probably a typo. Any other name may be a secret in the wrong place
+// IsNear reports whether a name is so similar to a known one that it is probably a typo. Any other name may be a secret in the wrong place
 // and must not be shown.
-func Near(name string, known []string) bool {
+func IsNear(name string, known []string) bool {
 	return slices.ContainsFunc(known, func(k string) bool { return distance(name, k) <= 2 })
 }
 
@@ -154,7 +154,7 @@ func (d *decoder) value(n *yaml.Node, key string, v reflect.Value) {
 	case keyed:
 		d.bad(n, key, "must be keys and values")
 	case n.Kind != yaml.ScalarNode || n.Tag == "!!null" || !scalar(n, v):
-		d.bad(n, key, "must be %s", wanted(v.Type()))
+		d.bad(n, key, "must be %s", wantedType(v.Type()))
 	}
 }
 
@@ -251,7 +251,7 @@ func (d *decoder) secret(n *yaml.Node, key string, v reflect.Value) {
 }
 
 func unknown(name *yaml.Node, known []string) string {
-	if name.Kind == yaml.ScalarNode && Near(name.Value, known) {
+	if name.Kind == yaml.ScalarNode && IsNear(name.Value, known) {
 		return "unknown key " + name.Value
 	}
 	return "has an unknown key"
@@ -341,7 +341,7 @@ func listOf(text string) []string {
 	return list
 }
 
-func wanted(t reflect.Type) string {
+func wantedType(t reflect.Type) string {
 	if t == reflect.TypeFor[time.Duration]() {
 		return "a duration, such as 50ms or 2s"
 	}

@@ -45,7 +45,7 @@ func TestDecode(t *testing.T) {
 		if len(problems) > 0 || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\n%+v, %v", text, got, problems)
 		}
-		if text == inYAML && (lines.Of("parts[0].words") != 9 || lines.Of("parts[1].words[3]") != 10 || lines.Of("nothing") != 0) {
+		if text == inYAML && (lines.LineOf("parts[0].words") != 9 || lines.LineOf("parts[1].words[3]") != 10 || lines.LineOf("nothing") != 0) {
 			t.Errorf("lines: %v", lines)
 		}
 	}

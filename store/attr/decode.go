@@ -7,12 +7,12 @@ func (e Encoded) Decode() (Item, error) { return decodeItem(string(e)) }
 // decodeItem decodes an item from a string that the item may refer to.
 func decodeItem(text string) (Item, error) {
 	if text == "" || text[0] != wireVersion {
-		return nil, damaged("an item")
+		return nil, damagedBytes("an item")
 	}
 	s := scanner{buf: text, pos: 1}
 	it, ok := s.item(1)
 	if !ok || s.pos != len(s.buf) {
-		return nil, damaged("an item")
+		return nil, damagedBytes("an item")
 	}
 	return it, nil
 }

@@ -10,7 +10,7 @@ type Encoded []byte
 func (e Encoded) Get(name string) (Value, bool, error) {
 	start, end, found, ok := e.find(name)
 	if !ok {
-		return Value{}, false, damaged("an item")
+		return Value{}, false, damagedBytes("an item")
 	}
 	if !found {
 		return Value{}, false, nil
@@ -18,7 +18,7 @@ func (e Encoded) Get(name string) (Value, bool, error) {
 	s := scanner{buf: string(e[start:end])}
 	v, ok := s.value(1)
 	if !ok || s.pos != len(s.buf) {
-		return Value{}, false, damaged("an attribute")
+		return Value{}, false, damagedBytes("an attribute")
 	}
 	return v, true, nil
 }
@@ -27,7 +27,7 @@ func (e Encoded) Get(name string) (Value, bool, error) {
 func (e Encoded) Has(name string) (bool, error) {
 	_, _, found, ok := e.find(name)
 	if !ok {
-		return false, damaged("an item")
+		return false, damagedBytes("an item")
 	}
 	return found, nil
 }

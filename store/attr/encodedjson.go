@@ -5,11 +5,11 @@ package attr
 func (e Encoded) AppendJSON(dst []byte) ([]byte, error) {
 	s, n, ok := e.scan()
 	if !ok {
-		return dst, damaged("an item")
+		return dst, damagedBytes("an item")
 	}
 	out, ok := s.appendItemJSON(dst, n, 1)
 	if !ok || s.pos != len(s.buf) {
-		return dst, damaged("an item")
+		return dst, damagedBytes("an item")
 	}
 	return out, nil
 }

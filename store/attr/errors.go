@@ -17,7 +17,7 @@ func badNumber(format string, args ...any) error {
 	return fault.Wrap(NumberError{}, fault.Invalid, "validation", format, args...)
 }
 
-// damaged returns the error of bytes that neither Encode nor AppendKey can have written.
-func damaged(what string) error {
+// damagedBytes returns the error of bytes that neither Encode nor AppendKey can have written.
+func damagedBytes(what string) error {
 	return fault.New(fault.Damaged, "encoding", "%s cannot be decoded", what)
 }

@@ -61,7 +61,7 @@ func ReadValueJSON(text string, at int) (v Value, behind int, err error) {
 	if err := p.value(1); err != nil {
 		return Value{}, 0, err
 	}
-	v, err = p.decoded()
+	v, err = p.decodeOutput()
 	return v, p.Pos, err
 }
 
@@ -75,15 +75,15 @@ func ParseValueJSON(src []byte) (Value, error) {
 	if err != nil {
 		return Value{}, err
 	}
-	return p.decoded()
+	return p.decodeOutput()
 }
 
-// decoded returns the one value in the output.
-func (p *jsonEncoder) decoded() (Value, error) {
+// decodeOutput returns the one value in the output.
+func (p *jsonEncoder) decodeOutput() (Value, error) {
 	s := scanner{buf: Encoded(p.out).view()}
 	v, ok := s.value(1)
 	if !ok || s.pos != len(s.buf) {
-		return Value{}, damaged("an attribute")
+		return Value{}, damagedBytes("an attribute")
 	}
 	return v, nil
 }
@@ -120,14 +120,14 @@ func newJSONEncoder(out []byte, text string) *jsonEncoder {
 func (p *jsonEncoder) end() error {
 	p.Space()
 	if p.Pos != len(p.Text) {
-		return p.Unexpected("the end")
+		return p.UnexpectedError("the end")
 	}
 	return nil
 }
 
 // object reads names and values; the values are at the given nesting level.
 func (p *jsonEncoder) object(level int) error {
-	if !p.Take('{') {
+	if !p.SkipTo('{') {
 		return p.NoMap("com.amazonaws.dynamodb.v20120810.AttributeValue")
 	}
 	if p.members == nil { // as many as the text may have, but no more than most items have
@@ -158,7 +158,7 @@ func (p *jsonEncoder) object(level int) error {
 }
 
 func (p *jsonEncoder) member(level int) (m jsonMember, err error) {
-	if m.name, err = p.Quoted(); err != nil {
+	if m.name, err = p.ReadString(); err != nil {
 		return m, err
 	}
 	if err := p.Expect(':'); err != nil {
@@ -179,7 +179,7 @@ func (p *jsonEncoder) order(members []jsonMember) error {
 	slices.SortStableFunc(members, func(a, b jsonMember) int { return strings.Compare(a.name, b.name) })
 	for i, m := range members {
 		if i > 0 && m.name == members[i-1].name {
-			return jsonlex.Malformed("The JSON has the name %q twice", m.name)
+			return jsonlex.MalformedError("The JSON has the name %q twice", m.name)
 		}
 		p.out = append(p.out, p.scratch[m.start-start:m.end-start]...)
 	}
@@ -206,17 +206,17 @@ func (p *jsonEncoder) value(level int) error {
 	if level > maxLevel {
 		return tooDeep()
 	}
-	if !p.Take('{') {
+	if !p.SkipTo('{') {
 		return p.NoStructure("AttributeValue", false)
 	}
-	if p.Take('}') {
+	if p.SkipTo('}') {
 		return invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes")
 	}
-	if err := p.typed(level); err != nil {
+	if err := p.readTyped(level); err != nil {
 		return err
 	}
-	if p.Take(',') {
-		if err := p.typed(level); err != nil { // a fault in the second value is reported before the fact that there are two
+	if p.SkipTo(',') {
+		if err := p.readTyped(level); err != nil { // a fault in the second value is reported before the fact that there are two
 			return err
 		}
 		return invalid("Supplied AttributeValue has more than one datatypes set, " +
@@ -225,9 +225,9 @@ func (p *jsonEncoder) value(level int) error {
 	return p.Expect('}')
 }
 
-// typed reads a type and its content, such as "S": "x".
-func (p *jsonEncoder) typed(level int) error {
-	kind, err := p.Quoted()
+// readTyped reads a type and its content, such as "S": "x".
+func (p *jsonEncoder) readTyped(level int) error {
+	kind, err := p.ReadString()
 	if err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (p *jsonEncoder) typed(level int) error {
 func (p *jsonEncoder) content(kind string, level int) error {
 	switch kind {
 	case "S":
-		text, err := p.Quoted()
+		text, err := p.ReadString()
 		p.out = appendText(append(p.out, tagS), text)
 		return err
 	case "N":
@@ -273,7 +273,7 @@ func (p *jsonEncoder) content(kind string, level int) error {
 }
 
 func (p *jsonEncoder) number() error {
-	text, err := p.Quoted()
+	text, err := p.ReadString()
 	if err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func (p *jsonEncoder) null() error {
 }
 
 func (p *jsonEncoder) list(level int) error {
-	if !p.Take('[') {
+	if !p.SkipTo('[') {
 		return p.NoList()
 	}
 	out, start := openSized(p.out, tagL)
@@ -314,18 +314,18 @@ func (p *jsonEncoder) list(level int) error {
 
 func (p *jsonEncoder) base64() (string, error) {
 	at := p.Pos
-	text, err := p.Quoted()
+	text, err := p.ReadString()
 	if err != nil {
 		return "", err
 	}
 	for i := range len(text) {
 		if text[i] == '\n' || text[i] == '\r' { // the decoder would skip them
-			return "", jsonlex.Malformed("The base64 at byte %d of the JSON is not valid", at)
+			return "", jsonlex.MalformedError("The base64 at byte %d of the JSON is not valid", at)
 		}
 	}
 	data, err := strictBase64.DecodeString(text)
 	if err != nil {
-		return "", jsonlex.Malformed("The base64 at byte %d of the JSON is not valid", at)
+		return "", jsonlex.MalformedError("The base64 at byte %d of the JSON is not valid", at)
 	}
 	return string(data), nil
 }
@@ -360,7 +360,7 @@ func (p *jsonEncoder) set(kind string) (Value, error) {
 
 // texts reads an array of strings. If binary is set, they are base64, and it returns their data.
 func (p *jsonEncoder) texts(binary bool) ([]string, error) {
-	if !p.Take('[') {
+	if !p.SkipTo('[') {
 		return nil, p.NoList()
 	}
 	var members []string
@@ -380,5 +380,5 @@ func (p *jsonEncoder) oneText(binary bool) (string, error) {
 	if binary {
 		return p.base64()
 	}
-	return p.Quoted()
+	return p.ReadString()
 }

@@ -57,13 +57,13 @@ func ReadKey(src []byte, k Kind) (v Value, rest []byte, err error) {
 	case KindS, KindB:
 		text, rest, ok := readEscaped(src)
 		if !ok {
-			return Value{}, nil, damaged("a key")
+			return Value{}, nil, damagedBytes("a key")
 		}
 		return Value{kind: k, text: text}, rest, nil
 	case KindN:
 		d, rest, ok := readKeyNumber(src)
 		if !ok {
-			return Value{}, nil, damaged("a key")
+			return Value{}, nil, damagedBytes("a key")
 		}
 		return Value{kind: KindN, text: string(d.appendText(nil))}, rest, nil
 	default:
@@ -79,7 +79,7 @@ func KeyLen(src []byte, k Kind) (int, error) {
 	case KindS, KindB:
 		end := bytes.Index(src, []byte{keyEscape, keyEnd})
 		if end < 0 {
-			return 0, damaged("a key")
+			return 0, damagedBytes("a key")
 		}
 		return end + 2, nil
 	case KindN:
@@ -88,7 +88,7 @@ func KeyLen(src []byte, k Kind) (int, error) {
 		return 0, notAKey(Value{kind: k})
 	}
 	if !ok {
-		return 0, damaged("a key")
+		return 0, damagedBytes("a key")
 	}
 	return len(src) - len(rest), nil
 }

@@ -117,12 +117,12 @@ func Measure(it Item) (size int, err error) { return measureItem(it, 1) }
 func (e Encoded) Measure() (size int, err error) {
 	s, n, ok := e.scan()
 	if !ok {
-		return 0, damaged("an item")
+		return 0, damagedBytes("an item")
 	}
 	for range n {
 		name, ok := s.text()
 		if !ok {
-			return 0, damaged("an item")
+			return 0, damagedBytes("an item")
 		}
 		if err := checkName(name); err != nil {
 			return 0, err
@@ -134,7 +134,7 @@ func (e Encoded) Measure() (size int, err error) {
 		size += len(name) + value
 	}
 	if s.pos != len(s.buf) {
-		return 0, damaged("an item")
+		return 0, damagedBytes("an item")
 	}
 	return size, nil
 }
@@ -147,7 +147,7 @@ func (s *scanner) measure() (int, error) {
 		text, ok := s.text()
 		switch {
 		case !ok, tag == tagN && !isCanonical(text):
-			return 0, damaged("an item")
+			return 0, damagedBytes("an item")
 		case tag == tagN:
 			return sizeNumber(text), nil
 		}
@@ -155,7 +155,7 @@ func (s *scanner) measure() (int, error) {
 	}
 	v, ok := s.value(1)
 	if !ok {
-		return 0, damaged("an item")
+		return 0, damagedBytes("an item")
 	}
 	return measure(v, 1)
 }

@@ -26,8 +26,8 @@ type Row struct {
 	Blank  bool      // nothing has been counted into Was yet
 }
 
-// before returns the derived values as they are.
-func (r *Row) before() attr.Item {
+// derivedBefore returns the derived values as they are.
+func (r *Row) derivedBefore() attr.Item {
 	if r.Before != nil || r.Was == nil {
 		return r.Before
 	}
@@ -41,7 +41,7 @@ func (r *Row) before() attr.Item {
 }
 
 // Values returns the derived values as they are, and as the facts say; nil: no row.
-func (r *Row) Values() (is, shall attr.Item) { return r.before(), r.After }
+func (r *Row) Values() (is, shall attr.Item) { return r.derivedBefore(), r.After }
 
 // set returns the attributes to write, without the signature.
 func (r *Row) set() attr.Item {
@@ -56,7 +56,7 @@ func (r *Row) differs() bool {
 	if r.Was == nil || r.After == nil {
 		return (r.Was == nil) != (r.After == nil)
 	}
-	return !attr.EqualItems(r.before(), r.After)
+	return !attr.EqualItems(r.derivedBefore(), r.After)
 }
 
 // Signature returns the value of By for a row with these derived values.
@@ -65,15 +65,15 @@ func Signature(key, values attr.Item) attr.Value {
 	return attr.S("touchline " + hex.EncodeToString(sum[:8]))
 }
 
-// signed reports whether the row carries the signature of its present values.
-func (r *Row) signed() bool {
-	return r.Was[By].Equal(Signature(r.Key, r.before()))
+// isSigned reports whether the row carries the signature of its present values.
+func (r *Row) isSigned() bool {
+	return r.Was[By].Equal(Signature(r.Key, r.derivedBefore()))
 }
 
 // write returns the write that makes the row as the facts say, on condition that it still is as it was read.
 func (r *Row) write(h table.Handle) store.WriteItem {
 	if r.After == nil {
-		return h.Delete(r.Key, h.Same(r.Was, append(slices.Sorted(maps.Keys(r.before())), By)...))
+		return h.Delete(r.Key, h.Same(r.Was, append(slices.Sorted(maps.Keys(r.derivedBefore())), By)...))
 	}
 	sign := Signature(r.Key, r.After)
 	if r.Was == nil {
@@ -109,12 +109,12 @@ type memory struct {
 func (m *memory) proves(r *Row) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.rows[Signature(r.Key, r.before()).Str()]
+	return m.rows[Signature(r.Key, r.derivedBefore()).Str()]
 }
 
 // learn remembers a row that is as the facts say. A signed row proves itself.
 func (m *memory) learn(r *Row) {
-	if r.Was == nil || r.signed() {
+	if r.Was == nil || r.isSigned() {
 		return
 	}
 	m.mu.Lock()
@@ -128,5 +128,5 @@ func (m *memory) learn(r *Row) {
 		}
 		delete(m.rows, sign)
 	}
-	m.rows[Signature(r.Key, r.before()).Str()] = true
+	m.rows[Signature(r.Key, r.derivedBefore()).Str()] = true
 }

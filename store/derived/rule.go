@@ -70,15 +70,15 @@ type Outcome struct {
 // perBatch is the most rows in one transaction.
 const perBatch = 45
 
-// Settle writes those rows of a unit that are this program's own and not as the facts say. Each transaction begins from the rows as they
-// are, so that repeating Settle after a crash gives the same rows.
-func (r *Rule) Settle(ctx context.Context, s *store.Store, unit string) (Outcome, error) {
-	return settle(ctx, s, r, unit, r.split)
+// SettleUnit writes those rows of a unit that are this program's own and not as the facts say. Each transaction begins from the rows as they
+// are, so that repeating SettleUnit after a crash gives the same rows.
+func (r *Rule) SettleUnit(ctx context.Context, s *store.Store, unit string) (Outcome, error) {
+	return settleUnit(ctx, s, r, unit, r.split)
 }
 
-// SettleIdle is Settle, but leaves alone a unit that the application is deriving itself.
+// SettleIdle is SettleUnit, but leaves alone a unit that the application is deriving itself.
 func (r *Rule) SettleIdle(ctx context.Context, s *store.Store, unit string) (Outcome, error) {
-	return settle(ctx, s, r, unit, func(tx *store.Tx, unit string) (split, error) {
+	return settleUnit(ctx, s, r, unit, func(tx *store.Tx, unit string) (split, error) {
 		if r.Busy == nil {
 			return r.split(tx, unit)
 		}
@@ -89,7 +89,7 @@ func (r *Rule) SettleIdle(ctx context.Context, s *store.Store, unit string) (Out
 	})
 }
 
-func settle(ctx context.Context, s *store.Store, r *Rule, unit string, read func(tx *store.Tx, unit string) (split, error)) (out Outcome, err error) {
+func settleUnit(ctx context.Context, s *store.Store, r *Rule, unit string, read func(tx *store.Tx, unit string) (split, error)) (out Outcome, err error) {
 	for {
 		var due split
 		if err := s.View(ctx, func(tx *store.Tx) (err error) {
@@ -152,7 +152,7 @@ func (r *Rule) split(tx *store.Tx, unit string) (out split, err error) {
 			if !u.Shared && len(u.Held) == 0 {
 				r.known.learn(row)
 			}
-		case row.Was == nil || row.Blank || row.signed() || !u.Shared && r.known.proves(row):
+		case row.Was == nil || row.Blank || row.isSigned() || !u.Shared && r.known.proves(row):
 			out.own = append(out.own, *row)
 		default:
 			out.others = append(out.others, *row)
@@ -183,7 +183,7 @@ func (r *Rule) commit(tx *store.Tx, rows []Row, checks []store.WriteItem) error 
 	return table.Commit(tx, writes...)
 }
 
-// Differences returns the rows of a unit that Settle would leave as they are.
+// Differences returns the rows of a unit that SettleUnit would leave as they are.
 func (r *Rule) Differences(tx *store.Tx, unit string) ([]Row, error) {
 	due, err := r.split(tx, unit)
 	return due.others, err

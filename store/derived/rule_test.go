@@ -88,7 +88,7 @@ func (r *rig) update(do func(tx *store.Tx) error) {
 // settles derives the rows, of which some are written and others left.
 func (r *rig) settles(what string, written, others int) derived.Outcome {
 	r.t.Helper()
-	out, err := r.Settle(r.t.Context(), r.store, "unit")
+	out, err := r.SettleUnit(r.t.Context(), r.store, "unit")
 	if err != nil || out.Written != written || len(out.Others) != others {
 		r.t.Errorf("%s: %d written, %d left, %v; want %d and %d", what, out.Written, len(out.Others), err, written, others)
 	}
@@ -231,7 +231,7 @@ func TestChecksAreJudgedWithEachWrite(t *testing.T) {
 	r := newRig(t)
 	r.unit.Checks = []store.WriteItem{rows.Check(key("fact"), table.When("n = :n", attr.Item{":n": attr.Int(1)}))}
 	r.wanted["001"] = 5
-	if _, err := r.Settle(t.Context(), r.store, "unit"); !fault.Is(err, fault.Conflict) {
+	if _, err := r.SettleUnit(t.Context(), r.store, "unit"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("without the fact: %v", err)
 	}
 	r.is("without the fact", "001", -1)
@@ -248,7 +248,7 @@ func TestRuleThatDoesNotComeToRest(t *testing.T) {
 		r.wanted["001"]++
 		return read(tx, unit)
 	}
-	if _, err := r.Settle(t.Context(), r.store, "unit"); err == nil || !strings.Contains(err.Error(), "rest") {
+	if _, err := r.SettleUnit(t.Context(), r.store, "unit"); err == nil || !strings.Contains(err.Error(), "rest") {
 		t.Errorf("%v", err)
 	}
 }

@@ -57,8 +57,8 @@ func invalid(format string, args ...any) error {
 	return fault.New(fault.Invalid, "validation", format, args...)
 }
 
-// refused wraps an error with the name of the expression it is about.
-func (f form) refused(why error) error { return invalid("Invalid %s: %s", f, why) }
+// wrapError wraps an error with the name of the expression it is about.
+func (f form) wrapError(why error) error { return invalid("Invalid %s: %s", f, why) }
 
 // Bind is Cache.Bind without a cache.
 func Bind(r Request) (Bound, error) { return (*Cache)(nil).Bind(r) }
@@ -90,7 +90,7 @@ func (c *Cache) Bind(r Request) (Bound, error) {
 		out.Projection, err = b.projection(r.Projection)
 	}
 	if err == nil {
-		err = b.unused()
+		err = b.refuseUnused()
 	}
 	if key != nil && err == nil {
 		out.Key, err = key.keyRange(r.Key)
@@ -123,7 +123,7 @@ func (b *binder) bind(f form, text string) (*parsed, binding, error) {
 		return nil, binding{}, b.work.Err()
 	}
 	if err != nil {
-		return nil, binding{}, f.refused(err)
+		return nil, binding{}, f.wrapError(err)
 	}
 	b.done[b.count] = p
 	b.count++
@@ -143,8 +143,8 @@ func (b *binder) bind(f form, text string) (*parsed, binding, error) {
 	return p, bound, nil
 }
 
-// unused refuses parameters that no expression uses.
-func (b *binder) unused() error {
+// refuseUnused refuses parameters that no expression uses.
+func (b *binder) refuseUnused() error {
 	if b.count == 0 {
 		return b.pointless()
 	}

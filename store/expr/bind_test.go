@@ -121,7 +121,7 @@ func TestReserved(t *testing.T) {
 		"remove", "timestamps", "LocalTimestampX", "", "updatedAt"} {
 		want := map[string]bool{"ABORT": true, "zone": true, "Name": true, "status": true, "LocalTimestamp": true,
 			"size": true, "data": true, "ttl": true}[word]
-		if reserved(word) != want {
+		if isReserved(word) != want {
 			t.Errorf("reserved(%q) is %v", word, !want)
 		}
 	}

@@ -45,7 +45,7 @@ func (c *Cache) parse(g grammar, text string, long bool, work *Work) (*parsed, e
 	if err != nil {
 		return nil, err
 	}
-	c.keep(cacheKey{g, text, long}, p)
+	c.storeParsed(cacheKey{g, text, long}, p)
 	return p, nil
 }
 
@@ -55,7 +55,7 @@ func (c *Cache) find(key cacheKey) *parsed {
 	return c.byText[key]
 }
 
-func (c *Cache) keep(key cacheKey, p *parsed) {
+func (c *Cache) storeParsed(key cacheKey, p *parsed) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.byText) >= c.limit {

@@ -90,7 +90,7 @@ func (c *checker) checkDistinct(n *node) error {
 		return nil
 	}
 	for i := 1; i < len(n.args); i++ {
-		if n.args[0].op == opPath && n.args[i].op == opPath && n.args[0].path.same(n.args[i].path, c.binding.names) {
+		if n.args[0].op == opPath && n.args[i].op == opPath && n.args[0].path.isSamePath(n.args[i].path, c.binding.names) {
 			return refuse("The first operand must be distinct from the remaining operands for this operator or function; "+
 				"operator: %s, first operand: %s", n.op, describe(n.args[0].path.steps(c.binding.names)))
 		}

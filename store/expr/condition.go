@@ -34,7 +34,7 @@ func (b *binder) condition(f form, text string) (*Condition, error) {
 	}
 	c := checker{p, bound}
 	if err := c.check(&p.root); err != nil {
-		return nil, f.refused(err)
+		return nil, f.wrapError(err)
 	}
 	return &Condition{root: &p.root, binding: bound}, nil
 }
@@ -56,9 +56,9 @@ func (c *Condition) MatchWithin(doc Doc, work *Work) (bool, error) {
 // :y" returns a, a.
 func (c *Condition) Attributes() []string { return appendAttributes(nil, c.root, c.names) }
 
-// Nested returns the names of the attributes of which the condition uses a nested part, in the order of the text. Names may repeat: "a =
+// NestedNames returns the names of the attributes of which the condition uses a nested part, in the order of the text. Names may repeat: "a =
 // :x OR b.c = :y OR b[0] = :z" returns b, b.
-func (c *Condition) Nested() []string {
+func (c *Condition) NestedNames() []string {
 	if c == nil {
 		return nil
 	}
@@ -109,9 +109,9 @@ func (s *scope) truth(n *node) (bool, error) {
 		truth, err := s.truth(&n.args[0])
 		return err == nil && !truth, err
 	case opIn:
-		return s.in(n)
+		return s.evalIn(n)
 	case opBetween:
-		return s.between(n)
+		return s.evalBetween(n)
 	}
 	left, err := s.value(&n.args[0])
 	if err != nil {
@@ -149,11 +149,11 @@ func compare(o op, left, right attr.Value) bool {
 		return beginsWith(left, right)
 	}
 	order, ok := attr.Compare(left, right)
-	return ok && ordered(o, order)
+	return ok && isInOrder(o, order)
 }
 
-// ordered reports whether the order of two values satisfies a comparator.
-func ordered(o op, order int) bool {
+// isInOrder reports whether the order of two values satisfies a comparator.
+func isInOrder(o op, order int) bool {
 	switch o {
 	case opLess:
 		return order < 0
@@ -165,7 +165,7 @@ func ordered(o op, order int) bool {
 	return order >= 0
 }
 
-func (s *scope) in(n *node) (bool, error) {
+func (s *scope) evalIn(n *node) (bool, error) {
 	left, err := s.value(&n.args[0])
 	if err != nil || left.IsZero() {
 		return false, err
@@ -182,7 +182,7 @@ func (s *scope) in(n *node) (bool, error) {
 	return false, nil
 }
 
-func (s *scope) between(n *node) (bool, error) {
+func (s *scope) evalBetween(n *node) (bool, error) {
 	var v [3]attr.Value
 	for i := range v {
 		var err error
@@ -197,8 +197,8 @@ func (s *scope) between(n *node) (bool, error) {
 	return s.compare(opLessEqual, v[0], v[2])
 }
 
-// at returns the value at a path, or the zero Value if there is none.
-func (s *scope) at(p path) (v attr.Value, err error) {
+// valueAt returns the value at a path, or the zero Value if there is none.
+func (s *scope) valueAt(p path) (v attr.Value, err error) {
 	if v, err = s.attribute(p[0]); err != nil {
 		return attr.Value{}, err
 	}
@@ -255,7 +255,7 @@ func (s *scope) value(n *node) (attr.Value, error) {
 	case opValue:
 		return s.values[n.value], nil
 	case opPath:
-		return s.at(n.path)
+		return s.valueAt(n.path)
 	}
 	v, err := s.value(&n.args[0]) // size
 	if err != nil {

@@ -190,7 +190,7 @@ func (k *keyReader) readTerm(n *node) error {
 	case at < 0:
 		return invalid("Invalid condition in KeyConditionExpression: No key attribute specified")
 	case at > 0:
-		term.op = turned(n.op)
+		term.op = flipComparator(n.op)
 	}
 	for i := range k.found {
 		if k.found[i].name == term.name {
@@ -201,8 +201,8 @@ func (k *keyReader) readTerm(n *node) error {
 	return nil
 }
 
-// turned returns the comparator with its sides exchanged: < becomes >.
-func turned(o op) op {
+// flipComparator returns the comparator with its sides exchanged: < becomes >.
+func flipComparator(o op) op {
 	switch o {
 	case opLess:
 		return opGreater

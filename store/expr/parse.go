@@ -15,7 +15,7 @@ const (
 )
 
 // refuse returns an error with DynamoDB's text, without the name of the expression: a parsed expression may serve several roles.
-// form.refused adds the name.
+// form.wrapError adds the name.
 func refuse(format string, args ...any) error { return fmt.Errorf(format, args...) }
 
 // grammar is one of the three grammars. Filters and key conditions use that of conditions.
@@ -133,8 +133,8 @@ func (p *parser) syntaxError() error {
 	return refuse("Syntax error; token: \"%s\", near: \"%s\"", word, p.text[from:to])
 }
 
-// enter adds a level of nesting; leave removes it.
-func (p *parser) enter() error {
+// enterLevel adds a level of nesting; leave removes it.
+func (p *parser) enterLevel() error {
 	p.depth++
 	if p.depth > maxDepth {
 		return refuse("The expression has too many nesting levels; nesting levels: %d", p.depth)
@@ -142,17 +142,17 @@ func (p *parser) enter() error {
 	return nil
 }
 
-func (p *parser) leave() { p.depth-- }
+func (p *parser) leaveLevel() { p.depth-- }
 
 // parens parses what inner parses, in parentheses. A second pair around it is refused, as in "((a = :x))".
 func (p *parser) parens(inner func() (node, error)) (node, error) {
 	if _, err := p.expect(tokOpen); err != nil {
 		return node{}, err
 	}
-	if err := p.enter(); err != nil {
+	if err := p.enterLevel(); err != nil {
 		return node{}, err
 	}
-	defer p.leave()
+	defer p.leaveLevel()
 	n, err := inner()
 	if err != nil {
 		return node{}, err

@@ -63,7 +63,7 @@ func (p *parser) wantTruth(n node) error {
 	case opPath, opValue:
 		return p.syntaxError()
 	case opSize:
-		p.misused(n)
+		p.refuseMisuse(n)
 	}
 	return nil
 }
@@ -99,10 +99,10 @@ func (p *parser) prefix() (node, error) {
 func (p *parser) not() (node, error) {
 	p.next()
 	p.operators++
-	if err := p.enter(); err != nil {
+	if err := p.enterLevel(); err != nil {
 		return node{}, err
 	}
-	defer p.leave()
+	defer p.leaveLevel()
 	n, err := p.truth(precedenceNot)
 	return node{op: opNot, args: []node{n}}, err
 }
@@ -128,15 +128,15 @@ func (p *parser) comparison(left node, o op) (node, error) {
 	p.operators++
 	switch o {
 	case opBetween:
-		return p.between(left)
+		return p.parseBetween(left)
 	case opIn:
-		return p.in(left)
+		return p.parseIn(left)
 	}
 	right, err := p.usable(p.operand)
 	return node{op: o, args: []node{left, right}}, err
 }
 
-func (p *parser) between(left node) (node, error) {
+func (p *parser) parseBetween(left node) (node, error) {
 	low, err := p.usable(p.operand)
 	if err != nil {
 		return node{}, err
@@ -148,7 +148,7 @@ func (p *parser) between(left node) (node, error) {
 	return node{op: opBetween, args: []node{left, low, high}}, err
 }
 
-func (p *parser) in(left node) (node, error) {
+func (p *parser) parseIn(left node) (node, error) {
 	if _, err := p.expect(tokOpen); err != nil {
 		return node{}, err
 	}

@@ -40,10 +40,10 @@ func (p *parser) call() (node, error) {
 	fn := functionOp(name)
 	p.checkFunction(at, name, fn)
 	p.next()
-	if err := p.enter(); err != nil {
+	if err := p.enterLevel(); err != nil {
 		return node{}, err
 	}
-	defer p.leave()
+	defer p.leaveLevel()
 	args, err := p.operands()
 	if err != nil {
 		return node{}, err
@@ -79,11 +79,11 @@ func (p *parser) usable(read func() (node, error)) (node, error) {
 
 func (p *parser) checkUsable(n node) {
 	if n.op.isFunction() && n.op != opUnknown && n.op != opSize && n.op != opIfNotExists {
-		p.misused(n)
+		p.refuseMisuse(n)
 	}
 }
 
-func (p *parser) misused(fn node) {
+func (p *parser) refuseMisuse(fn node) {
 	p.complain(rankWord, fn.at, "The function is not allowed to be used this way in an expression; function: %s", fn.op)
 }
 
@@ -120,7 +120,7 @@ func (p *parser) pathName() (element, error) {
 		return element{kind: elementPlaceholder, number: p.placeholder(&p.out.names)}, nil
 	case tokWord:
 		at, name := p.pos, p.next()
-		if reserved(name) {
+		if isReserved(name) {
 			p.complain(rankWord, at, "Attribute name is a reserved keyword; reserved keyword: %s", name)
 		}
 		return element{kind: elementName, name: name}, nil

@@ -57,8 +57,8 @@ func (p path) steps(names []string) []step {
 	return out
 }
 
-// same reports whether two paths lead to the same place: "a.#n" and "a.b" do if #n is b.
-func (p path) same(q path, names []string) bool {
+// isSamePath reports whether two paths lead to the same place: "a.#n" and "a.b" do if #n is b.
+func (p path) isSamePath(q path, names []string) bool {
 	return slices.EqualFunc(p, q, func(e, f element) bool { return e.step(names) == f.step(names) })
 }
 

@@ -11,8 +11,8 @@ import (
 // list, because list elements have no fixed places: the Place of a.b[2].c is a.b.
 type Place []string
 
-// In returns the value of an item at the place, or the zero Value if there is none.
-func (p Place) In(it attr.Item) attr.Value {
+// ValueIn returns the value of an item at the place, or the zero Value if there is none.
+func (p Place) ValueIn(it attr.Item) attr.Value {
 	v := it[p[0]]
 	for _, name := range p[1:] {
 		v = v.Map()[name]

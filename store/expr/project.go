@@ -36,11 +36,11 @@ func (b *binder) projection(text string) (*Projection, error) {
 	}
 	c := checker{p, bound}
 	if err := c.checkDefined(); err != nil {
-		return nil, formProjection.refused(err)
+		return nil, formProjection.wrapError(err)
 	}
 	t, err := plant(p.paths, bound.names)
 	if err != nil {
-		return nil, formProjection.refused(err)
+		return nil, formProjection.wrapError(err)
 	}
 	return &Projection{tree: t}, nil
 }
@@ -53,12 +53,12 @@ func (p *Projection) Project(it attr.Item) attr.Item { return p.tree.pickNames(i
 // has them all.
 func (p *Projection) Attributes() []string { return p.tree.attributes() }
 
-// Nested returns the names of the attributes that the projection shows only in part. A nil Projection has none.
-func (p *Projection) Nested() []string {
+// NestedNames returns the names of the attributes that the projection shows only in part. A nil Projection has none.
+func (p *Projection) NestedNames() []string {
 	if p == nil {
 		return nil
 	}
-	return p.tree.nested()
+	return p.tree.nestedNames()
 }
 
 // Names returns the names of the attributes if the projection consists of whole attributes only, and reports whether it does. A nil

@@ -3,9 +3,9 @@ package expr
 // longestReserved is the length of the longest reserved word. Longer words need no lookup.
 const longestReserved = 14
 
-// reserved reports whether DynamoDB refuses the word as a bare attribute name, in any case. The list is "Reserved words in DynamoDB" in
+// isReserved reports whether DynamoDB refuses the word as a bare attribute name, in any case. The list is "Reserved words in DynamoDB" in
 // the developer guide, 573 words. It is a switch rather than a map because nothing can change a switch.
-func reserved(word string) bool {
+func isReserved(word string) bool {
 	if len(word) > longestReserved {
 		return false
 	}

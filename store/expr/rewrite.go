@@ -46,12 +46,12 @@ func SplitUpdate(text string) (c Clauses) {
 		if into != nil {
 			*into = strings.TrimSpace(text[from:t.start])
 		}
-		into, from = c.of(kind), t.end
+		into, from = c.clauseOf(kind), t.end
 	}
 	return c
 }
 
-func (c *Clauses) of(kind actionKind) *string {
+func (c *Clauses) clauseOf(kind actionKind) *string {
 	switch kind {
 	case actionSet:
 		return &c.Set
@@ -76,5 +76,5 @@ func (c Clauses) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Enclosed reports whether the whole condition is in parentheses: a second pair would be refused.
-func (c *Condition) Enclosed() bool { return c.root.parens }
+// IsEnclosed reports whether the whole condition is in parentheses: a second pair would be refused.
+func (c *Condition) IsEnclosed() bool { return c.root.parens }

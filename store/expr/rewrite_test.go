@@ -46,8 +46,8 @@ func TestEnclosed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c.Enclosed() != want {
-			t.Errorf("%s: enclosed %v, want %v", text, c.Enclosed(), want)
+		if c.IsEnclosed() != want {
+			t.Errorf("%s: enclosed %v, want %v", text, c.IsEnclosed(), want)
 		}
 	}
 }
@@ -76,10 +76,10 @@ func TestPlaces(t *testing.T) {
 		t.Error("an update into a map is given as changes of whole attributes")
 	}
 	it := attr.Item{"m": attr.M(attr.Item{"a": attr.S("x")})}
-	if got := (Place{"m", "a"}).In(it); got.Str() != "x" {
+	if got := (Place{"m", "a"}).ValueIn(it); got.Str() != "x" {
 		t.Errorf("in the item: %s", got)
 	}
-	if got := (Place{"m", "b", "c"}).In(it); !got.IsZero() {
+	if got := (Place{"m", "b", "c"}).ValueIn(it); !got.IsZero() {
 		t.Errorf("where nothing is: %s", got)
 	}
 	if got := ParsePlace(Place{"m", "a"}.String()); !same(got, Place{"m", "a"}) {

@@ -52,7 +52,7 @@ func overlap(paths []path, names []string) (one, two int, ok bool) {
 			if len(short) > len(long) {
 				short, long = long, short
 			}
-			if short.same(long[:len(short)], names) {
+			if short.isSamePath(long[:len(short)], names) {
 				return one, two, true
 			}
 		}
@@ -76,7 +76,7 @@ func (t *tree) add(p path, names []string, number int, room *[]tree) (other int,
 		}
 		if sub == nil {
 			sub = newTree(room, s, number)
-			t.grow(sub)
+			t.addTree(sub)
 		}
 		t = sub
 	}
@@ -101,7 +101,7 @@ func newTree(room *[]tree, s step, number int) *tree {
 	return &(*room)[len(*room)-1]
 }
 
-func (t *tree) grow(sub *tree) {
+func (t *tree) addTree(sub *tree) {
 	t.subs = append(t.subs, sub)
 	switch {
 	case t.byStep != nil:
@@ -124,8 +124,8 @@ func (t *tree) sort() {
 	}
 }
 
-// pick returns the parts of a value that the paths lead to, or false if there are none. Lists have no holes.
-func (t *tree) pick(v attr.Value) (attr.Value, bool) {
+// pickParts returns the parts of a value that the paths lead to, or false if there are none. Lists have no holes.
+func (t *tree) pickParts(v attr.Value) (attr.Value, bool) {
 	if t.leaf != noLeaf {
 		return v, true
 	}
@@ -144,7 +144,7 @@ func (t *tree) pickNames(from attr.Item) attr.Item {
 	to := make(attr.Item, min(len(t.subs), len(from)))
 	for _, sub := range t.subs {
 		if v, ok := from[sub.step.name]; ok && !sub.step.isIndex() {
-			if part, ok := sub.pick(v); ok {
+			if part, ok := sub.pickParts(v); ok {
 				to[sub.step.name] = part
 			}
 		}
@@ -156,7 +156,7 @@ func (t *tree) pickIndexes(from []attr.Value) []attr.Value {
 	var to []attr.Value
 	for _, sub := range t.subs {
 		if sub.step.isIndex() && sub.step.index < len(from) {
-			if part, ok := sub.pick(from[sub.step.index]); ok {
+			if part, ok := sub.pickParts(from[sub.step.index]); ok {
 				to = append(to, part)
 			}
 		}
@@ -173,8 +173,8 @@ func (t *tree) attributes() []string {
 	return names
 }
 
-// nested returns the first steps of the paths with more than one step, each once.
-func (t *tree) nested() (names []string) {
+// nestedNames returns the first steps of the paths with more than one step, each once.
+func (t *tree) nestedNames() (names []string) {
 	for _, sub := range t.subs {
 		if len(sub.subs) > 0 {
 			names = append(names, sub.step.name)

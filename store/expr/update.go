@@ -33,16 +33,16 @@ func (b *binder) update(text string) (*Update, error) {
 	}
 	c := checker{p, bound}
 	if err := c.checkDefined(); err != nil {
-		return nil, formUpdate.refused(err)
+		return nil, formUpdate.wrapError(err)
 	}
 	u := &Update{actions: p.actions, binding: bound}
 	if u.tree, err = plant(p.targets(), bound.names); err != nil {
-		return nil, formUpdate.refused(err)
+		return nil, formUpdate.wrapError(err)
 	}
 	for _, check := range [...]func(*action) error{c.checkOperand, c.checkValueOf} {
 		for i := range u.actions {
 			if err := check(&u.actions[i]); err != nil {
-				return nil, formUpdate.refused(err)
+				return nil, formUpdate.wrapError(err)
 			}
 		}
 	}
@@ -104,12 +104,12 @@ func (u *Update) Creates() bool {
 	})
 }
 
-// Nested returns the names of the attributes that the update changes in part or reads a part of. A nil Update has none.
-func (u *Update) Nested() (names []string) {
+// NestedNames returns the names of the attributes that the update changes in part or reads a part of. A nil Update has none.
+func (u *Update) NestedNames() (names []string) {
 	if u == nil {
 		return nil
 	}
-	names = u.tree.nested()
+	names = u.tree.nestedNames()
 	for i := range u.actions {
 		names = appendNested(names, &u.actions[i].value, u.names)
 	}

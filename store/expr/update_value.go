@@ -19,7 +19,7 @@ func (s *scope) result(a *action) (attr.Value, error) {
 	case actionSet:
 		return s.rightSide(&a.value)
 	}
-	old, err := s.at(a.path)
+	old, err := s.valueAt(a.path)
 	if err != nil {
 		return attr.Value{}, err
 	}
@@ -34,12 +34,12 @@ func (s *scope) result(a *action) (attr.Value, error) {
 	case old.Kind() == attr.KindN:
 		return attr.Add(old, operand)
 	}
-	return s.joined(a.kind, old, operand)
+	return s.joinSets(a.kind, old, operand)
 }
 
-// joined returns the result of ADD or DELETE for a set and an operand of its type. It is the zero Value if no member is left, because
+// joinSets returns the result of ADD or DELETE for a set and an operand of its type. It is the zero Value if no member is left, because
 // there are no empty sets.
-func (s *scope) joined(kind actionKind, old, operand attr.Value) (attr.Value, error) {
+func (s *scope) joinSets(kind actionKind, old, operand attr.Value) (attr.Value, error) {
 	have, given := len(old.Members()), len(operand.Members())
 	cost := (have + given) * perMember
 	if kind == actionDelete {
@@ -60,7 +60,7 @@ func (s *scope) reach(p path) error {
 	if last == 0 {
 		return nil
 	}
-	parent, err := s.at(p[:last])
+	parent, err := s.valueAt(p[:last])
 	if err != nil {
 		return err
 	}

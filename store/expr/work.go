@@ -29,8 +29,8 @@ func NewWork(limit int, pause func(spent int) error) *Work {
 	return w
 }
 
-// Spent returns the units spent.
-func (w *Work) Spent() int {
+// UnitsSpent returns the units spent.
+func (w *Work) UnitsSpent() int {
 	if w == nil {
 		return 0
 	}

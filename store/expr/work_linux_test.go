@@ -21,7 +21,7 @@ func BenchmarkWork(b *testing.B) {
 			for b.Loop() {
 				w := expr.NewWork(64<<20, nil)
 				_, _ = cond.MatchWithin(doc, w)
-				units += w.Spent()
+				units += w.UnitsSpent()
 			}
 			b.ReportMetric(float64((processTime(b)-began).Nanoseconds())/float64(units), "cpu-ns/unit")
 		})

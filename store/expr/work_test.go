@@ -90,12 +90,12 @@ func TestWorkEndsTheCostly(t *testing.T) {
 			w := expr.NewWork(8<<20, nil)
 			_, err := cond.MatchWithin(doc, w)
 			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Kind != fault.Invalid || f.Code != expr.CodeWork {
-				t.Errorf("%s: %v after %d units", name, err, w.Spent())
+				t.Errorf("%s: %v after %d units", name, err, w.UnitsSpent())
 			}
 			if again := w.Spend(0); !errors.Is(again, err) {
 				t.Errorf("%s: then %v", name, again)
 			}
-			spent[i] = w.Spent()
+			spent[i] = w.UnitsSpent()
 		}
 		if spent[0] != spent[1] {
 			t.Errorf("%s: ended after %d units, and after %d", name, spent[0], spent[1])
@@ -181,8 +181,8 @@ func TestWorkPauses(t *testing.T) {
 		return nil
 	})
 	_, err := costlyCondition(t, "a string").MatchWithin(doc, w)
-	if !errors.Is(err, context.Canceled) || asked != 3 || w.Spent() > 5<<20 {
-		t.Errorf("%v, asked %d times, %d units", err, asked, w.Spent())
+	if !errors.Is(err, context.Canceled) || asked != 3 || w.UnitsSpent() > 5<<20 {
+		t.Errorf("%v, asked %d times, %d units", err, asked, w.UnitsSpent())
 	}
 }
 

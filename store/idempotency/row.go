@@ -146,7 +146,7 @@ func (r *Row) put(tx *store.Tx, out Outcome) store.PutItem {
 	return p
 }
 
-// Same reports whether two images of a row belong to the same request, so that the outcome at the other node is also this one's.
-func Same(a, b attr.Item) bool {
+// SameRequest reports whether two images of a row belong to the same request, so that the outcome at the other node is also this one's.
+func SameRequest(a, b attr.Item) bool {
 	return a != nil && b != nil && a[attrHash].Str() != "" && a[attrHash].Str() == b[attrHash].Str()
 }

@@ -82,7 +82,7 @@ func TestSame(t *testing.T) {
 		a, b attr.Item
 		want bool
 	}{{one, one, true}, {one, other, false}, {one, nil, false}, {attr.Item{}, attr.Item{}, false}} {
-		if got := idempotency.Same(tt.a, tt.b); got != tt.want {
+		if got := idempotency.SameRequest(tt.a, tt.b); got != tt.want {
 			t.Errorf("%v, %v: %v", tt.a, tt.b, got)
 		}
 	}

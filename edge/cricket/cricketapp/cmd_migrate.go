@@ -35,7 +35,7 @@ func newMigrateLAv2(sh *app.Shell) *cobra.Command {
 			}
 			m := cli.NewMeter(cmd)
 			r, err := MigrateLAv2(cmd.Context(), dir, o, func(p admin.Progress) {
-				m.Show(fmt.Sprintf("%s: %d rows", p.What, p.Done), 0, 0)
+				m.ShowProgress(fmt.Sprintf("%s: %d rows", p.What, p.Done), 0, 0)
 			})
 			interrupted := errors.Is(err, context.Canceled)
 			if err := m.End(err); err != nil {

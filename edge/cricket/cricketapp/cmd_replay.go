@@ -36,7 +36,7 @@ func newReplay() *cobra.Command {
 			"sent; those whose event was taken back are marked. Pushes that light up a phone are counted with faults and without: that is what a\n" +
 			"feed that corrects itself costs, and the last line has it for all matches, and for all --seeds, in the mean and at worst.",
 		Example: "  touchline cricket replay 1144530\n  touchline cricket replay --faults 7 --restarts 3 -o json ~/cricsheet/t20s",
-		Args:    cli.Usage(cli.Named(cobra.MinimumNArgs(1))),
+		Args:    cli.Usage(cli.RefuseEmptyName(cobra.MinimumNArgs(1))),
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
 	}
 	flags := cmd.Flags()
@@ -180,7 +180,7 @@ func (p *progress) tell(title string, done float64) {
 	for _, title := range slices.Sorted(maps.Keys(p.done)) {
 		fmt.Fprintf(&text, "%.30s %.0f%%  ", title, 100*p.done[title])
 	}
-	p.meter.Show(text.String(), 0, 0)
+	p.meter.ShowProgress(text.String(), 0, 0)
 }
 
 // clear clears the line for other output.

@@ -59,6 +59,6 @@ func (p *Poller) derive(ctx context.Context, rule *derived.Rule, unit string) er
 	if err := p.isWhole(ctx, rule, unit); err != nil {
 		return err
 	}
-	_, err := rule.Settle(ctx, p.Data, unit)
+	_, err := rule.SettleUnit(ctx, p.Data, unit)
 	return err
 }

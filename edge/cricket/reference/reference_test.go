@@ -61,7 +61,7 @@ func (r *rig) teams(left int, all ...reference.TeamRecord) {
 
 func (r *rig) settles(rule *derived.Rule, unit string, left int) derived.Outcome {
 	r.t.Helper()
-	out, err := rule.Settle(r.t.Context(), r.Store, unit)
+	out, err := rule.SettleUnit(r.t.Context(), r.Store, unit)
 	if err != nil || len(out.Others) != left {
 		r.t.Errorf("%s: %d rows are left as they are, want %d; %v", rule.Name, len(out.Others), left, err)
 	}

@@ -152,7 +152,7 @@ func command(sh *app.Shell, use, short string, args cobra.PositionalArgs, what f
 			set, _ := settings.(*Settings)
 			var out any
 			m := cli.NewMeter(cmd)
-			progress := func(p admin.Progress) { m.Show(p.What, p.Done, p.Total) }
+			progress := func(p admin.Progress) { m.ShowProgress(p.What, p.Done, p.Total) }
 			err = node.OnDatabase(dir, func(s *store.Store) (err error) {
 				out, err = do(cmd.Context(), path, ask, &threefc.Service{Handle: threefc.Rows(set.Table)}, s, progress)
 				return err

@@ -69,8 +69,8 @@ type Choice struct {
 	seed  uint64
 }
 
-// Of returns which of n items are chosen: at least one, unless n is 0.
-func (c *Choice) Of(n int) []bool {
+// ChooseOf returns which of n items are chosen: at least one, unless n is 0.
+func (c *Choice) ChooseOf(n int) []bool {
 	out := make([]bool, n)
 	if n == 0 {
 		return out

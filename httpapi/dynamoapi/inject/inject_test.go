@@ -84,13 +84,13 @@ func TestFaults(t *testing.T) {
 	}
 	for _, operation := range []string{"TransactWriteItems", "TransactGetItems", "ExecuteTransaction"} {
 		f := injector(t, Rule{Kind: TransactionConflict}).Decide(operation, nil)
-		if f.Refusal != nil || f.Conflict == nil || count(f.Conflict.Of(25)) != 1 || count(f.Conflict.Of(1)) != 1 {
+		if f.Refusal != nil || f.Conflict == nil || count(f.Conflict.ChooseOf(25)) != 1 || count(f.Conflict.ChooseOf(1)) != 1 {
 			t.Errorf("%s: %+v", operation, f)
 		}
 	}
 	for share, want := range map[float64]int{0: 5, 0.01: 1, 0.5: 5, 0.51: 6, 1: 10} {
 		f := injector(t, Rule{Kind: Unprocessed, Share: share}).Decide("BatchWriteItem", nil)
-		if got := f.Unprocessed.Of(10); count(got) != want || !slices.Equal(got, f.Unprocessed.Of(10)) || len(f.Unprocessed.Of(0)) != 0 {
+		if got := f.Unprocessed.ChooseOf(10); count(got) != want || !slices.Equal(got, f.Unprocessed.ChooseOf(10)) || len(f.Unprocessed.ChooseOf(0)) != 0 {
 			t.Errorf("%v of 10: %v", share, got)
 		}
 	}
@@ -228,7 +228,7 @@ func TestDeterminism(t *testing.T) {
 				text := fmt.Sprint(f.Refusal, f.DropRequest, f.DropAnswer, f.IndexDelay, f.Wait)
 				for _, c := range []*Choice{f.Conflict, f.Unprocessed} {
 					if c != nil {
-						text += fmt.Sprint(c.Of(9))
+						text += fmt.Sprint(c.ChooseOf(9))
 					}
 				}
 				out = append(out, text)

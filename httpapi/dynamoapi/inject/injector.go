@@ -34,7 +34,7 @@ type rule struct {
 
 // Set replaces the rules and starts them anew. Invalid rules change nothing; the error is a *fault.Error that lists all problems.
 func (in *Injector) Set(rules Rules) error {
-	if err := refused(rules.Problems()); err != nil {
+	if err := problemsError(rules.Problems()); err != nil {
 		return err
 	}
 	next := &state{rules: make([]rule, len(rules.Rules))}

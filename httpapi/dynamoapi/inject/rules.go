@@ -114,10 +114,10 @@ func Parse(raw []byte) (Rules, error) {
 			problems = append(problems, rule.zeros(i, lines)...)
 		}
 		for i := range problems {
-			problems[i].Line = lines.Of(problems[i].Key)
+			problems[i].Line = lines.LineOf(problems[i].Key)
 		}
 	}
-	return r, refused(problems)
+	return r, problemsError(problems)
 }
 
 // zeros reports explicit zeros where leaving the field out means something else.
@@ -137,7 +137,7 @@ func (r Rule) zeros(i int, lines strictyaml.Lines) (problems []strictyaml.Proble
 	return problems
 }
 
-func refused(problems []strictyaml.Problem) error {
+func problemsError(problems []strictyaml.Problem) error {
 	if len(problems) == 0 {
 		return nil
 	}
@@ -146,7 +146,7 @@ func refused(problems []strictyaml.Problem) error {
 
 // Problems returns all errors in the rules.
 func (r Rules) Problems() (problems []strictyaml.Problem) {
-	bad := strictyaml.Into(&problems, "")
+	bad := strictyaml.AddTo(&problems, "")
 	if len(r.Rules) > maxRules {
 		bad("rules", "must be at most %d", maxRules)
 	}
@@ -156,16 +156,16 @@ func (r Rules) Problems() (problems []strictyaml.Problem) {
 			bad(at+"kind", "must be one of %s", list(Kinds()))
 			continue
 		}
-		rule.when(at, bad)
-		rule.what(at, bad)
+		rule.checkSelection(at, bad)
+		rule.checkEffect(at, bad)
 	}
 	return problems
 }
 
 type complaint func(key, format string, args ...any)
 
-// when checks the fields that select requests.
-func (r Rule) when(at string, bad complaint) {
+// checkSelection checks the fields that select requests.
+func (r Rule) checkSelection(at string, bad complaint) {
 	for i, t := range r.Tables {
 		if t == "" || strings.Trim(t, letters+"*") != "" {
 			bad(fmt.Sprintf("%stables[%d]", at, i), "must be a table's name, with * for any text")
@@ -193,8 +193,8 @@ func (r Rule) when(at string, bad complaint) {
 	}
 }
 
-// what checks the fields of the effect.
-func (r Rule) what(at string, bad complaint) {
+// checkEffect checks the fields of the effect.
+func (r Rule) checkEffect(at string, bad complaint) {
 	only := func(kind Kind, key string, said bool) {
 		if said && r.Kind != kind {
 			bad(at+key, "is for the kind %s", kind)

@@ -2,13 +2,13 @@ package partiql
 
 import "github.com/touchline/touchline/store/attr"
 
-// assigned writes the right side of a SET. Any number of constants in sums and differences are combined into one.
-func (b *builder) assigned(n *node) string {
+// writeAssignment writes the right side of a SET. Any number of constants in sums and differences are combined into one.
+func (b *builder) writeAssignment(n *node) string {
 	if n.kind != nodeOp || n.name != "+" && n.name != "-" || len(n.args) != 2 {
 		return b.term(n)
 	}
 	var s sum
-	s.take(b, n, false, n.name)
+	s.addOperand(b, n, false, n.name)
 	switch {
 	case len(s.terms) == 0:
 		return b.value(s.constant)
@@ -33,11 +33,11 @@ type sumTerm struct {
 	minus bool
 }
 
-// take adds or subtracts a node that is an operand of op.
-func (s *sum) take(b *builder, n *node, minus bool, op string) {
+// addOperand adds or subtracts a node that is an operand of op.
+func (s *sum) addOperand(b *builder, n *node, minus bool, op string) {
 	if n.kind == nodeOp && len(n.args) == 2 && (n.name == "+" || n.name == "-") {
-		s.take(b, n.args[0], minus, n.name)
-		s.take(b, n.args[1], minus != (n.name == "-"), n.name)
+		s.addOperand(b, n.args[0], minus, n.name)
+		s.addOperand(b, n.args[1], minus != (n.name == "-"), n.name)
 		return
 	}
 	if !n.isConstant() {

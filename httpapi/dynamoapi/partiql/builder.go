@@ -21,8 +21,8 @@ func newBuilder(params []attr.Value) *builder {
 	return &builder{params: params, known: map[string]string{}}
 }
 
-// shared returns the names and values.
-func (b *builder) shared() expr.Params { return expr.Params{Names: b.names, Values: b.values} }
+// exprParams returns the names and values.
+func (b *builder) exprParams() expr.Params { return expr.Params{Names: b.names, Values: b.values} }
 
 // name returns the placeholder of an attribute's name. Placeholders keep reserved words and special characters out of the expressions.
 func (b *builder) name(name string) string {
@@ -85,7 +85,7 @@ func (b *builder) condition(n *node) string {
 	case nodeAnd, nodeOr:
 		return b.junction(n)
 	case nodeNot:
-		return "NOT " + b.enclosed(n.args[0])
+		return "NOT " + b.writeEnclosed(n.args[0])
 	case nodeCompare:
 		return b.comparison(n)
 	case nodeIs:
@@ -127,8 +127,8 @@ func (b *builder) comparison(n *node) string {
 	return strings.Join(each(n.args, b.operand), " "+n.name+" ")
 }
 
-// enclosed writes a condition that can be used as an operand.
-func (b *builder) enclosed(n *node) string {
+// writeEnclosed writes a condition that can be used as an operand.
+func (b *builder) writeEnclosed(n *node) string {
 	text := b.condition(n)
 	if n.kind == nodeOr || n.kind == nodeAnd {
 		text = "(" + text + ")"

@@ -45,7 +45,7 @@ func invalidAt(at place, format string, args ...any) refusal {
 	return invalid("%s at %s", fmt.Sprintf(format, args...), at)
 }
 
-// malformed refuses a text that violates the grammar.
-func malformed(why string) refusal {
+// malformedText refuses a text that violates the grammar.
+func malformedText(why string) refusal {
 	return invalid("Statement wasn't well formed, can't be processed: %s", why)
 }

@@ -95,7 +95,7 @@ func bindRead(s *Statement, params []attr.Value) error {
 		}
 	}
 	for _, it := range []attr.Item{nil, {"pk": attr.S("a"), "m": attr.L(attr.Int(1), attr.M(attr.Item{"x": attr.Null()}))}} {
-		for name, v := range r.Columns.Show(it) {
+		for name, v := range r.Columns.ShownPart(it) {
 			if v.IsZero() {
 				return errors.New("an absent value under " + name)
 			}

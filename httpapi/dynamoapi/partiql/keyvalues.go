@@ -18,7 +18,7 @@ func (r *reading) limit(c *node) bool {
 			bounds = []*node{right}
 		} else if right.attribute() == a.Name && left.isConstant() {
 			bounds = []*node{left}
-			c = &node{kind: nodeCompare, name: mirrored(c.name), args: []*node{right, left}}
+			c = &node{kind: nodeCompare, name: mirrorComparator(c.name), args: []*node{right, left}}
 		}
 	case c.kind == nodeBetween, c.kind == nodeCall && c.name == "begins_with" && len(c.args) == 2:
 		if c.args[0].attribute() == a.Name {
@@ -39,7 +39,7 @@ func (r *reading) limit(c *node) bool {
 	return bounds != nil
 }
 
-func mirrored(op string) string {
+func mirrorComparator(op string) string {
 	switch op {
 	case "<":
 		return ">"
@@ -51,8 +51,8 @@ func mirrored(op string) string {
 	return "<="
 }
 
-// among returns the values that a condition allows for a key attribute; false if it does not compare that attribute with constants.
-func (r *reading) among(c *node, a Attr) ([]attr.Value, bool) {
+// allowedValues returns the values that a condition allows for a key attribute; false if it does not compare that attribute with constants.
+func (r *reading) allowedValues(c *node, a Attr) ([]attr.Value, bool) {
 	var constants []*node
 	switch {
 	case c.kind == nodeCompare && c.name == "=":
@@ -100,7 +100,7 @@ func (r *reading) amongEach(parts []*node, a Attr) (all []attr.Value, ok bool) {
 		return nil, false
 	}
 	for _, c := range parts {
-		values, ok := r.among(c, a)
+		values, ok := r.allowedValues(c, a)
 		if !ok {
 			return nil, false
 		}

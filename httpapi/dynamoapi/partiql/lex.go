@@ -39,7 +39,7 @@ type lexer struct {
 // formed.
 func lex(text string) []token {
 	if !utf8.ValidString(text) {
-		panic(malformed(""))
+		panic(malformedText(""))
 	}
 	x := lexer{rest: text, line: 1, column: 1}
 	tokens := make([]token, 0, len(text)/3+2)
@@ -80,7 +80,7 @@ func (x *lexer) blanks() {
 		case strings.HasPrefix(x.rest, "/*"):
 			end := strings.Index(x.rest[2:], "*/")
 			if end < 0 {
-				panic(malformed(""))
+				panic(malformedText(""))
 			}
 			n = 2 + end + 2
 		default:
@@ -108,7 +108,7 @@ func (x *lexer) scan() (token, int) {
 	case c == '`':
 		end := strings.IndexByte(x.rest[1:], '`')
 		if end < 0 {
-			panic(malformed(""))
+			panic(malformedText(""))
 		}
 		return token{kind: tokIon, text: x.rest[1 : 1+end]}, end + 2
 	case c == '?':
@@ -134,7 +134,7 @@ func scanQuoted(text string, kind tokenKind) (token, int) {
 	for n := 1; ; {
 		end := strings.Index(text[n:], quote)
 		if end < 0 {
-			panic(malformed(""))
+			panic(malformedText(""))
 		}
 		if n += end + 1; !strings.HasPrefix(text[n:], quote) {
 			return token{kind: kind, text: strings.ReplaceAll(text[1:n-1], quote+quote, quote)}, n
@@ -177,7 +177,7 @@ func scanSign(text string) (token, int) {
 	if strings.IndexByte("()[]{}<>=+-*/%,.:;", text[0]) >= 0 {
 		return token{kind: tokSign, text: text[:1]}, 1
 	}
-	panic(malformed(""))
+	panic(malformedText(""))
 }
 
 // isLetter reports whether a word may start with the byte.

@@ -30,8 +30,8 @@ func (p *parser) next() token {
 	return t
 }
 
-// take consumes the token if it is next.
-func (p *parser) take(kind tokenKind, text string) bool {
+// consume consumes the token if it is next.
+func (p *parser) consume(kind tokenKind, text string) bool {
 	if !p.peek().is(kind, text) {
 		return false
 	}
@@ -39,13 +39,13 @@ func (p *parser) take(kind tokenKind, text string) bool {
 	return true
 }
 
-func (p *parser) takeSign(text string) bool { return p.take(tokSign, text) }
-func (p *parser) takeWord(word string) bool { return p.take(tokKeyword, word) }
+func (p *parser) takeSign(text string) bool { return p.consume(tokSign, text) }
+func (p *parser) takeWord(word string) bool { return p.consume(tokKeyword, word) }
 
 // sign is takeSign where the sign is required.
 func (p *parser) sign(text string) {
 	if !p.takeSign(text) {
-		panic(malformed("Expected " + signName(text)))
+		panic(malformedText("Expected " + signName(text)))
 	}
 }
 
@@ -59,18 +59,18 @@ func signName(text string) string {
 // word is takeWord where the word is required.
 func (p *parser) word(word string) {
 	if !p.takeWord(word) {
-		panic(malformed("Expected " + strings.ToUpper(word)))
+		panic(malformedText("Expected " + strings.ToUpper(word)))
 	}
 }
 
-// enter descends one level; leave ascends.
-func (p *parser) enter() {
+// enterLevel descends one level; leave ascends.
+func (p *parser) enterLevel() {
 	if p.depth++; p.depth > maxDepth {
-		panic(malformed("The nesting is too deep"))
+		panic(malformedText("The nesting is too deep"))
 	}
 }
 
-func (p *parser) leave() { p.depth-- }
+func (p *parser) leaveLevel() { p.depth-- }
 
 // list calls read for each of several elements separated by commas.
 func (p *parser) list(read func()) {
@@ -83,13 +83,13 @@ func (p *parser) list(read func()) {
 func Parse(text string) (_ *Statement, err error) {
 	defer caught(&err)
 	if len(text) > maxChars*4 {
-		panic(malformed("The statement is too long"))
+		panic(malformedText("The statement is too long"))
 	}
 	p := &parser{tokens: lex(text)}
 	s := p.statement()
 	p.takeSign(";")
 	if p.peek().kind != tokEnd {
-		panic(malformed("Unexpected token after expression"))
+		panic(malformedText("Unexpected token after expression"))
 	}
 	s.params = p.params
 	s.check()
@@ -115,7 +115,7 @@ func (p *parser) statement() (s *Statement) {
 	case first.is(tokSign, "(") && p.takeWord("select"):
 		s = p.selecting()
 	default:
-		panic(malformed("Expected data manipulation"))
+		panic(malformedText("Expected data manipulation"))
 	}
 	p.sign(")")
 	return s

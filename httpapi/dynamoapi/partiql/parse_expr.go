@@ -47,12 +47,12 @@ func (p *parser) negation() *node {
 		return n
 	}
 	if count%2 == 0 {
-		n = negated(at, n)
+		n = negate(at, n)
 	}
-	return negated(at, n)
+	return negate(at, n)
 }
 
-func negated(at place, n *node) *node {
+func negate(at place, n *node) *node {
 	return &node{kind: nodeNot, at: at, name: "not", args: []*node{n}}
 }
 
@@ -70,11 +70,11 @@ func (p *parser) comparison() *node {
 		case t.is(tokKeyword, "in"):
 			n = p.membership(n)
 		case t.is(tokKeyword, "between"):
-			n = p.between(n)
+			n = p.parseBetween(n)
 		case t.is(tokKeyword, "like"):
 			n = p.binary(nodeOp, n, p.concatenation)
 		case not:
-			panic(malformed("Unexpected term"))
+			panic(malformedText("Unexpected term"))
 		case t.is(tokKeyword, "is"):
 			n = p.typeTest(n)
 		case t.kind == tokSign && comparator(t.text):
@@ -83,10 +83,10 @@ func (p *parser) comparison() *node {
 			return n
 		}
 		if not {
-			n = negated(t.at, n)
+			n = negate(t.at, n)
 		}
 	}
-	panic(malformed("The nesting is too deep"))
+	panic(malformedText("The nesting is too deep"))
 }
 
 func comparator(sign string) bool {
@@ -118,7 +118,7 @@ func (p *parser) membership(left *node) *node {
 	return &node{kind: nodeIn, at: op.at, name: "in", args: []*node{left, right}}
 }
 
-func (p *parser) between(n *node) *node {
+func (p *parser) parseBetween(n *node) *node {
 	op := p.next()
 	low := p.concatenation()
 	p.word("and")
@@ -133,11 +133,11 @@ func (p *parser) typeTest(left *node) *node {
 		name = typeName(strings.ToLower(t.text), p.takeWord)
 	}
 	if name == "" {
-		panic(malformed("Expected type name"))
+		panic(malformedText("Expected type name"))
 	}
 	n := &node{kind: nodeIs, at: op.at, name: name, args: []*node{left}}
 	if not {
-		n = negated(op.at, n)
+		n = negate(op.at, n)
 	}
 	return n
 }
@@ -155,7 +155,7 @@ func (p *parser) operators(operand func() *node, signs ...string) *node {
 			return n
 		}
 		if depth > maxDepth {
-			panic(malformed("The nesting is too deep"))
+			panic(malformedText("The nesting is too deep"))
 		}
 		n = p.binary(nodeOp, n, operand)
 	}
@@ -167,8 +167,8 @@ func (p *parser) unary() *node {
 		return p.primary()
 	}
 	p.next()
-	p.enter()
-	defer p.leave()
+	p.enterLevel()
+	defer p.leaveLevel()
 	n := p.unary()
 	if n.kind != nodeValue || n.value.Kind() != attr.KindN {
 		return &node{kind: nodeOp, at: t.at, name: t.text, args: []*node{n}}
@@ -184,8 +184,8 @@ func (p *parser) unary() *node {
 }
 
 func (p *parser) primary() *node {
-	p.enter()
-	defer p.leave()
+	p.enterLevel()
+	defer p.leaveLevel()
 	switch t := p.next(); t.kind {
 	case tokWord, tokQuoted:
 		if t.kind == tokWord && p.peek().is(tokSign, "(") {
@@ -204,9 +204,9 @@ func (p *parser) primary() *node {
 	case tokKeyword:
 		return p.keyword(t)
 	case tokSign:
-		return p.bracketed(t)
+		return p.parseBrackets(t)
 	}
-	panic(malformed("Unexpected term"))
+	panic(malformedText("Unexpected term"))
 }
 
 func (p *parser) keyword(t token) *node {
@@ -221,7 +221,7 @@ func (p *parser) keyword(t token) *node {
 	open := p.peek()
 	switch {
 	case !open.is(tokSign, "("):
-		panic(malformed("Unexpected keyword"))
+		panic(malformedText("Unexpected keyword"))
 	case t.text == "cast":
 		panic(invalidAt(open.at, "Unsupported token in expression: cast"))
 	}
@@ -255,8 +255,8 @@ func (p *parser) elements(end string, empty bool) (all []*node) {
 	return all
 }
 
-// bracketed parses the contents of brackets of any kind.
-func (p *parser) bracketed(open token) *node {
+// parseBrackets parses the contents of brackets of any kind.
+func (p *parser) parseBrackets(open token) *node {
 	n := &node{at: open.at}
 	switch open.text {
 	case "(":
@@ -272,7 +272,7 @@ func (p *parser) bracketed(open token) *node {
 		n.kind = nodeMap
 		p.members(n)
 	default:
-		panic(malformed("Unexpected term"))
+		panic(malformedText("Unexpected term"))
 	}
 	return n
 }

@@ -33,7 +33,7 @@ func (p *parser) step() (s step, ok bool) {
 		case t.is(tokSign, "*"):
 			panic(invalid("Changing item's hierarchy while reading isn't supported"))
 		}
-		panic(malformed("Invalid path dot component"))
+		panic(malformedText("Invalid path dot component"))
 	case p.takeSign("["):
 		s = p.index()
 		p.sign("]")
@@ -54,7 +54,7 @@ func (p *parser) index() step {
 	}
 	switch {
 	case t.is(tokSign, "*"):
-		panic(malformed("Invalid path component"))
+		panic(malformedText("Invalid path component"))
 	case digits.kind != tokNumber, strings.Trim(digits.text, "0123456789") != "":
 		panic(invalidAt(t.at, "Unexpected path component"))
 	}

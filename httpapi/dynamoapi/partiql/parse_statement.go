@@ -9,9 +9,9 @@ func (p *parser) selecting() *Statement {
 		switch {
 		case !p.takeWord(word):
 		case word == "distinct":
-			s.note(invalid("Unsupported token in expression: DISTINCT"))
+			s.recordFlaw(invalid("Unsupported token in expression: DISTINCT"))
 		default:
-			s.note(invalid("Select projection doesn't support value or pivot keywords"))
+			s.recordFlaw(invalid("Select projection doesn't support value or pivot keywords"))
 		}
 	}
 	p.takeWord("all")
@@ -22,7 +22,7 @@ func (p *parser) selecting() *Statement {
 	if p.takeWord("order") {
 		p.ordering(s)
 	}
-	p.unsupported(s)
+	p.parseUnsupported(s)
 	return s
 }
 
@@ -30,7 +30,7 @@ func (p *parser) selecting() *Statement {
 func (p *parser) columns(s *Statement) {
 	if p.takeSign("*") {
 		if p.takeSign(",") {
-			panic(malformed("Other attributes should not be present in the projection when '*' is used."))
+			panic(malformedText("Other attributes should not be present in the projection when '*' is used."))
 		}
 		return
 	}
@@ -52,7 +52,7 @@ func (p *parser) alias() bool {
 
 func (p *parser) noAlias(s *Statement) {
 	if p.alias() {
-		s.note(invalid("Aliasing is not supported"))
+		s.recordFlaw(invalid("Aliasing is not supported"))
 	}
 }
 
@@ -63,7 +63,7 @@ func (p *parser) source(s *Statement) {
 	}
 	s.from = p.primary()
 	if p.alias() || p.takeWord("at") && p.alias() || p.takeWord("by") && p.alias() {
-		s.note(invalid("Aliasing is not supported"))
+		s.recordFlaw(invalid("Aliasing is not supported"))
 	}
 	next := p.peek()
 	for _, word := range []string{"join", "inner", "left", "right", "full", "cross"} {
@@ -90,16 +90,16 @@ func (p *parser) ordering(s *Statement) {
 	})
 }
 
-// unsupported parses clauses that DynamoDB does not support.
-func (p *parser) unsupported(s *Statement) {
+// parseUnsupported parses clauses that DynamoDB does not support.
+func (p *parser) parseUnsupported(s *Statement) {
 	if p.takeWord("group") {
 		p.word("by")
 		p.list(func() { p.expression() })
-		s.note(invalid("Unsupported clause: GROUP BY"))
+		s.recordFlaw(invalid("Unsupported clause: GROUP BY"))
 	}
 	for _, clause := range []string{"having", "limit"} {
 		if p.takeWord(clause) {
-			s.note(invalidAt(p.expression().at, "Unsupported clause: %s", strings.ToUpper(clause)))
+			s.recordFlaw(invalidAt(p.expression().at, "Unsupported clause: %s", strings.ToUpper(clause)))
 		}
 	}
 }
@@ -118,14 +118,14 @@ func (p *parser) inserting() *Statement {
 		p.expression()
 	}
 	if many {
-		s.note(invalid("Unsupported operation: InsertOp"))
+		s.recordFlaw(invalid("Unsupported operation: InsertOp"))
 	}
 	if s.item.kind != nodeMap {
-		s.note(invalidAt(s.item.at, "Unsupported format in item expression. Please use struct format {...} to express item values "+
+		s.recordFlaw(invalidAt(s.item.at, "Unsupported format in item expression. Please use struct format {...} to express item values "+
 			"for insert statement."))
 	}
 	if p.returning(s) {
-		s.note(invalid("RETURNING is not supported in INSERT"))
+		s.recordFlaw(invalid("RETURNING is not supported in INSERT"))
 	}
 	return s
 }
@@ -133,7 +133,7 @@ func (p *parser) inserting() *Statement {
 // target parses the table of a write, or a path to assign to.
 func (p *parser) target(expected string) *node {
 	if t := p.peek(); t.kind != tokWord && t.kind != tokQuoted {
-		panic(malformed("Expected " + expected))
+		panic(malformedText("Expected " + expected))
 	}
 	return p.path(p.next())
 }
@@ -172,7 +172,7 @@ func (p *parser) changes(s *Statement) {
 		case p.takeWord("remove"):
 			s.removes = append(s.removes, p.target("identifier for simple path"))
 		case len(s.sets)+len(s.removes) == 0:
-			panic(malformed("Expected data manipulation"))
+			panic(malformedText("Expected data manipulation"))
 		default:
 			return
 		}
@@ -183,7 +183,7 @@ func (p *parser) changes(s *Statement) {
 func (p *parser) assignment(s *Statement) {
 	path := p.target("identifier for simple path")
 	if !p.takeSign("=") {
-		panic(malformed("Expected '=' for assignment"))
+		panic(malformedText("Expected '=' for assignment"))
 	}
 	s.sets = append(s.sets, assignment{path, p.expression()})
 }
@@ -195,7 +195,7 @@ func (p *parser) deleting() *Statement {
 	p.filter(s)
 	p.returning(s)
 	if s.Returning != ReturnNone && s.Returning != ReturnAllOld {
-		s.note(invalid("Invalid returning clause: RETURNING %s *. Only RETURNING ALL OLD * is allowed in DELETE statements.", s.Returning))
+		s.recordFlaw(invalid("Invalid returning clause: RETURNING %s *. Only RETURNING ALL OLD * is allowed in DELETE statements.", s.Returning))
 	}
 	return s
 }
@@ -212,25 +212,25 @@ func (p *parser) returning(s *Statement) bool {
 	}
 	p.list(func() {
 		before := s.Returning
-		if s.Returning = p.returned(); before != ReturnNone {
-			s.note(invalid("Invalid syntax with multiple returning elements in RETURNING clause"))
+		if s.Returning = p.parseReturning(); before != ReturnNone {
+			s.recordFlaw(invalid("Invalid syntax with multiple returning elements in RETURNING clause"))
 		}
 		if !p.takeSign("*") {
 			p.expression()
-			s.note(invalid("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause"))
+			s.recordFlaw(invalid("Expected '*' after ( MODIFIED | ALL ) ( NEW | OLD ) in RETURNING clause"))
 		}
 	})
 	return true
 }
 
-func (p *parser) returned() Returning {
+func (p *parser) parseReturning() Returning {
 	all := p.takeWord("all")
 	if !all && !p.takeWord("modified") {
-		panic(malformed("Expected ALL or MODIFIED"))
+		panic(malformedText("Expected ALL or MODIFIED"))
 	}
 	old := p.takeWord("old")
 	if !old && !p.takeWord("new") {
-		panic(malformed("Expected OLD or NEW"))
+		panic(malformedText("Expected OLD or NEW"))
 	}
 	switch {
 	case all && old:

@@ -82,7 +82,7 @@ func (s *Statement) Read(params []attr.Value, source Source) (_ Read, err error)
 	if len(r.after) > 0 {
 		b := newBuilder(params)
 		text := b.all(r.after)
-		out.After = must(expr.ParseFilter(text, b.shared()))
+		out.After = must(expr.ParseFilter(text, b.exprParams()))
 	}
 	out.Steps = r.steps()
 	r.byKey(&out)
@@ -121,7 +121,7 @@ func (r *reading) check(n *node) {
 func (r *reading) divide() {
 	var rest []*node
 	for _, c := range r.where.conjuncts() {
-		values, ok := r.among(c, r.key.Partition)
+		values, ok := r.allowedValues(c, r.key.Partition)
 		switch {
 		case !ok:
 			rest = append(rest, c)
@@ -141,7 +141,7 @@ func (r *reading) divide() {
 	if r.sorted && r.bound != nil {
 		r.after, r.bound = append(r.after, r.bound), nil
 	}
-	r.unprojected(rest)
+	r.refuseUnprojected(rest)
 	if len(r.partitions)*max(1, len(r.sorts)) > maxReads {
 		panic(invalid("Too many decomposed read operations for a given query."))
 	}
@@ -150,7 +150,7 @@ func (r *reading) divide() {
 // place finds the use of a condition if the partition key is known.
 func (r *reading) place(c *node) {
 	if r.key.Sort.Name != "" {
-		if values, ok := r.among(c, r.key.Sort); ok {
+		if values, ok := r.allowedValues(c, r.key.Sort); ok {
 			if r.sorted {
 				values = common(r.sorts, values)
 			}

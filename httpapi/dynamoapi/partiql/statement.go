@@ -59,8 +59,8 @@ type assignment struct {
 	path, value *node
 }
 
-// note records an error, unless there is one already.
-func (s *Statement) note(flaw refusal) {
+// recordFlaw records an error, unless there is one already.
+func (s *Statement) recordFlaw(flaw refusal) {
 	if s.flaw == nil {
 		s.flaw = &flaw
 	}

@@ -40,7 +40,7 @@ func equals(a Attr, v attr.Value) *node {
 func (r *reading) step(key ...*node) Step {
 	b := newBuilder(r.params)
 	step := Step{KeyCondition: b.all(key), Filter: b.all(r.filter), Projection: r.projection(b)}
-	step.Params = b.shared()
+	step.Params = b.exprParams()
 	return step
 }
 
@@ -79,11 +79,11 @@ func (r *reading) byKey(out *Read) {
 	b := newBuilder(r.params)
 	out.Key = k
 	out.Steps = []Step{{Projection: r.projection(b)}}
-	out.Steps[0].Params = b.shared()
+	out.Steps[0].Params = b.exprParams()
 }
 
-// unprojected refuses conditions on attributes that the index does not contain, if it is read by its key.
-func (r *reading) unprojected(conditions []*node) {
+// refuseUnprojected refuses conditions on attributes that the index does not contain, if it is read by its key.
+func (r *reading) refuseUnprojected(conditions []*node) {
 	if r.source.Index == nil {
 		return
 	}
@@ -167,7 +167,7 @@ func projectionOn(paths [][]step) *expr.Projection {
 	for i, p := range paths {
 		texts[i] = b.path(p)
 	}
-	return must(expr.ParseProjection(strings.Join(texts, ", "), b.shared()))
+	return must(expr.ParseProjection(strings.Join(texts, ", "), b.exprParams()))
 }
 
 // split splits a path after its first index. rest is nil if nothing follows.
@@ -179,8 +179,8 @@ func split(path []step) (head, rest []step) {
 	return path[:i+1], path[i+1:]
 }
 
-// Show returns the part of an item that is shown.
-func (c *Columns) Show(it attr.Item) attr.Item {
+// ShownPart returns the part of an item that is shown.
+func (c *Columns) ShownPart(it attr.Item) attr.Item {
 	if c == nil {
 		return it
 	}
@@ -188,7 +188,7 @@ func (c *Columns) Show(it attr.Item) attr.Item {
 	for _, col := range c.all {
 		v := attr.M(it)
 		for _, s := range col.path {
-			v = s.of(v)
+			v = s.valueOf(v)
 		}
 		if col.rest != nil && !v.IsZero() {
 			v = col.rest.Project(attr.Item{"element": v})["element"]
@@ -200,8 +200,8 @@ func (c *Columns) Show(it attr.Item) attr.Item {
 	return out
 }
 
-// of returns the value that a step leads to; absent if there is none.
-func (s step) of(v attr.Value) attr.Value {
+// valueOf returns the value that a step leads to; absent if there is none.
+func (s step) valueOf(v attr.Value) attr.Value {
 	if s.index == noIndex {
 		return v.Map()[s.name]
 	}

@@ -20,11 +20,11 @@ func (b *builder) truth(op string, condition, with *node) string {
 	if b.twice++; b.twice > maxTwice {
 		panic(errOperator(op))
 	}
-	is, isNot := with, negated(with.at, with)
+	is, isNot := with, negate(with.at, with)
 	if !with.isCondition() {
 		is, isNot = isBool(with, true), isBool(with, false)
 	}
-	neither := both(negated(condition.at, condition), isNot)
+	neither := both(negate(condition.at, condition), isNot)
 	return b.itOrNot(either(both(condition, is), neither), op == "=")
 }
 
@@ -58,16 +58,16 @@ func (b *builder) truthAmong(condition, list *node) string {
 // itOrNot writes a condition or its negation, in a form that can be used as an operand.
 func (b *builder) itOrNot(condition *node, it bool) string {
 	if it {
-		return b.enclosed(condition)
+		return b.writeEnclosed(condition)
 	}
-	return b.condition(negated(condition.at, condition))
+	return b.condition(negate(condition.at, condition))
 }
 
 // always writes an expression that is true, or false, for every item. It contains the condition, so that its errors are found.
 func (b *builder) always(condition *node, truth bool) string {
 	constant := isBool(&node{kind: nodeValue, value: attr.Bool(true)}, truth)
 	if truth {
-		return b.enclosed(either(condition, constant))
+		return b.writeEnclosed(either(condition, constant))
 	}
-	return b.enclosed(both(condition, constant))
+	return b.writeEnclosed(both(condition, constant))
 }

@@ -73,7 +73,7 @@ func (s *Statement) insert(params []attr.Value, key Key) Change {
 	}
 	b := newBuilder(params)
 	condition := "attribute_not_exists(" + b.name(key.Partition.Name) + ")"
-	return Change{Item: it, Condition: condition, Params: b.shared(), BadKey: key.missing(it)}
+	return Change{Item: it, Condition: condition, Params: b.exprParams(), BadKey: key.missing(it)}
 }
 
 func (s *Statement) change(params []attr.Value, key Key) Change {
@@ -103,7 +103,7 @@ func (s *Statement) change(params []attr.Value, key Key) Change {
 	if s.Kind == Update {
 		c.Update = s.update(b)
 	}
-	c.Params = b.shared()
+	c.Params = b.exprParams()
 	return c
 }
 
@@ -179,7 +179,7 @@ func (s *Statement) update(b *builder) string {
 		case a.value.kind == nodeCall && a.value.name == "set_delete":
 			add("DELETE ", path+" "+a.setOperation(b))
 		default:
-			add("SET ", path+" = "+b.assigned(a.value))
+			add("SET ", path+" = "+b.writeAssignment(a.value))
 		}
 	}
 	for _, r := range s.removes {

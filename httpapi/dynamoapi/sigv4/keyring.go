@@ -103,14 +103,14 @@ func read(raw []byte, dir string) (c Config, problems []strictyaml.Problem) {
 	}
 	problems = c.Problems()
 	for i := range problems {
-		problems[i].Line = lines.Of(problems[i].Key)
+		problems[i].Line = lines.LineOf(problems[i].Key)
 	}
 	return c, problems
 }
 
 // Problems returns all errors in keys with loaded secrets.
 func (c Config) Problems() (problems []strictyaml.Problem) {
-	bad := strictyaml.Into(&problems, "")
+	bad := strictyaml.AddTo(&problems, "")
 	if len(c.Keys) == 0 {
 		bad("keys", "must contain at least one key: without one nobody has access")
 	}

@@ -21,8 +21,8 @@ var groups = map[string][]string{
 	"admin": {"CreateTable", "UpdateTable", "DeleteTable", "UpdateTimeToLive", "TagResource", "UntagResource"},
 }
 
-// known reports whether any action matches a pattern.
-func known(pattern string) bool {
+// isKnownPattern reports whether any action matches a pattern.
+func isKnownPattern(pattern string) bool {
 	for _, actions := range groups {
 		if slices.ContainsFunc(actions, func(action string) bool { return fits(pattern, action) }) {
 			return true
@@ -64,7 +64,7 @@ func (g Grant) problems(at string, bad func(key, format string, args ...any)) {
 	}
 	for i, a := range g.Actions {
 		a = strings.TrimPrefix(a, iamPrefix)
-		if _, group := groups[a]; !group && (!goodPattern(a) || !known(a)) {
+		if _, group := groups[a]; !group && (!goodPattern(a) || !isKnownPattern(a)) {
 			bad(fmt.Sprintf("%sactions[%d]", at, i), "must be read, write, admin, or an action's name, with * for any text")
 		}
 	}
@@ -130,7 +130,7 @@ func (p *Principal) Allow(action string, tables ...string) error {
 	}
 	for _, table := range tables {
 		if !p.may(action, table) {
-			return p.denied(action, table)
+			return p.deniedError(action, table)
 		}
 	}
 	return nil
@@ -140,7 +140,7 @@ func (p *Principal) may(action, table string) bool {
 	return p != nil && slices.ContainsFunc(p.grants, func(g grant) bool { return g.allows(action, table) })
 }
 
-func (p *Principal) denied(action, table string) *Error {
+func (p *Principal) deniedError(action, table string) *Error {
 	if p == nil {
 		return errMissing()
 	}

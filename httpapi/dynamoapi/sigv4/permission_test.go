@@ -91,7 +91,7 @@ func TestPatterns(t *testing.T) {
 func TestGroups(t *testing.T) {
 	for name, actions := range groups {
 		for i, action := range actions {
-			if slices.Index(actions, action) != i || !known(action) {
+			if slices.Index(actions, action) != i || !isKnownPattern(action) {
 				t.Errorf("%s of %s", action, name)
 			}
 			if principal(t, grants("A", name)).Allow(action, "A") != nil || principal(t, grants("A", action)).Allow(action, "A") != nil {

@@ -85,7 +85,7 @@ func (d *Decoder) Root(members func(m *Member)) (err error) {
 	d.Object("", members)
 	d.lex.Space()
 	if d.lex.Pos != len(d.lex.Text) {
-		d.Fail(d.lex.Unexpected("the end"))
+		d.Fail(d.lex.UnexpectedError("the end"))
 	}
 	return nil
 }
@@ -97,11 +97,11 @@ func (d *Decoder) Object(shape string, members func(m *Member)) { d.object(shape
 func (d *Decoder) Field(shape string, members func(m *Member)) { d.object(shape, true, members) }
 
 func (d *Decoder) object(shape string, field bool, members func(m *Member)) {
-	if !d.lex.Take('{') {
+	if !d.lex.SkipTo('{') {
 		d.Fail(d.lex.NoStructure(shape, field))
 	}
 	outer := d.member
-	d.named(func(name string) {
+	d.decodeMembers(func(name string) {
 		if d.null() {
 			return
 		}
@@ -124,17 +124,17 @@ func (d *Decoder) Map(of string, entry func(key string)) {
 // MapUpTo is Map for up to most entries. It decodes one more, so that the caller notices and can refuse the excess, and skips the
 // rest.
 func (d *Decoder) MapUpTo(most int, of string, entry func(key string)) {
-	if !d.lex.Take('{') {
+	if !d.lex.SkipTo('{') {
 		d.Fail(d.lex.NoMap(of))
 	}
 	seen := map[string]bool{}
-	d.named(func(key string) {
+	d.decodeMembers(func(key string) {
 		if len(seen) > most { // ignore names: remembering millions of them takes a second
 			d.Skip()
 			return
 		}
 		if seen[key] {
-			d.Fail(jsonlex.Malformed("The JSON has the name %q twice", key))
+			d.Fail(jsonlex.MalformedError("The JSON has the name %q twice", key))
 		}
 		seen[key] = true
 		entry(key)
@@ -147,11 +147,11 @@ func (d *Decoder) count() {
 	}
 }
 
-// named decodes the members of an opened object.
-func (d *Decoder) named(member func(name string)) {
+// decodeMembers decodes the members of an opened object.
+func (d *Decoder) decodeMembers(member func(name string)) {
 	d.enter()
 	for i := 0; must(d.lex.Next(i, '}')); i++ {
-		name := must(d.lex.Quoted())
+		name := must(d.lex.ReadString())
 		check(d.lex.Expect(':'))
 		member(name)
 	}
@@ -168,7 +168,7 @@ func (d *Decoder) Array(elem func(i int)) {
 
 // ArrayUpTo is Array for up to most elements, like MapUpTo.
 func (d *Decoder) ArrayUpTo(most int, elem func(i int)) {
-	if !d.lex.Take('[') {
+	if !d.lex.SkipTo('[') {
 		d.Fail(d.lex.NoList())
 	}
 	d.enter()
@@ -184,7 +184,7 @@ func (d *Decoder) ArrayUpTo(most int, elem func(i int)) {
 
 func (d *Decoder) enter() {
 	if d.depth++; d.depth > maxDepth {
-		d.Fail(jsonlex.Malformed("The JSON is nested too deep at byte %d", d.lex.Pos))
+		d.Fail(jsonlex.MalformedError("The JSON is nested too deep at byte %d", d.lex.Pos))
 	}
 }
 
@@ -199,7 +199,7 @@ func (d *Decoder) null() bool {
 }
 
 // Text decodes a string.
-func (d *Decoder) Text(into *string) { *into = must(d.lex.Quoted()) }
+func (d *Decoder) Text(into *string) { *into = must(d.lex.ReadString()) }
 
 func (d *Decoder) integer(kind string) int64 {
 	text := d.number(kind)

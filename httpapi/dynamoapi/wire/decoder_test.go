@@ -153,7 +153,7 @@ func TestEncode(t *testing.T) {
 	e.Name("item")
 	e.Item(attr.Item{"n": attr.Int(1)})
 	e.Name("encoded")
-	if err := e.Encoded(attr.Encode(nil, attr.Item{"n": attr.Int(1)})); err != nil {
+	if err := e.WriteEncoded(attr.Encode(nil, attr.Item{"n": attr.Int(1)})); err != nil {
 		t.Error(err)
 	}
 	e.End()

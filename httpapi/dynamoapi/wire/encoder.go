@@ -78,8 +78,8 @@ func (e *Encoder) Item(it attr.Item) {
 	e.buf = attr.AppendJSON(e.buf, it)
 }
 
-// Encoded writes an item given in binary form. After an error nothing was written.
-func (e *Encoder) Encoded(it attr.Encoded) error {
+// WriteEncoded writes an item given in binary form. After an error nothing was written.
+func (e *Encoder) WriteEncoded(it attr.Encoded) error {
 	before := *e
 	e.next()
 	out, err := it.AppendJSON(e.buf)

@@ -38,7 +38,7 @@ func (m *Member) Read(name string, read func(d *Decoder)) {
 // Text decodes a string.
 func (m *Member) Text(name string, into *Opt[string]) {
 	if m.is(name) {
-		*into = Opt[string]{V: must(m.d.lex.Quoted()), Set: true}
+		*into = Opt[string]{V: must(m.d.lex.ReadString()), Set: true}
 	}
 }
 
@@ -75,7 +75,7 @@ func (m *Member) Float(name string, into *Opt[float64]) {
 func (m *Member) Texts(name string, into *Opt[[]string]) {
 	if m.is(name) {
 		*into = Opt[[]string]{V: []string{}, Set: true}
-		m.d.Array(func(int) { into.V = append(into.V, must(m.d.lex.Quoted())) })
+		m.d.Array(func(int) { into.V = append(into.V, must(m.d.lex.ReadString())) })
 	}
 }
 
@@ -83,7 +83,7 @@ func (m *Member) Texts(name string, into *Opt[[]string]) {
 func (m *Member) TextMap(name string, into *Opt[map[string]string]) {
 	if m.is(name) {
 		*into = Opt[map[string]string]{V: map[string]string{}, Set: true}
-		m.d.Map("java.lang.String", func(key string) { into.V[key] = must(m.d.lex.Quoted()) })
+		m.d.Map("java.lang.String", func(key string) { into.V[key] = must(m.d.lex.ReadString()) })
 	}
 }
 
@@ -94,8 +94,8 @@ func (m *Member) Item(name string, into *Item) {
 	}
 }
 
-// Encoded is Item in binary form.
-func (m *Member) Encoded(name string, into *Encoded) {
+// DecodeEncoded is Item in binary form.
+func (m *Member) DecodeEncoded(name string, into *Encoded) {
 	if m.is(name) {
 		into.V, into.Set, into.Err = readItem(m.d, attr.ReadEncodedJSON)
 	}

@@ -7,7 +7,7 @@ func (d *Decoder) Skip() {
 	open := make([]byte, 0, 16) // closing brackets still expected
 	for {
 		d.skipOne(&open)
-		for len(open) > 0 && d.lex.Take(open[len(open)-1]) {
+		for len(open) > 0 && d.lex.SkipTo(open[len(open)-1]) {
 			open = open[:len(open)-1]
 		}
 		if len(open) == 0 {
@@ -24,7 +24,7 @@ func (d *Decoder) skipOne(open *[]byte) {
 		d.lex.Space()
 		rest := d.lex.Text[d.lex.Pos:]
 		if rest == "" {
-			d.Fail(d.lex.Unexpected("a value"))
+			d.Fail(d.lex.UnexpectedError("a value"))
 		}
 		end := byte('}')
 		switch rest[0] {
@@ -36,7 +36,7 @@ func (d *Decoder) skipOne(open *[]byte) {
 			return
 		}
 		d.lex.Pos++
-		if d.lex.Take(end) {
+		if d.lex.SkipTo(end) {
 			return
 		}
 		*open = append(*open, end)
@@ -47,14 +47,14 @@ func (d *Decoder) skipOne(open *[]byte) {
 // skipName skips a member's name if the next thing is a member of an object.
 func (d *Decoder) skipName(end byte) {
 	if end == '}' {
-		must(d.lex.Quoted())
+		must(d.lex.ReadString())
 		check(d.lex.Expect(':'))
 	}
 }
 
 func (d *Decoder) skipScalar(rest string) {
 	if rest[0] == '"' {
-		must(d.lex.Quoted())
+		must(d.lex.ReadString())
 		return
 	}
 	n := numberLen(rest)
@@ -64,7 +64,7 @@ func (d *Decoder) skipScalar(rest string) {
 		}
 	}
 	if n == 0 {
-		d.Fail(d.lex.Unexpected("a value"))
+		d.Fail(d.lex.UnexpectedError("a value"))
 	}
 	d.lex.Pos += n
 }

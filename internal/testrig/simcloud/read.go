@@ -90,7 +90,7 @@ func (c *Cloud) earlier(t *table) *table {
 // query reads one partition. The caller holds the lock.
 func (c *Cloud) query(t *table, r *remote.Reading, after string) (remote.Page, error) {
 	spec := t.spec.Key
-	key := spec.Bound()
+	key := spec.ExprKey()
 	bound, err := c.exprs.Bind(expr.Request{KeyCondition: r.KeyCondition, Params: r.Params, Key: &key})
 	if err != nil {
 		return remote.Page{}, asError(err)

@@ -48,7 +48,7 @@ func (c *Copies) Backup(ctx context.Context, path string, progress func(done, to
 		return info, err
 	}
 	if err := pages.VerifyAll(d.F, c.checkContent); err != nil {
-		return info, refusal.Damaged(err, "%v", err)
+		return info, refusal.DamagedData(err, "%v", err)
 	}
 	info.Path = path
 	failpoint.Hit(failpoint.BackupCopied)

@@ -119,12 +119,12 @@ func (c *Copies) CopyTo(ctx context.Context, f *os.File, progress func(done, tot
 func lastSeq(btx *bolt.Tx) (seq uint64, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = refusal.Damaged(nil, "%v", r)
+			err = refusal.DamagedData(nil, "%v", r)
 		}
 	}()
 	j, ok := format.DecodeJournalState(btx.Bucket(format.BucketMeta).Get(format.MetaJournal))
 	if !ok {
-		return 0, refusal.Damaged(nil, "its journal position cannot be read")
+		return 0, refusal.DamagedData(nil, "its journal position cannot be read")
 	}
 	return j.Last, nil
 }

@@ -82,12 +82,12 @@ func (l Leftover) Bucket() []byte { return format.BucketName(l.Kind[0], l.ID) }
 
 // NewTable returns a Table for a spec.
 func NewTable(id uint32, spec TableSpec) *Table {
-	return &Table{ID: id, Spec: spec, Key: Key{spec.Key.Bound()}, Bucket: format.BucketName(format.KindTable, id)}
+	return &Table{ID: id, Spec: spec, Key: Key{spec.Key.ExprKey()}, Bucket: format.BucketName(format.KindTable, id)}
 }
 
 // NewIndex returns an Index for a spec.
 func NewIndex(id uint32, spec IndexSpec) *Index {
-	return &Index{ID: id, Spec: spec, Key: Key{spec.Key.Bound()}, Bucket: format.BucketName(format.KindIndex, id)}
+	return &Index{ID: id, Spec: spec, Key: Key{spec.Key.ExprKey()}, Bucket: format.BucketName(format.KindIndex, id)}
 }
 
 // Index returns the index with the given name. It refuses indexes that are still being filled.

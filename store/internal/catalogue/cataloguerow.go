@@ -62,11 +62,11 @@ func (t *Table) Encode() ([]byte, error) {
 func DecodeTable(encoded []byte) (*Table, error) {
 	var r tableRow
 	if err := json.Unmarshal(encoded, &r); err != nil {
-		return nil, refusal.Damaged(err, "a table row of the catalogue cannot be read")
+		return nil, refusal.DamagedData(err, "a table row of the catalogue cannot be read")
 	}
 	for _, l := range r.Leaving {
 		if len(l.Kind) != 1 {
-			return nil, refusal.Damaged(nil, "a table row of the catalogue names a bucket of the kind %q", l.Kind)
+			return nil, refusal.DamagedData(nil, "a table row of the catalogue names a bucket of the kind %q", l.Kind)
 		}
 	}
 	t := NewTable(r.ID, TableSpec{

@@ -21,7 +21,7 @@ func (ix *Index) EntryKey(d expr.Doc, primary []byte) (key []byte, split int, er
 	for i, a := range ix.Key.Attrs {
 		v, ok, err := d.Get(a.Name)
 		if err != nil {
-			return nil, 0, refusal.Damaged(err, "an item cannot be decoded")
+			return nil, 0, refusal.DamagedData(err, "an item cannot be decoded")
 		}
 		if !ok || !ix.Key.Fits(i, v, &total) {
 			return nil, 0, nil
@@ -90,7 +90,7 @@ func EntryValue(split int) []byte { return binary.AppendUvarint(nil, uint64(spli
 func (ix *Index) PrimaryOf(key, value []byte) ([]byte, error) {
 	split, n := binary.Uvarint(value)
 	if n <= 0 || split >= uint64(len(key)) {
-		return nil, refusal.Damaged(nil, "an entry of index %s cannot be decoded", ix.Spec.Name)
+		return nil, refusal.DamagedData(nil, "an entry of index %s cannot be decoded", ix.Spec.Name)
 	}
 	return key[split:], nil
 }

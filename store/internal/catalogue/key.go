@@ -63,8 +63,8 @@ func (k *KeySpec) SortAttrs() []KeyAttr {
 // Attrs returns the key attributes, those of the partition key first.
 func (k *KeySpec) Attrs() []KeyAttr { return append(k.PartitionAttrs(), k.SortAttrs()...) }
 
-// Bound returns the key in the form that key conditions use.
-func (k *KeySpec) Bound() expr.Key {
+// ExprKey returns the key in the form that key conditions use.
+func (k *KeySpec) ExprKey() expr.Key {
 	out := expr.Key{Partition: len(k.PartitionAttrs())}
 	for _, a := range k.Attrs() {
 		out.Attrs = append(out.Attrs, expr.KeyAttr{Name: a.Name, Kind: a.Type.Kind()})
@@ -223,7 +223,7 @@ func (t *Table) KeyItem(key []byte) (attr.Item, error) {
 	for _, a := range t.Key.Attrs {
 		v, rest, err := attr.ReadKey(key, a.Kind)
 		if err != nil {
-			return nil, refusal.Damaged(err, "a key of table %s cannot be decoded", t.Spec.Name)
+			return nil, refusal.DamagedData(err, "a key of table %s cannot be decoded", t.Spec.Name)
 		}
 		out[a.Name], key = v, rest
 	}

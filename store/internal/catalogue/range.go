@@ -22,7 +22,7 @@ func (k *Key) Bounds(r expr.KeyRange) (low, high []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	low, high = prefix, behind(prefix)
+	low, high = prefix, firstAfter(prefix)
 	if r.Op == expr.SortAny {
 		return low, high, nil
 	}
@@ -32,24 +32,24 @@ func (k *Key) Bounds(r expr.KeyRange) (low, high []byte, err error) {
 	}
 	switch r.Op {
 	case expr.SortEqual, expr.SortBeginsWith:
-		return from, behind(from), nil
+		return from, firstAfter(from), nil
 	case expr.SortLess:
 		return low, from, nil
 	case expr.SortLessEqual:
-		return low, behind(from), nil
+		return low, firstAfter(from), nil
 	case expr.SortGreater:
-		return behind(from), high, nil
+		return firstAfter(from), high, nil
 	case expr.SortGreaterEqual:
 		return from, high, nil
 	}
 	to, err := attr.AppendKey(slices.Clip(prefix), r.High)
-	return from, behind(to), err
+	return from, firstAfter(to), err
 }
 
-// Prefixed returns the range of keys whose partition key is a string with the given prefix.
-func Prefixed(prefix string) (low, high []byte, err error) {
+// PrefixRange returns the range of keys whose partition key is a string with the given prefix.
+func PrefixRange(prefix string) (low, high []byte, err error) {
 	low, err = attr.AppendKeyPrefix(nil, attr.S(prefix))
-	return low, behind(low), err
+	return low, firstAfter(low), err
 }
 
 // AppendKeys appends the encoded values of a key.
@@ -69,8 +69,8 @@ func appendSort(prefix []byte, r expr.KeyRange) ([]byte, error) {
 	return attr.AppendKey(slices.Clip(prefix), r.Low)
 }
 
-// behind returns the first key after all keys with the given prefix, or nil if there is none.
-func behind(prefix []byte) []byte {
+// firstAfter returns the first key after all keys with the given prefix, or nil if there is none.
+func firstAfter(prefix []byte) []byte {
 	out := slices.Clone(prefix)
 	for i := len(out) - 1; i >= 0; i-- {
 		if out[i]++; out[i] != 0 {

@@ -25,7 +25,7 @@ func (t *TableSpec) CheckStart(index string, key attr.Item) error {
 	if len(key) != len(names) {
 		return ErrStartKey()
 	}
-	k := Key{spec.Bound()}
+	k := Key{spec.ExprKey()}
 	return k.CheckStart(key, k.Partition)
 }
 

@@ -25,7 +25,7 @@ type Stream struct {
 // Open reports whether the stream has not ended.
 func (s Stream) Open() bool { return s.Ended.IsZero() }
 
-func (s Stream) shown(now time.Time) bool { return s.Open() || now.Sub(s.Ended) < StreamAge }
+func (s Stream) isListed(now time.Time) bool { return s.Open() || now.Sub(s.Ended) < StreamAge }
 
 // TableStream is a stream and its table, which may have been dropped.
 type TableStream struct {
@@ -59,18 +59,18 @@ func (c *Tables) FirstStreaming(name string) int {
 func (t *Table) ShownStreams(now time.Time) []Stream {
 	var out []Stream
 	for _, st := range t.Streams {
-		if st.shown(now) {
+		if st.isListed(now) {
 			out = append(out, st)
 		}
 	}
 	return out
 }
 
-// Streamed reports whether a record, of whichever table, lies in the section of a stream that is listed.
-func (c *Tables) Streamed(seq uint64, now time.Time) bool {
+// IsInStream reports whether a record, of whichever table, lies in the section of a stream that is listed.
+func (c *Tables) IsInStream(seq uint64, now time.Time) bool {
 	for _, t := range c.Streaming {
 		for _, st := range t.Streams {
-			if st.shown(now) && seq > st.After && (st.Open() || seq <= st.Through) {
+			if st.isListed(now) && seq > st.After && (st.Open() || seq <= st.Through) {
 				return true
 			}
 		}

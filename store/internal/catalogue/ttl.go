@@ -20,7 +20,7 @@ func (t *Table) Expired(d expr.Doc, now time.Time) (bool, error) {
 	}
 	v, ok, err := d.Get(t.Spec.TTL)
 	if err != nil {
-		return false, refusal.Damaged(err, "an item cannot be decoded")
+		return false, refusal.DamagedData(err, "an item cannot be decoded")
 	}
 	if !ok || v.Kind() != attr.KindN {
 		return false, nil

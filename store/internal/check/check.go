@@ -61,18 +61,18 @@ func (c *Checker) contents() error {
 	if err := c.sides(); err != nil {
 		return err
 	}
-	c.look("tokens")
+	c.startPart("tokens")
 	if err := c.tokens(); err != nil {
 		return err
 	}
-	c.look("journal")
+	c.startPart("journal")
 	return c.journal()
 }
 
-// look starts the check of a part of the file.
-func (c *Checker) look(where string) {
+// startPart starts the check of a part of the file.
+func (c *Checker) startPart(where string) {
 	c.where = where
-	Tell(c.at, where)
+	ReportProgress(c.at, where)
 }
 
 // buckets compares the buckets of tables and indexes with the catalogue, including those of dropped ones that are not yet gone.
@@ -109,7 +109,7 @@ func (c *Checker) buckets() error {
 }
 
 func (c *Checker) table(t *catalogue.Table) error {
-	c.look("table " + t.Spec.Name)
+	c.startPart("table " + t.Spec.Name)
 	bucket := c.Tx.Btx.Bucket(t.Bucket)
 	if bucket == nil {
 		return nil // reported by buckets
@@ -119,7 +119,7 @@ func (c *Checker) table(t *catalogue.Table) error {
 		return err
 	}
 	for _, ix := range t.Indexes {
-		c.look("table " + t.Spec.Name + ", index " + ix.Spec.Name)
+		c.startPart("table " + t.Spec.Name + ", index " + ix.Spec.Name)
 		if err := c.index(ix, bucket); err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (c *Checker) index(ix *catalogue.Index, base *bolt.Bucket) error {
 	items := 0
 	err = base.ForEach(func(k, v []byte) error {
 		r := format.Row(v)
-		if err := r.Known(); err != nil {
+		if err := r.CheckVersion(); err != nil {
 			return c.say("item %x: %v", k, err)
 		}
 		key, _, err := ix.EntryKey(r.Item(), k)
@@ -217,7 +217,7 @@ func (c *Checker) Entry(ix *catalogue.Index, base *bolt.Bucket, k, v []byte) err
 		return c.say("entry %x: %v", k, err)
 	}
 	r := format.Row(base.Get(primary))
-	if r == nil || r.Known() != nil {
+	if r == nil || r.CheckVersion() != nil {
 		return c.say("entry %x has no item", k)
 	}
 	want, _, err := ix.EntryKey(r.Item(), primary)
@@ -240,7 +240,7 @@ func (c *Checker) journal() error {
 			return c.say("record %d: %v", seq, err)
 		}
 		if seq < j.First {
-			return c.past(seq, st.Table, kept)
+			return c.checkPastRecord(seq, st.Table, kept)
 		}
 		if st.Prev != 0 && st.Prev < j.First {
 			wanted[st.Prev] = true
@@ -265,11 +265,11 @@ func (c *Checker) journal() error {
 	if err := c.ending(prev, j); err != nil {
 		return err
 	}
-	return c.kept(kept, wanted)
+	return c.checkKeptRecords(kept, wanted)
 }
 
-// kept checks that each record kept for its image is still needed.
-func (c *Checker) kept(kept, wanted map[uint64]bool) error {
+// checkKeptRecords checks that each record kept for its image is still needed.
+func (c *Checker) checkKeptRecords(kept, wanted map[uint64]bool) error {
 	for seq := range kept {
 		if !wanted[seq] {
 			return c.say("record %d was trimmed but is still there without need", seq)
@@ -287,8 +287,8 @@ func (c *Checker) ending(prev uint64, j format.JournalState) error {
 	return nil
 }
 
-// past checks a record below First. If its table exists, it must be needed by a later record.
-func (c *Checker) past(seq uint64, table uint32, kept map[uint64]bool) error {
+// checkPastRecord checks a record below First. If its table exists, it must be needed by a later record.
+func (c *Checker) checkPastRecord(seq uint64, table uint32, kept map[uint64]bool) error {
 	t := c.Tx.Cat.ByID[table]
 	if t == nil {
 		return c.say("record %d was trimmed and is about an unknown table", seq)

@@ -15,16 +15,16 @@ import (
 	"github.com/touchline/touchline/store/internal/txn"
 )
 
-// Tell calls progress, if not nil, with the part being checked.
-func Tell(progress func(where string), where string) {
+// ReportProgress calls progress, if not nil, with the part being checked.
+func ReportProgress(progress func(where string), where string) {
 	if progress != nil {
 		progress(where)
 	}
 }
 
-// Locked checks a locked file and closes it.
-func Locked(ctx context.Context, f *os.File, progress func(where string)) ([]Problem, error) {
-	Tell(progress, "pages")
+// CheckLocked checks a locked file and closes it.
+func CheckLocked(ctx context.Context, f *os.File, progress func(where string)) ([]Problem, error) {
+	ReportProgress(progress, "pages")
 	is, err := pages.Verify(f, true)
 	disk.DropCache(f)
 	if _, unread := errors.AsType[*os.PathError](err); unread {

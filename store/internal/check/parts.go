@@ -14,7 +14,7 @@ func (c *Checker) sides() error {
 		if !bytes.HasPrefix(name, []byte(format.SidePrefix)) {
 			return nil
 		}
-		c.look(string(name))
+		c.startPart(string(name))
 		if len(name) == len(format.SidePrefix) || len(name) > len(format.SidePrefix)+format.MaxSideName {
 			return c.say("a space with a name of %d bytes", len(name)-len(format.SidePrefix))
 		}

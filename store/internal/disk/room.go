@@ -78,7 +78,7 @@ func (r *Room) Reserve(btx *bolt.Tx, need int, leaves int64) error {
 	db, used := btx.DB(), btx.Size()
 	want := used + int64(need) + Spare
 	if want > r.Size.Load() {
-		if err := r.grow(max(want, used+min(max(used/8, minGrowth), maxGrowth))); err != nil {
+		if err := r.extendFile(max(want, used+min(max(used/8, minGrowth), maxGrowth))); err != nil {
 			return err
 		}
 	}
@@ -96,16 +96,16 @@ func (r *Room) Hopeless(need int, leaves int64, now time.Time) bool {
 	return r.short && leaves > 0 && leaves >= r.left && r.Refused > 0 && need >= r.Refused && now.Before(r.Retry)
 }
 
-// Tried records the outcome of a commit and, for a refusal, how long it took.
-func (r *Room) Tried(need int, leaves int64, err error, now time.Time, took time.Duration) {
+// RecordCommit records the outcome of a commit and, for a refusal, how long it took.
+func (r *Room) RecordCommit(need int, leaves int64, err error, now time.Time, took time.Duration) {
 	if r.Refused = 0; err != nil {
 		r.Refused, r.left, r.Retry = need, leaves, now.Add(4*took)
 	}
 }
 
-// grow extends the file as far as the disk allows. A full disk is no error. After any other error the state of the file on disk is
+// extendFile extends the file as far as the disk allows. A full disk is no error. After any other error the state of the file on disk is
 // unknown.
-func (r *Room) grow(to int64) error {
+func (r *Room) extendFile(to int64) error {
 	r.measure() // bbolt may have grown the file further
 	if r.limit > 0 {
 		to = min(to, r.limit)

@@ -28,7 +28,7 @@ func (n *Intact) Slot(r Row) (at *atomic.Uint64, mark uint64) {
 
 // Check is Row.Check for a row about to be read. It skips rows that have been verified.
 func (n *Intact) Check(r Row, key []byte) error {
-	if err := r.Known(); err != nil || r.Plain() {
+	if err := r.CheckVersion(); err != nil || r.Plain() {
 		return err
 	}
 	at, mark := n.Slot(r)
@@ -44,7 +44,7 @@ func (n *Intact) Check(r Row, key []byte) error {
 
 // Forget causes a row to be verified again at the next read.
 func (n *Intact) Forget(r Row) {
-	if r.Known() == nil && !r.Plain() {
+	if r.CheckVersion() == nil && !r.Plain() {
 		at, _ := n.Slot(r)
 		at.Store(0)
 	}

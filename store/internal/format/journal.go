@@ -56,7 +56,7 @@ func OldImage(bucket *bolt.Bucket, r *StoredRecord) ([]byte, error) {
 		return nil, err
 	}
 	if prev.Now == nil {
-		return nil, refusal.Damaged(nil, "journal record %d has no image", r.Prev)
+		return nil, refusal.DamagedData(nil, "journal record %d has no image", r.Prev)
 	}
 	return prev.Now, nil
 }
@@ -83,8 +83,8 @@ func (j JournalState) Encode() []byte {
 	return binary.BigEndian.AppendUint64(b, j.Bytes)
 }
 
-// Same compares the stored fields.
-func (j JournalState) Same(o JournalState) bool {
+// Equal compares the stored fields.
+func (j JournalState) Equal(o JournalState) bool {
 	return j.First == o.First && j.Last == o.Last && j.Bytes == o.Bytes
 }
 

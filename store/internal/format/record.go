@@ -149,14 +149,14 @@ func knownRecord(b []byte) bool {
 // CheckRecord verifies the checksum of a record and returns the record without it.
 func CheckRecord(b []byte) ([]byte, error) {
 	if !knownRecord(b) {
-		return nil, refusal.Damaged(ErrRecord, "journal")
+		return nil, refusal.DamagedData(ErrRecord, "journal")
 	}
 	if b[0] == RecordPlain {
 		return b, nil
 	}
 	end := len(b) - RecordSum
 	if checksum(0, b[:end]) != binary.BigEndian.Uint32(b[end:]) {
-		return nil, refusal.Damaged(nil, "a journal record does not match its checksum")
+		return nil, refusal.DamagedData(nil, "a journal record does not match its checksum")
 	}
 	return b[:end], nil
 }
@@ -176,7 +176,7 @@ func DecodeRecord(b []byte) (r StoredRecord, err error) {
 	r.Origin = string(d.Bytes())
 	if flags&hasRequest != 0 {
 		if r.Request, err = readRequest(&d); err != nil {
-			return r, refusal.Damaged(err, "journal")
+			return r, refusal.DamagedData(err, "journal")
 		}
 	}
 	if flags&hasPrev != 0 {
@@ -189,7 +189,7 @@ func DecodeRecord(b []byte) (r StoredRecord, err error) {
 		r.Now = d.B
 	}
 	if d.Bad {
-		return r, refusal.Damaged(ErrRecord, "journal")
+		return r, refusal.DamagedData(ErrRecord, "journal")
 	}
 	return r, nil
 }
@@ -197,13 +197,13 @@ func DecodeRecord(b []byte) (r StoredRecord, err error) {
 // TableOfRecord returns the id of the table that a record is about.
 func TableOfRecord(b []byte) (id uint32, err error) {
 	if !knownRecord(b) {
-		return 0, refusal.Damaged(ErrRecord, "journal")
+		return 0, refusal.DamagedData(ErrRecord, "journal")
 	}
 	d := fields.Reader{B: b[RecordHeader:]}
 	d.Uvarint() // txn
 	id = uint32(d.Uvarint())
 	if d.Bad {
-		return 0, refusal.Damaged(ErrRecord, "journal")
+		return 0, refusal.DamagedData(ErrRecord, "journal")
 	}
 	return id, nil
 }

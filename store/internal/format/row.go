@@ -62,30 +62,30 @@ func (r Row) sum(key []byte) uint32 {
 	return checksum(checksum(0, key), r[RowSeq:])
 }
 
-// Sealed returns a copy, with a checksum, of a row without one.
-func (r Row) Sealed(key []byte) Row {
+// WithChecksum returns a copy, with a checksum, of a row without one.
+func (r Row) WithChecksum(key []byte) Row {
 	out := append(make(Row, RowSeq, len(r)+plainShift), r[rowSum:]...)
 	out[0] = rowVersion
 	out.Seal(key, r.Seq())
 	return out
 }
 
-// Known returns an error if the row has an unknown version or is too short. It does not verify the content.
-func (r Row) Known() error {
+// CheckVersion returns an error if the row has an unknown version or is too short. It does not verify the content.
+func (r Row) CheckVersion() error {
 	switch {
 	case len(r) >= rowHeader && r[0] == rowVersion, len(r) >= rowHeader-plainShift && r[0] == RowPlain:
 		return nil
 	}
-	return refusal.Damaged(nil, "a row has an unknown version")
+	return refusal.DamagedData(nil, "a row has an unknown version")
 }
 
 // Check returns an error if the row is not what was written under the key. A row without a checksum passes.
 func (r Row) Check(key []byte) error {
-	if err := r.Known(); err != nil || r.Plain() {
+	if err := r.CheckVersion(); err != nil || r.Plain() {
 		return err
 	}
 	if r.sum(key) != binary.BigEndian.Uint32(r[rowSum:]) {
-		return refusal.Damaged(nil, "a row does not match its checksum")
+		return refusal.DamagedData(nil, "a row does not match its checksum")
 	}
 	return nil
 }
@@ -93,8 +93,8 @@ func (r Row) Check(key []byte) error {
 // Plain reports whether the row has no checksum.
 func (r Row) Plain() bool { return r[0] == RowPlain }
 
-// at returns the offset of a field, given its offset in a row with a checksum.
-func (r Row) at(place int) int {
+// offsetOf returns the offset of a field, given its offset in a row with a checksum.
+func (r Row) offsetOf(place int) int {
 	if r.Plain() {
 		return place - plainShift
 	}
@@ -102,10 +102,10 @@ func (r Row) at(place int) int {
 }
 
 // Seq returns the sequence of the record that wrote the row.
-func (r Row) Seq() uint64 { return binary.BigEndian.Uint64(r[r.at(RowSeq):]) }
+func (r Row) Seq() uint64 { return binary.BigEndian.Uint64(r[r.offsetOf(RowSeq):]) }
 
 // Size returns the size of the item as attr.Size counts it.
-func (r Row) Size() int { return int(binary.BigEndian.Uint32(r[r.at(RowSize):])) }
+func (r Row) Size() int { return int(binary.BigEndian.Uint32(r[r.offsetOf(RowSize):])) }
 
 // Bytes is Size, or 0 for a nil row.
 func (r Row) Bytes() int {
@@ -116,7 +116,7 @@ func (r Row) Bytes() int {
 }
 
 // Item returns the item in the row.
-func (r Row) Item() attr.Encoded { return attr.Encoded(r[r.at(rowHeader):]) }
+func (r Row) Item() attr.Encoded { return attr.Encoded(r[r.offsetOf(rowHeader):]) }
 
 // Decode returns the item, or nil for a nil row.
 func (r Row) Decode() (attr.Item, error) {
@@ -138,7 +138,7 @@ func (r Row) Doc() expr.Doc {
 func DecodeItem(e attr.Encoded) (attr.Item, error) {
 	it, err := e.Decode()
 	if err != nil {
-		return nil, refusal.Damaged(err, "an item cannot be decoded")
+		return nil, refusal.DamagedData(err, "an item cannot be decoded")
 	}
 	return it, nil
 }

@@ -37,7 +37,7 @@ func TokenTime(at int64, token string) []byte {
 // ReadToken decodes the value of a token.
 func ReadToken(v []byte) (at int64, hash []byte, err error) {
 	if len(v) != tokenValue || v[0] != TokenVersion {
-		return 0, nil, refusal.Damaged(nil, "a token cannot be decoded")
+		return 0, nil, refusal.DamagedData(nil, "a token cannot be decoded")
 	}
 	return int64(binary.BigEndian.Uint64(v[1:])), v[9:], nil
 }

@@ -92,8 +92,8 @@ func (w *scrub) begin(cat *catalogue.Tables, now time.Time) bool {
 	return true
 }
 
-// moved records the progress of the pass; nil: the part is complete.
-func (w *scrub) moved(to []byte, now time.Time) {
+// recordProgress records the progress of the pass; nil: the part is complete.
+func (w *scrub) recordProgress(to []byte, now time.Time) {
 	if w.after = to; to == nil {
 		w.parts = w.parts[1:]
 	}
@@ -116,23 +116,23 @@ func (k *Keeper) scrubNext(ctx context.Context) (did bool, err error) {
 	began, quota := time.Now(), max(scrubLeast, k.E.Room.Size.Load()/scrubShare)
 	for len(w.parts) > 0 && quota > 0 && time.Since(began) < scrubTime {
 		sl := scrubSlice{part: w.parts[0], after: w.after}
-		if err := k.E.Look(ctx, sl.read); err != nil {
+		if err := k.E.RunOnSnapshot(ctx, sl.read); err != nil {
 			return false, err
 		}
-		w.note(&sl)
+		w.recordFindings(&sl)
 		if len(sl.plain) > 0 {
 			err := k.sealRows(ctx, sl.part.table, sl.plain)
 			if err != nil && !fault.Is(err, fault.Full) { // without space, the rows stay as they were
 				return false, err
 			}
 		}
-		w.moved(sl.to, k.E.Opts.Now())
+		w.recordProgress(sl.to, k.E.Opts.Now())
 		quota -= int64(sl.bytes)
 	}
 	return false, nil
 }
 
-func (w *scrub) note(sl *scrubSlice) {
+func (w *scrub) recordFindings(sl *scrubSlice) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.current.items += sl.items
@@ -156,11 +156,11 @@ type scrubSlice struct {
 
 // read verifies the next keys of the part.
 func (sl *scrubSlice) read(tx *txn.Tx) error {
-	if err := tx.Enter(); err != nil {
+	if err := tx.BeginCall(); err != nil {
 		return err
 	}
-	defer tx.Leave()
-	look, err := sl.judge(tx)
+	defer tx.EndCall()
+	look, err := sl.partVerifier(tx)
 	if err != nil || look == nil {
 		return err
 	}
@@ -178,8 +178,8 @@ func (sl *scrubSlice) read(tx *txn.Tx) error {
 	return context.Cause(tx.Ctx) // a canceled look calls rows damaged that it could not verify
 }
 
-// judge returns the function that verifies a key and value of the part, or nil if the part is gone or not complete yet.
-func (sl *scrubSlice) judge(tx *txn.Tx) (func(k, v []byte) bool, error) {
+// partVerifier returns the function that verifies a key and value of the part, or nil if the part is gone or not complete yet.
+func (sl *scrubSlice) partVerifier(tx *txn.Tx) (func(k, v []byte) bool, error) {
 	if bytes.Equal(sl.part.bucket, format.BucketJournal) {
 		sl.where = "journal"
 		return func(_, v []byte) bool {
@@ -245,10 +245,10 @@ func (k *Keeper) sealRows(ctx context.Context, id uint32, keys [][]byte) error {
 		tx.Batch.Grows = true
 		for _, key := range keys {
 			r := format.Row(bucket.Get(key))
-			if r.Known() != nil || !r.Plain() { // written or deleted in the meantime
+			if r.CheckVersion() != nil || !r.Plain() { // written or deleted in the meantime
 				continue
 			}
-			if err := tx.BreakOff(tx.Batch.Set(bucket, key, r.Sealed(key), r)); err != nil {
+			if err := tx.BreakOff(tx.Batch.Set(bucket, key, r.WithChecksum(key), r)); err != nil {
 				return err
 			}
 		}

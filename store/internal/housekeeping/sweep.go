@@ -36,8 +36,8 @@ func (w *sweep) begin(cat *catalogue.Tables, now time.Time, every time.Duration)
 	return len(w.tables) > 0
 }
 
-// moved records the progress of a slice; nil: the table is complete.
-func (w *sweep) moved(to []byte) {
+// recordProgress records the progress of a slice; nil: the table is complete.
+func (w *sweep) recordProgress(to []byte) {
 	w.after = to
 	if to == nil {
 		w.tables = w.tables[1:]
@@ -60,20 +60,20 @@ func (k *Keeper) sweepNext(ctx context.Context) (did bool, err error) {
 	switch {
 	case err == nil:
 		k.swept.Add(uint64(n))
-		w.moved(to)
+		w.recordProgress(to)
 	case fault.Is(err, fault.Damaged):
-		w.moved(nil) // the other tables must not wait for it
+		w.recordProgress(nil) // the other tables must not wait for it
 	}
 	return true, err
 }
 
 // findExpired returns the keys of expired items after a key, and the key to continue after, or nil at the end of the table.
 func (k *Keeper) findExpired(ctx context.Context, id uint32, after []byte) (found [][]byte, to []byte, err error) {
-	err = k.E.Look(ctx, func(tx *txn.Tx) error {
-		if err := tx.Enter(); err != nil {
+	err = k.E.RunOnSnapshot(ctx, func(tx *txn.Tx) error {
+		if err := tx.BeginCall(); err != nil {
 			return err
 		}
-		defer tx.Leave()
+		defer tx.EndCall()
 		t := tx.Cat.ByID[id]
 		if t == nil || t.Dropped || t.Spec.TTL == "" {
 			return nil

@@ -115,7 +115,7 @@ func verify(f *os.File, whole bool, contents func(bucket, key, value []byte) err
 	}
 	is.Free, err = v.freePages()
 	if whole && err == nil && meta.closedInOrder() {
-		is.Lost = uint64(len(v.unused())) - is.Free
+		is.Lost = uint64(len(v.unusedPages())) - is.Free
 	}
 	return is, err
 }

@@ -33,38 +33,38 @@ type boltPage struct {
 	data  []byte
 }
 
-func (v *verifier) broken(id uint64, why string) error {
+func (v *verifier) pageError(id uint64, why string) error {
 	return fmt.Errorf("page %d is damaged: %s", id, why)
 }
 
 // read reads a page into the buffer of its level, and refuses a page that is already in use.
 func (v *verifier) read(id uint64, level int) (p boltPage, err error) {
 	if id < 2 || id >= v.meta.High {
-		return p, v.broken(id, "there is no such page")
+		return p, v.pageError(id, "there is no such page")
 	}
 	size := int64(v.meta.PageSize)
 	data := v.buffer(level, size)
 	if _, err := v.f.ReadAt(data, int64(id)*size); err != nil {
-		return p, v.broken(id, err.Error())
+		return p, v.pageError(id, err.Error())
 	}
 	order := binary.NativeEndian
 	overflow := uint64(order.Uint32(data[12:]))
 	if order.Uint64(data) != id {
-		return p, v.broken(id, "it has another page number")
+		return p, v.pageError(id, "it has another page number")
 	}
 	if overflow >= v.meta.High-id {
-		return p, v.broken(id, "it extends beyond the end of the file")
+		return p, v.pageError(id, "it extends beyond the end of the file")
 	}
 	for n := id; n <= id+overflow; n++ {
 		if v.seen[n/64]&(1<<(n%64)) != 0 {
-			return p, v.broken(n, "it is used twice")
+			return p, v.pageError(n, "it is used twice")
 		}
 		v.seen[n/64] |= 1 << (n % 64)
 	}
 	if overflow > 0 {
 		data = v.buffer(level, int64(overflow+1)*size)
 		if _, err := v.f.ReadAt(data, int64(id)*size); err != nil {
-			return p, v.broken(id, err.Error())
+			return p, v.pageError(id, err.Error())
 		}
 	}
 	return boltPage{id: id, flags: order.Uint16(data[8:]), count: int(order.Uint16(data[10:])), data: data}, nil
@@ -83,7 +83,7 @@ func (v *verifier) buffer(level int, size int64) []byte {
 // tree walks a page and all pages below it. Its keys must be from low, inclusive, to high, exclusive; nil means no bound.
 func (v *verifier) tree(id uint64, low, high []byte, level int) error {
 	if level > maxDepth {
-		return v.broken(id, "the tree does not end")
+		return v.pageError(id, "the tree does not end")
 	}
 	p, err := v.read(id, level)
 	if err != nil {
@@ -95,12 +95,12 @@ func (v *verifier) tree(id uint64, low, high []byte, level int) error {
 	case pageLeaf:
 		return v.leaf(p, low, high, level)
 	}
-	return v.broken(id, "it is neither branch nor leaf")
+	return v.pageError(id, "it is neither branch nor leaf")
 }
 
 func (v *verifier) branch(p boltPage, low, high []byte, level int) error {
 	if p.count == 0 {
-		return v.broken(p.id, "it is an empty branch")
+		return v.pageError(p.id, "it is an empty branch")
 	}
 	keys := make([][]byte, p.count)
 	children := make([]uint64, p.count)
@@ -111,7 +111,7 @@ func (v *verifier) branch(p boltPage, low, high []byte, level int) error {
 		}
 		keys[i], children[i] = e.key, e.child
 	}
-	if err := v.ordered(p, keys, low, high); err != nil {
+	if err := v.checkOrder(p, keys, low, high); err != nil {
 		return err
 	}
 	for i, child := range children {
@@ -154,7 +154,7 @@ func (v *verifier) leaf(p boltPage, low, high []byte, level int) error {
 			roots = append(roots, named{e.key, root})
 		}
 	}
-	if err := v.ordered(p, keys, low, high); err != nil {
+	if err := v.checkOrder(p, keys, low, high); err != nil {
 		return err
 	}
 	for _, r := range roots {
@@ -177,7 +177,7 @@ func (v *verifier) content(e boltElement) error {
 // bucket checks a value that is a bucket. It returns the bucket's root page, or 0 if its page is inline in the value.
 func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 	if len(value) < bucketHeader {
-		return 0, v.broken(p.id, "a bucket is truncated")
+		return 0, v.pageError(p.id, "a bucket is truncated")
 	}
 	order := binary.NativeEndian
 	if root = order.Uint64(value); root != 0 {
@@ -185,12 +185,12 @@ func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 	}
 	inner := boltPage{id: p.id, data: value[bucketHeader:]}
 	if len(inner.data) < pageHeader {
-		return 0, v.broken(p.id, "a bucket is truncated")
+		return 0, v.pageError(p.id, "a bucket is truncated")
 	}
 	inner.flags = order.Uint16(inner.data[8:])
 	inner.count = int(order.Uint16(inner.data[10:]))
 	if inner.flags != pageLeaf {
-		return 0, v.broken(p.id, "a bucket is not a leaf")
+		return 0, v.pageError(p.id, "a bucket is not a leaf")
 	}
 	keys := make([][]byte, inner.count)
 	for i := range keys {
@@ -199,14 +199,14 @@ func (v *verifier) bucket(p boltPage, value []byte) (root uint64, err error) {
 			return 0, err
 		}
 		if e.bucket {
-			return 0, v.broken(p.id, "it has a nested bucket")
+			return 0, v.pageError(p.id, "it has a nested bucket")
 		}
 		if err := v.content(e); err != nil {
 			return 0, err
 		}
 		keys[i] = e.key
 	}
-	return 0, v.ordered(inner, keys, nil, nil)
+	return 0, v.checkOrder(inner, keys, nil, nil)
 }
 
 type boltElement struct {
@@ -220,7 +220,7 @@ type boltElement struct {
 func (v *verifier) element(p boltPage, i int) (e boltElement, err error) {
 	at := uint64(pageHeader + i*elementSize)
 	if at+elementSize > uint64(len(p.data)) {
-		return e, v.broken(p.id, "its elements do not fit into the page")
+		return e, v.pageError(p.id, "its elements do not fit into the page")
 	}
 	order, head := binary.NativeEndian, p.data[at:at+elementSize]
 	var pos, keySize, valueSize uint64
@@ -234,14 +234,14 @@ func (v *verifier) element(p boltPage, i int) (e boltElement, err error) {
 	}
 	start := at + pos
 	if keySize == 0 || start+keySize+valueSize > uint64(len(p.data)) {
-		return e, v.broken(p.id, "an element is outside of the page")
+		return e, v.pageError(p.id, "an element is outside of the page")
 	}
 	e.key = p.data[start : start+keySize]
 	e.value = p.data[start+keySize : start+keySize+valueSize]
 	return e, nil
 }
 
-func (v *verifier) ordered(p boltPage, keys [][]byte, low, high []byte) error {
+func (v *verifier) checkOrder(p boltPage, keys [][]byte, low, high []byte) error {
 	for i, key := range keys {
 		switch {
 		case i > 0 && bytes.Compare(keys[i-1], key) >= 0:
@@ -250,7 +250,7 @@ func (v *verifier) ordered(p boltPage, keys [][]byte, low, high []byte) error {
 		default:
 			continue
 		}
-		return v.broken(p.id, "its keys are out of order")
+		return v.pageError(p.id, "its keys are out of order")
 	}
 	return nil
 }
@@ -261,11 +261,11 @@ func (v *verifier) freePages() (uint64, error) {
 	if v.meta.closedInOrder() {
 		return v.freelist()
 	}
-	return uint64(len(v.unused())), nil
+	return uint64(len(v.unusedPages())), nil
 }
 
-// unused returns the pages that the tree does not use, in ascending order.
-func (v *verifier) unused() (ids []uint64) {
+// unusedPages returns the pages that the tree does not use, in ascending order.
+func (v *verifier) unusedPages() (ids []uint64) {
 	for id := uint64(2); id < v.meta.High; id++ { // the first two are the meta pages
 		if v.seen[id/64]&(1<<(id%64)) == 0 {
 			ids = append(ids, id)
@@ -287,13 +287,13 @@ func (v *verifier) freelist() (uint64, error) {
 		count, ids = order.Uint64(ids), ids[8:]
 	}
 	if p.flags != pageFreelist || count > uint64(len(ids)/8) {
-		return 0, v.broken(p.id, "it is not a free list")
+		return 0, v.pageError(p.id, "it is not a free list")
 	}
 	last := uint64(1)
 	for i := range count {
 		id := order.Uint64(ids[i*8:])
 		if id <= last || id >= v.meta.High || v.seen[id/64]&(1<<(id%64)) != 0 {
-			return 0, v.broken(p.id, "the free list names a page that is not free")
+			return 0, v.pageError(p.id, "the free list names a page that is not free")
 		}
 		last = id
 	}

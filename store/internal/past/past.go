@@ -26,9 +26,9 @@ type entry struct {
 	row format.Row
 }
 
-// Of collects what was written to a table since an instant. An item's state at that instant is the old image of its first record since
+// Collect collects what was written to a table since an instant. An item's state at that instant is the old image of its first record since
 // then.
-func Of(tx *txn.Tx, t *catalogue.Table, ix *catalogue.Index, at time.Time) (*Past, error) {
+func Collect(tx *txn.Tx, t *catalogue.Table, ix *catalogue.Index, at time.Time) (*Past, error) {
 	journal, err := tx.Bucket(format.BucketJournal)
 	if err != nil {
 		return nil, err

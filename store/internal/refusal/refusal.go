@@ -17,8 +17,8 @@ func Closed() error {
 	return fault.New(fault.Unavailable, "store_closed", "the store is closed")
 }
 
-// Damaged reports data that cannot be read back as it was written.
-func Damaged(err error, format string, args ...any) error {
+// DamagedData reports data that cannot be read back as it was written.
+func DamagedData(err error, format string, args ...any) error {
 	return fault.Wrap(err, fault.Damaged, "store_damaged", "the store is damaged: %s", fmt.Sprintf(format, args...))
 }
 

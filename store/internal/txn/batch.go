@@ -64,7 +64,7 @@ func (b *batch) seal() error {
 			return err
 		}
 	}
-	if b.Journal.Same(*b.s.Journal.Load()) {
+	if b.Journal.Equal(*b.s.Journal.Load()) {
 		return nil
 	}
 	return b.btx.Bucket(format.BucketMeta).Put(format.MetaJournal, b.Journal.Encode())
@@ -134,7 +134,7 @@ func (b *batch) Set(bucket *bolt.Bucket, key, value, old []byte) error {
 	if err := bucket.Put(key, value); err != nil {
 		return err
 	}
-	b.Note(UndoEntry{bucket: bucket, key: key, old: old}, len(key)+len(value))
+	b.AddUndo(UndoEntry{bucket: bucket, key: key, old: old}, len(key)+len(value))
 	return nil
 }
 
@@ -143,11 +143,11 @@ func (b *batch) remove(bucket *bolt.Bucket, key, old []byte) error {
 	if err := bucket.Delete(key); err != nil {
 		return err
 	}
-	b.Note(UndoEntry{bucket: bucket, key: key, old: old}, 0)
+	b.AddUndo(UndoEntry{bucket: bucket, key: key, old: old}, 0)
 	return nil
 }
 
-func (b *batch) Note(e UndoEntry, bytes int) {
+func (b *batch) AddUndo(e UndoEntry, bytes int) {
 	b.undo = append(b.undo, e)
 	b.mutations++
 	b.bytes += bytes

@@ -133,11 +133,11 @@ func (c *committer) enter(m *member) (leads bool, err error) {
 // takeTurn runs the member's function while the leader waits.
 func (c *committer) takeTurn(m *member, tx *Tx) {
 	defer func() { c.back <- struct{}{} }()
-	c.take(m, tx)
+	c.runMember(m, tx)
 }
 
-// take runs the member's function. If that fails, panics or ends the goroutine, its changes are undone.
-func (c *committer) take(m *member, tx *Tx) {
+// runMember runs the member's function. If that fails, panics or ends the goroutine, its changes are undone.
+func (c *committer) runMember(m *member, tx *Tx) {
 	returned := false
 	defer func() {
 		if !returned {
@@ -232,7 +232,7 @@ func (c *committer) commit(b *batch) int {
 	c.s.Readers.Resume()
 	behind := c.Waiting()
 	failpoint.Hit(failpoint.CommitAnswer)
-	c.tell(b, err)
+	c.reportOutcome(b, err)
 	return len(b.members) + behind
 }
 
@@ -244,7 +244,7 @@ func (c *committer) serve(b *batch, leader *member) {
 	end := time.Now().Add(maxLinger)
 	b.members = append(b.members, leader)
 	c.hasTurn(leader)
-	c.take(leader, b.newTx(leader.ctx))
+	c.runMember(leader, b.newTx(leader.ctx))
 	c.hadTurn()
 	for len(b.members) < c.BatchLimit() && b.broken == nil {
 		m := c.next()
@@ -325,13 +325,13 @@ func (c *committer) finish(b *batch) (err error) {
 	failpoint.Hit(failpoint.CommitReserved)
 	err = b.btx.Commit()
 	ended := time.Now()
-	c.s.Room.Tried(need, leaves, err, ended, ended.Sub(started))
+	c.s.Room.RecordCommit(need, leaves, err, ended, ended.Sub(started))
 	if err != nil {
 		return c.refusal(err)
 	}
 	failpoint.Hit(failpoint.CommitWritten)
 	c.s.advance(b)
-	c.s.Meter.committed(len(b.members), ended.Sub(started))
+	c.s.Meter.recordCommit(len(b.members), ended.Sub(started))
 	return nil
 }
 
@@ -344,9 +344,9 @@ func (c *committer) refusal(err error) error {
 	return c.s.latch(err)
 }
 
-// tell sends the members their outcome. If the commit failed, all get its error, because even a member's own error may be about changes
+// reportOutcome sends the members their outcome. If the commit failed, all get its error, because even a member's own error may be about changes
 // that now never happened.
-func (c *committer) tell(b *batch, err error) {
+func (c *committer) reportOutcome(b *batch, err error) {
 	for _, m := range b.members {
 		if m.state.Load() == memberEscaped {
 			continue

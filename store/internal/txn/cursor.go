@@ -10,10 +10,10 @@ import (
 
 // Cursor is store.Tx.Cursor.
 func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) {
-	if err := tx.Enter(); err != nil {
+	if err := tx.BeginCall(); err != nil {
 		return 0, false, err
 	}
-	defer tx.Leave()
+	defer tx.EndCall()
 	bucket, err := tx.Bucket(format.BucketCursors)
 	if err != nil {
 		return 0, false, err
@@ -23,7 +23,7 @@ func (tx *Tx) Cursor(name string) (seq uint64, ok bool, err error) {
 		return 0, false, nil
 	}
 	if len(v) != 8 {
-		return 0, false, refusal.Damaged(nil, "cursor %q cannot be decoded", name)
+		return 0, false, refusal.DamagedData(nil, "cursor %q cannot be decoded", name)
 	}
 	return binary.BigEndian.Uint64(v), true, nil
 }
@@ -36,7 +36,7 @@ func (tx *Tx) SetCursor(name string, seq uint64) error {
 	if err := tx.enterWrite(); err != nil {
 		return err
 	}
-	defer tx.Leave()
+	defer tx.EndCall()
 	if name == "" || len(name) > maxCursorName {
 		return fault.New(fault.Invalid, "validation", "a cursor needs a name, of up to %d bytes", maxCursorName)
 	}

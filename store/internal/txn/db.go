@@ -47,7 +47,7 @@ func (tx *Tx) BeginIncarnation(next uint64) error {
 	}
 	had := meta.Get(format.MetaIncarnation)
 	if len(had) != 8 {
-		return refusal.Damaged(nil, "its incarnation cannot be read")
+		return refusal.DamagedData(nil, "its incarnation cannot be read")
 	}
 	if binary.BigEndian.Uint64(had) >= next {
 		return fault.New(fault.Conflict, "incarnation_passed", "another incarnation has begun meanwhile")
@@ -78,7 +78,7 @@ func (tx *Tx) ForgetDamage(id int64) (left []file.Damage, err error) {
 	had := bytes.Clone(meta.Get(format.MetaDamages))
 	kept, err := file.DecodeDamages(had)
 	if err != nil {
-		return nil, refusal.Damaged(err, "its notes of damage cannot be read")
+		return nil, refusal.DamagedData(err, "its notes of damage cannot be read")
 	}
 	for _, d := range kept {
 		if d.ID != id {
@@ -100,10 +100,10 @@ func (tx *Tx) ForgetDamage(id int64) (left []file.Damage, err error) {
 
 // LastWritten returns the sequence of the last journal record, of an earlier incarnation if the present one has none.
 func (tx *Tx) LastWritten() (uint64, error) {
-	if err := tx.Enter(); err != nil {
+	if err := tx.BeginCall(); err != nil {
 		return 0, err
 	}
-	defer tx.Leave()
+	defer tx.EndCall()
 	return tx.lastWritten()
 }
 
@@ -118,7 +118,7 @@ func (tx *Tx) lastWritten() (uint64, error) {
 	}
 	incarnation := meta.Get(format.MetaIncarnation)
 	if len(incarnation) != 8 {
-		return 0, refusal.Damaged(nil, "its incarnation cannot be read")
+		return 0, refusal.DamagedData(nil, "its incarnation cannot be read")
 	}
 	return format.LastWritten(meta, journal, binary.BigEndian.Uint64(incarnation), tx.JournalState()), nil
 }
@@ -194,8 +194,8 @@ func (s *DB) View(ctx context.Context, v *View, fn func() error) error {
 	return fn()
 }
 
-// Look runs fn on a snapshot.
-func (s *DB) Look(ctx context.Context, fn func(*Tx) error) error {
+// RunOnSnapshot runs fn on a snapshot.
+func (s *DB) RunOnSnapshot(ctx context.Context, fn func(*Tx) error) error {
 	v := &View{}
 	return s.View(ctx, v, func() error { return fn(&v.Tx) })
 }

@@ -11,10 +11,10 @@ import (
 
 // Journal is Store.Journal within a transaction. It also sees the transaction's own records.
 func (tx *Tx) Journal(after uint64, limit int) ([]format.Record, error) {
-	if err := tx.Enter(); err != nil {
+	if err := tx.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer tx.Leave()
+	defer tx.EndCall()
 	bucket, err := tx.Bucket(format.BucketJournal)
 	if err != nil {
 		return nil, err

@@ -38,10 +38,10 @@ type JournalPage struct {
 // JournalOf is Store.JournalOf within a transaction. It also sees the transaction's own records. In a View it shows no record later than
 // the state that StreamsOf sees, so the end of a stream is never missed.
 func (tx *Tx) JournalOf(q JournalQuery) (JournalPage, error) {
-	if err := tx.Enter(); err != nil {
+	if err := tx.BeginCall(); err != nil {
 		return JournalPage{}, err
 	}
-	defer tx.Leave()
+	defer tx.EndCall()
 	t := tx.Cat.ByUUID(q.TableID)
 	if t == nil {
 		return JournalPage{}, catalogue.NoTable(q.TableID)

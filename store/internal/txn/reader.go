@@ -143,7 +143,7 @@ func (rs *readers) unlink(r *Reader) {
 
 // end removes the reader from the list and keeps its snapshot for the next one, or gives it back.
 func (rs *readers) end(r *Reader) {
-	left := r.leave()
+	left := r.releaseSnapshot()
 	rs.Mu.Lock()
 	rs.unlink(r)
 	if left != nil && rs.keep && r.epoch == rs.epoch && len(rs.idle) < maxIdle {
@@ -154,8 +154,8 @@ func (rs *readers) end(r *Reader) {
 	left.giveBack()
 }
 
-// leave takes the snapshot from the reader; nil if the deadline already has.
-func (r *Reader) leave() *Snapshot {
+// releaseSnapshot takes the snapshot from the reader; nil if the deadline already has.
+func (r *Reader) releaseSnapshot() *Snapshot {
 	r.Mu.Lock()
 	defer r.Mu.Unlock()
 	if r.gone {
@@ -216,7 +216,7 @@ func (rs *readers) expire() {
 	}
 	rs.Mu.Unlock()
 	for _, r := range old {
-		if left := r.leave(); left != nil {
+		if left := r.releaseSnapshot(); left != nil {
 			left.giveBack()
 		}
 	}

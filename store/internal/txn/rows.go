@@ -64,7 +64,7 @@ func (tx *Tx) ItemOf(t *catalogue.Table, ix *catalogue.Index, base *bolt.Bucket,
 	}
 	v := base.Get(primary)
 	if v == nil {
-		return nil, refusal.Damaged(nil, "an entry of index %s has no item", ix.Spec.Name)
+		return nil, refusal.DamagedData(nil, "an entry of index %s has no item", ix.Spec.Name)
 	}
 	return tx.RowOf(t, primary, v)
 }

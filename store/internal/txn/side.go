@@ -27,10 +27,10 @@ func (sd Side) bucket() *bolt.Bucket {
 
 // Get returns a copy of the value of a key, nil if there is none. An existing empty value is not nil.
 func (sd Side) Get(key []byte) ([]byte, error) {
-	if err := sd.Tx.Enter(); err != nil {
+	if err := sd.Tx.BeginCall(); err != nil {
 		return nil, err
 	}
-	defer sd.Tx.Leave()
+	defer sd.Tx.EndCall()
 	b := sd.bucket()
 	if b == nil || len(key) == 0 {
 		return nil, nil
@@ -47,7 +47,7 @@ func (sd Side) Set(key, value []byte) error {
 	if err := sd.enterWrite(); err != nil {
 		return err
 	}
-	defer sd.Tx.Leave()
+	defer sd.Tx.EndCall()
 	if len(key) == 0 || len(key) > format.MaxSideKey || len(value) > format.MaxSide || sd.Name == "" || len(sd.Name) > format.MaxSideName {
 		return fault.New(fault.Internal, "bad_side", "side %q: a key of %d bytes, a value of %d", sd.Name, len(key), len(value))
 	}
@@ -81,7 +81,7 @@ func (sd Side) create() (*bolt.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	sd.Tx.Batch.Note(UndoEntry{Again: func() error { return btx.DeleteBucket(name) }}, len(name))
+	sd.Tx.Batch.AddUndo(UndoEntry{Again: func() error { return btx.DeleteBucket(name) }}, len(name))
 	return b, nil
 }
 
@@ -90,7 +90,7 @@ func (sd Side) Delete(key []byte) error {
 	if err := sd.enterWrite(); err != nil {
 		return err
 	}
-	defer sd.Tx.Leave()
+	defer sd.Tx.EndCall()
 	b := sd.bucket()
 	if b == nil || len(key) == 0 {
 		return nil
@@ -112,16 +112,16 @@ func (sd Side) enterWrite() error {
 	if sd.Tx.Batch == nil {
 		return ErrReadOnly()
 	}
-	return sd.Tx.Enter()
+	return sd.Tx.BeginCall()
 }
 
 // Each calls fn with the keys that have the given prefix and come after the given key (nil: all), ascending, until fn returns false or an
 // error. Key and value are valid only within fn, which must not call the transaction; to change what it finds, collect the keys first.
 func (sd Side) Each(prefix, after []byte, fn func(key, value []byte) (more bool, err error)) error {
-	if err := sd.Tx.Enter(); err != nil {
+	if err := sd.Tx.BeginCall(); err != nil {
 		return err
 	}
-	defer sd.Tx.Leave()
+	defer sd.Tx.EndCall()
 	b := sd.bucket()
 	if b == nil {
 		return nil

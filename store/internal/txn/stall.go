@@ -42,8 +42,8 @@ func (c *committer) hadTurn() {
 	}
 }
 
-// Held returns how long the current turn has lasted.
-func (c *committer) Held() time.Duration {
+// TurnDuration returns how long the current turn has lasted.
+func (c *committer) TurnDuration() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.serving || c.since.IsZero() {
@@ -68,15 +68,15 @@ func (c *committer) watchStall(on bool) {
 // the member gets its error and ends; otherwise the callers learn that the store is stuck.
 func (c *committer) breakStall() {
 	limit := c.s.Opts.WriteStall
-	if m, held := c.stalled(limit); m != nil {
+	if m, held := c.stalledMember(limit); m != nil {
 		c.reportLong(m, held, false)
 		c.refuseAll(fault.New(fault.Unavailable, "store_stalled",
 			"another transaction has been running for %v; does it call Update itself?", limit))
 	}
 }
 
-// stalled returns the member that has had its turn for at least limit, or nil. It resets the timer for the next check.
-func (c *committer) stalled(limit time.Duration) (holder *member, had time.Duration) {
+// stalledMember returns the member that has had its turn for at least limit, or nil. It resets the timer for the next check.
+func (c *committer) stalledMember(limit time.Duration) (holder *member, had time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.serving {

@@ -89,7 +89,7 @@ func (m *meter) longTurn() {
 	m.long++
 }
 
-func (m *meter) committed(members int, took time.Duration) {
+func (m *meter) recordCommit(members int, took time.Duration) {
 	m.Mu.Lock()
 	defer m.Mu.Unlock()
 	st := &m.stats

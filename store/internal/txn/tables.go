@@ -67,7 +67,7 @@ func (tx *Tx) tableOf(id uint32) (*catalogue.Table, error) {
 	if encoded := tables.Get(catalogue.TableKey(id)); encoded != nil {
 		return catalogue.DecodeTable(encoded)
 	}
-	return nil, refusal.Damaged(nil, "the journal names an unknown table, %d", id)
+	return nil, refusal.DamagedData(nil, "the journal names an unknown table, %d", id)
 }
 
 func (tx *Tx) createBucket(name []byte) error {
@@ -75,7 +75,7 @@ func (tx *Tx) createBucket(name []byte) error {
 		return err
 	}
 	tx.Batch.Grows = true
-	tx.Batch.Note(UndoEntry{Again: func() error { return tx.Btx.DeleteBucket(name) }}, 0)
+	tx.Batch.AddUndo(UndoEntry{Again: func() error { return tx.Btx.DeleteBucket(name) }}, 0)
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (tx *Tx) deleteBucket(name []byte) error {
 	if err := tx.Btx.DeleteBucket(name); err != nil {
 		return err
 	}
-	tx.Batch.Note(UndoEntry{Again: func() error {
+	tx.Batch.AddUndo(UndoEntry{Again: func() error {
 		_, err := tx.Btx.CreateBucket(name)
 		return err
 	}}, 0)

@@ -73,7 +73,7 @@ func (b *batch) outgrown() bool {
 	above := func(size int64) bool { return b.Journal.Bytes > uint64(size+size/16) }
 	o := &b.s.Opts
 	return above(o.JournalBytes) &&
-		(above(o.StreamBytes) || !b.cat.Streamed(b.Journal.First, o.Now()))
+		(above(o.StreamBytes) || !b.cat.IsInStream(b.Journal.First, o.Now()))
 }
 
 // trimDue reports whether the first record may be trimmed.
@@ -83,7 +83,7 @@ func (b *batch) trimDue() bool {
 		return false
 	}
 	size, age := b.s.Opts.JournalBytes, b.s.Opts.JournalAge
-	if b.cat.Streamed(j.First, b.s.Opts.Now()) {
+	if b.cat.IsInStream(j.First, b.s.Opts.Now()) {
 		size, age = max(size, b.s.Opts.StreamBytes), max(age, catalogue.StreamAge)
 	}
 	if j.Bytes > uint64(size) {
@@ -104,7 +104,7 @@ func cursorFloor(cursors *bolt.Bucket) (uint64, error) {
 	floor := uint64(math.MaxUint64)
 	err := cursors.ForEach(func(k, v []byte) error {
 		if len(v) != 8 {
-			return refusal.Damaged(nil, "cursor %q cannot be decoded", k)
+			return refusal.DamagedData(nil, "cursor %q cannot be decoded", k)
 		}
 		floor = min(floor, binary.BigEndian.Uint64(v))
 		return nil
@@ -137,15 +137,15 @@ func (b *batch) trimRecord(bucket *bolt.Bucket, key []byte, r *format.StoredReco
 			return err
 		}
 	}
-	if b.referred(b.Journal.First, r) {
+	if b.isReferred(b.Journal.First, r) {
 		return nil
 	}
 	return bucket.Delete(key)
 }
 
-// referred reports whether a later record refers to this one for its old image. That is so unless the image is still the item's present
+// isReferred reports whether a later record refers to this one for its old image. That is so unless the image is still the item's present
 // state, or the record is a delete or of a table that was forgotten.
-func (b *batch) referred(seq uint64, r *format.StoredRecord) bool {
+func (b *batch) isReferred(seq uint64, r *format.StoredRecord) bool {
 	t := b.cat.ByID[r.Table]
 	if r.Now == nil || t == nil {
 		return false

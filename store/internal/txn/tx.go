@@ -38,10 +38,10 @@ func (tx *Tx) Now() time.Time {
 // Seq returns the sequence of the last journal record that the transaction sees, including its own. If the transaction fails, the
 // sequences of its records are used again by others.
 func (tx *Tx) Seq() uint64 {
-	if tx.Enter() != nil {
+	if tx.BeginCall() != nil {
 		return 0
 	}
-	defer tx.Leave()
+	defer tx.EndCall()
 	return tx.JournalState().Last
 }
 
@@ -63,8 +63,8 @@ func (tx *Tx) finish(keep bool) {
 	tx.Batch.cat = tx.Cat
 }
 
-// Enter starts a call on the transaction; Leave ends it.
-func (tx *Tx) Enter() error {
+// BeginCall starts a call on the transaction; EndCall ends it.
+func (tx *Tx) BeginCall() error {
 	switch {
 	case tx.over:
 		return ErrTxOver()
@@ -92,8 +92,8 @@ func (tx *Tx) Lend(e attr.Encoded, use func(attr.Encoded) error) error {
 	return use(e)
 }
 
-// Leave ends a call started with Enter.
-func (tx *Tx) Leave() {
+// EndCall ends a call started with Enter.
+func (tx *Tx) EndCall() {
 	if tx.Reader != nil {
 		tx.Reader.Mu.Unlock()
 	}
@@ -118,7 +118,7 @@ func (tx *Tx) Bucket(name []byte) (*bolt.Bucket, error) {
 	if b != nil {
 		return b, nil
 	}
-	return nil, refusal.Damaged(nil, "bucket %x is missing", name)
+	return nil, refusal.DamagedData(nil, "bucket %x is missing", name)
 }
 
 // BreakOff records that a change was made only in part: the transaction cannot be committed any more.
@@ -154,5 +154,5 @@ func (tx *Tx) enterWrite() error {
 	if tx.Batch == nil {
 		return ErrReadOnly()
 	}
-	return tx.Enter()
+	return tx.BeginCall()
 }

@@ -117,7 +117,7 @@ func tidyTable(operation string, answer map[string]any) {
 	if !ok {
 		return
 	}
-	only(table, keep)
+	keepMembers(table, keep)
 	if defs, ok := table["AttributeDefinitions"].([]any); ok {
 		sortAny(defs)
 	}
@@ -125,14 +125,14 @@ func tidyTable(operation string, answer map[string]any) {
 		indexes, _ := table[kind].([]any)
 		for _, ix := range indexes {
 			if ix, ok := ix.(map[string]any); ok {
-				only(ix, indexKeep)
+				keepMembers(ix, indexKeep)
 			}
 		}
 		sortAny(indexes)
 	}
 }
 
-func only(v map[string]any, names []string) {
+func keepMembers(v map[string]any, names []string) {
 	for name := range v {
 		if !slices.Contains(names, name) {
 			delete(v, name)

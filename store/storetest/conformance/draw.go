@@ -164,8 +164,8 @@ func (d draw) expressions(request object) *expressions {
 	return &expressions{draw: d, request: request, names: map[string]string{}, values: object{}}
 }
 
-// done adds the parameters to the request.
-func (e *expressions) done() object {
+// addParameters adds the parameters to the request.
+func (e *expressions) addParameters() object {
 	if len(e.names) > 0 {
 		e.request["ExpressionAttributeNames"] = e.names
 	}

@@ -11,8 +11,8 @@ import (
 // all returns the attributes that a condition may use; some never exist.
 func (d draw) all() []string { return append(names(), "pk", "zz") }
 
-// conditioned sometimes adds a condition to a write.
-func (e *expressions) conditioned() {
+// maybeCondition sometimes adds a condition to a write.
+func (e *expressions) maybeCondition() {
 	if !e.chance(3, "conditioned") {
 		return
 	}
@@ -22,13 +22,13 @@ func (e *expressions) conditioned() {
 	}
 }
 
-// updated adds an update and sometimes a condition. An update that only removes gets the condition that the item exists, because DynamoDB
+// addUpdate adds an update and sometimes a condition. An update that only removes gets the condition that the item exists, because DynamoDB
 // Local creates an item otherwise.
-func (e *expressions) updated() (several, deep bool) {
+func (e *expressions) addUpdate() (several, deep bool) {
 	text, several, deep := e.update()
 	e.request["UpdateExpression"] = text
 	if strings.Contains(text, "SET ") || strings.Contains(text, "ADD ") {
-		e.conditioned()
+		e.maybeCondition()
 	} else {
 		e.request["ConditionExpression"] = "attribute_exists(pk)"
 	}
@@ -38,16 +38,16 @@ func (e *expressions) updated() (several, deep bool) {
 // replace is a PutItem with an Item, or a DeleteItem with a Key.
 func (d draw) replace(what string, of object) (modes string, request object) {
 	e := d.expressions(object{"TableName": d.shape.Name, what: of})
-	e.conditioned()
+	e.maybeCondition()
 	if d.chance(2, "old") {
 		e.request["ReturnValues"] = "ALL_OLD"
 	}
-	return "", e.done()
+	return "", e.addParameters()
 }
 
 func (d draw) update() (modes string, request object) {
 	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
-	several, deep := e.updated()
+	several, deep := e.addUpdate()
 	values := []string{"NONE", "ALL_OLD", "ALL_NEW", "UPDATED_OLD", "UPDATED_NEW"}
 	if deep { // DynamoDB Local returns whole attributes
 		values = values[:3]
@@ -56,11 +56,11 @@ func (d draw) update() (modes string, request object) {
 	if several {
 		modes = "/several"
 	}
-	return modes, e.done()
+	return modes, e.addParameters()
 }
 
-// projected sometimes adds a projection, to attributes that an index has.
-func (e *expressions) projected(of []string) {
+// maybeProjection sometimes adds a projection, to attributes that an index has.
+func (e *expressions) maybeProjection(of []string) {
 	if e.chance(4, "projected") {
 		e.request["ProjectionExpression"] = e.path(of...)
 	}
@@ -68,8 +68,8 @@ func (e *expressions) projected(of []string) {
 
 func (d draw) get() (modes string, request object) {
 	e := d.expressions(object{"TableName": d.shape.Name, "Key": d.key()})
-	e.projected(d.all())
-	return "", e.done()
+	e.maybeProjection(d.all())
+	return "", e.addParameters()
 }
 
 // source is what a Query or Scan reads: its key attributes and the attributes that may be projected and filtered.
@@ -118,7 +118,7 @@ func (d draw) query() (modes string, request object) {
 	e.request["KeyConditionExpression"] = key
 	e.request["ScanIndexForward"] = !d.chance(2, "descending")
 	e.page(src)
-	return modes, e.done()
+	return modes, e.addParameters()
 }
 
 func (e *expressions) rangeOf(sort string) string {
@@ -154,7 +154,7 @@ func (e *expressions) page(src source) {
 		e.request["Select"] = "COUNT"
 		return
 	}
-	e.projected(src.has)
+	e.maybeProjection(src.has)
 }
 
 func (d draw) scan() (modes string, request object) {
@@ -166,9 +166,9 @@ func (d draw) scan() (modes string, request object) {
 	e.page(src)
 	if d.chance(3, "segments") {
 		e.request["TotalSegments"] = rapid.IntRange(1, 4).Draw(d.T, "segments")
-		return "/segments", e.done()
+		return "/segments", e.addParameters()
 	}
-	return "/all", e.done()
+	return "/all", e.addParameters()
 }
 
 // distinct returns up to n keys, sometimes with a duplicate. Keys whose number has an exponent are not repeated: DynamoDB Local does not
@@ -188,8 +188,8 @@ func (d draw) distinct(n int) (keys []object) {
 
 func (d draw) batchGet() (modes string, request object) {
 	e := d.expressions(object{"Keys": d.distinct(5)})
-	e.projected(d.all())
-	return "/several", object{"RequestItems": object{d.shape.Name: e.done()}}
+	e.maybeProjection(d.all())
+	return "/several", object{"RequestItems": object{d.shape.Name: e.addParameters()}}
 }
 
 func (d draw) batchWrite() (modes string, request object) {
@@ -216,15 +216,15 @@ func (d draw) transactWrite() (modes string, request object) {
 			it := d.item()
 			maps.Copy(it, k)
 			e.request = object{"TableName": d.shape.Name, "Item": it}
-			e.conditioned()
+			e.maybeCondition()
 		case "Update":
-			e.updated()
+			e.addUpdate()
 		case "Delete":
-			e.conditioned()
+			e.maybeCondition()
 		default:
 			e.request["ConditionExpression"] = e.condition(d.all(), 1)
 		}
-		parts = append(parts, object{kind: e.done()})
+		parts = append(parts, object{kind: e.addParameters()})
 	}
 	return "/several", object{"TransactItems": parts}
 }
@@ -233,8 +233,8 @@ func (d draw) transactGet() (modes string, request object) {
 	var parts []object
 	for _, k := range d.distinct(4) {
 		e := d.expressions(object{"TableName": d.shape.Name, "Key": k})
-		e.projected(d.all())
-		parts = append(parts, object{"Get": e.done()})
+		e.maybeProjection(d.all())
+		parts = append(parts, object{"Get": e.addParameters()})
 	}
 	return "/several", object{"TransactItems": parts}
 }

@@ -50,8 +50,8 @@ type Difference struct {
 	Ours   Answer
 }
 
-// Of returns the answer expected from one side.
-func (s *Step) Of(side Side) Answer {
+// AnswerOf returns the answer expected from one side.
+func (s *Step) AnswerOf(side Side) Answer {
 	if side == Ours && s.Differs != nil {
 		return s.Differs.Ours
 	}

@@ -36,7 +36,7 @@ func TestAFileIsWrittenAsItIsRead(t *testing.T) {
 	if got := newPatterns(f.Lets).expand(put.Request, 7); got != want {
 		t.Errorf("expanded: %s", got)
 	}
-	if get.Of(Local).Body != `{"Item":{}}` || get.Of(Ours).Refusal != "ValidationException" || get.Modes[0] != "set" {
+	if get.AnswerOf(Local).Body != `{"Item":{}}` || get.AnswerOf(Ours).Refusal != "ValidationException" || get.Modes[0] != "set" {
 		t.Errorf("%+v %+v", get, get.Differs)
 	}
 	files, err := Files()
@@ -118,7 +118,7 @@ func TestWordsThatAreKnown(t *testing.T) {
 			true,
 		},
 	} {
-		if got := w.same(c.local, c.ours, false); got != c.want {
+		if got := w.sameAnswer(c.local, c.ours, false); got != c.want {
 			t.Errorf("%s and %s: %v", c.local, c.ours, got)
 		}
 	}

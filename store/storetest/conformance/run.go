@@ -61,7 +61,7 @@ func Record(t *testing.T, side Side, f *File, open func(testing.TB) Target) {
 func runCase(t testing.TB, f *File, c *Case, target Target, each func(*Step, Answer)) {
 	r := runner{target: target, patterns: newPatterns(f.Lets)}
 	for _, table := range f.Tables {
-		if a, err := r.once(t.Context(), "CreateTable", table); err != nil || a.Refusal != "" {
+		if a, err := r.sendOnce(t.Context(), "CreateTable", table); err != nil || a.Refusal != "" {
 			t.Fatalf("%s.txt: the table cannot be made: %v\n%s\n%s", f.Name, err, table, a)
 		}
 	}
@@ -76,7 +76,7 @@ func runCase(t testing.TB, f *File, c *Case, target Target, each func(*Step, Ans
 
 func (s *Step) compare(t *testing.T, file string, side Side, got Answer) {
 	t.Helper()
-	want := s.Of(side)
+	want := s.AnswerOf(side)
 	switch {
 	case !s.Recorded:
 		t.Errorf("%s.txt:%d: no answer is recorded", file, s.Line)
@@ -116,7 +116,7 @@ func (r runner) send(ctx context.Context, s *Step, n int) (a Answer, err error) 
 	case has("pages") || has("all"):
 		a, err = r.pages(ctx, s, request, has("pages"))
 	default:
-		return r.once(ctx, s.Operation, request, s.Modes...)
+		return r.sendOnce(ctx, s.Operation, request, s.Modes...)
 	}
 	if err != nil {
 		return refusal(err)
@@ -124,8 +124,8 @@ func (r runner) send(ctx context.Context, s *Step, n int) (a Answer, err error) 
 	return a, nil
 }
 
-// once sends one request.
-func (r runner) once(ctx context.Context, operation, request string, modes ...string) (Answer, error) {
+// sendOnce sends one request.
+func (r runner) sendOnce(ctx context.Context, operation, request string, modes ...string) (Answer, error) {
 	data, err := r.target.Do(ctx, operation, []byte(request))
 	if err != nil {
 		return refusal(err)
@@ -236,7 +236,7 @@ func (r runner) wait(ctx context.Context, request string) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for {
-		a, err := r.once(ctx, "DescribeTable", request)
+		a, err := r.sendOnce(ctx, "DescribeTable", request)
 		if err != nil || a.Refusal == "ResourceNotFoundException" {
 			return err
 		}

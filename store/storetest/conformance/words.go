@@ -35,9 +35,9 @@ func (w words) pair(local, ours Answer) [2]string {
 	return [2]string{w.variable.ReplaceAllString(local.Message, "_"), w.variable.ReplaceAllString(ours.Message, "_")}
 }
 
-// same compares two answers. Refusals must have the same name, and the same message or a pair known from the suite. Where several things
+// sameAnswer compares two answers. Refusals must have the same name, and the same message or a pair known from the suite. Where several things
 // may be wrong, it is undocumented which of them is reported.
-func (w words) same(local, ours Answer, several bool) bool {
+func (w words) sameAnswer(local, ours Answer, several bool) bool {
 	switch {
 	case local == ours:
 		return true

@@ -254,7 +254,7 @@ func (f *Feed) round(ctx context.Context, rule *feedRule) {
 		rule.tries++
 		return
 	}
-	rule.tries, rule.next = 0, now.Add(backoff.Jittered(rule.Every, f.Rand))
+	rule.tries, rule.next = 0, now.Add(backoff.WithJitter(rule.Every, f.Rand))
 	rule.read = now
 	rule.status.LastError, rule.status.Denied = "", false
 	if whole {
@@ -269,7 +269,7 @@ func (f *Feed) retryWait(rule *feedRule, err error) time.Duration {
 	if _, gone := remote.AsUnreached(err); gone {
 		return min(wait, rule.Every)
 	}
-	return max(backoff.Jittered(rule.Every, f.Rand), wait)
+	return max(backoff.WithJitter(rule.Every, f.Rand), wait)
 }
 
 // roundOf reads what the rule lists, within the budget of a round. whole reports whether it reached the end.

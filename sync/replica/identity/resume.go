@@ -45,7 +45,7 @@ func (id *Identity) RunResumes(ctx context.Context) error {
 // beginResumed begins a new run if the machine may have been resumed. The cloud may then have another copy's writes, which is no sign that
 // two copies run at present.
 func (id *Identity) beginResumed(ctx context.Context) error {
-	id.Jumps.Look()
+	id.Jumps.CheckClocks()
 	defer id.lockHistory()()
 	if !id.resumed.Swap(false) {
 		return nil

@@ -176,12 +176,12 @@ func (id *Identity) tellNext() time.Duration {
 	case since < id.Tell || id.replaced > 0 && since < tellWatch:
 		return 2 * tellSoon
 	}
-	return backoff.Jittered(id.Tell, id.Rand)
+	return backoff.WithJitter(id.Tell, id.Rand)
 }
 
 // keepRow is one round: report, learn, check the tables. Failures are retried in the next round.
 func (id *Identity) keepRow(ctx context.Context) {
-	id.Jumps.Look()
+	id.Jumps.CheckClocks()
 	if id.resumed.Load() {
 		return // it connects anew
 	}

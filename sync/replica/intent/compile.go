@@ -204,7 +204,7 @@ func renumber(r store.Request, b expr.Bound) (update, condition string, p expr.P
 	}
 	if r.Condition != "" {
 		condition = expr.Rewrite(r.Condition, rename)
-		if b.Condition != nil && !b.Condition.Enclosed() {
+		if b.Condition != nil && !b.Condition.IsEnclosed() {
 			condition = "(" + condition + ")"
 		}
 	}

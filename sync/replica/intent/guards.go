@@ -140,7 +140,7 @@ func (e *Entry) isUnchangedIn(item attr.Item) bool {
 		if list := held.List(); len(list) == 1 {
 			was = list[0]
 		}
-		if !attr.Equal(was, expr.ParsePlace(text).In(item)) {
+		if !attr.Equal(was, expr.ParsePlace(text).ValueIn(item)) {
 			return false
 		}
 	}
@@ -173,7 +173,7 @@ func (e *Entry) remember(known Known, exprs *expr.Cache) {
 	}
 	for _, p := range b.Update.Places() {
 		held := attr.L()
-		if v := p.In(known.Item); !v.IsZero() && e.Life.Kind != LifeNone {
+		if v := p.ValueIn(known.Item); !v.IsZero() && e.Life.Kind != LifeNone {
 			held = attr.L(v)
 		}
 		e.Was[p.String()] = held
