@@ -87,7 +87,7 @@ func (c Config) Problems() []app.Problem {
 	if sameAddress(c.Listen, c.DynamoDB.Listen) {
 		bad("dynamodb.listen", "must differ from listen: choose another port")
 	}
-	if c.DynamoDB.TLS && !c.HTTP.TLS.On() {
+	if c.DynamoDB.TLS && !c.HTTP.TLS.IsEnabled() {
 		bad("dynamodb.tls", "needs the certificate of http.tls: http.tls.mode is off")
 	}
 	if plain := c.HTTP.TLS.PlainListen; sameAddress(c.Listen, plain) || sameAddress(c.DynamoDB.Listen, plain) {

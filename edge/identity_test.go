@@ -260,7 +260,7 @@ func TestDevIssuer(t *testing.T) {
 
 // Neither the demo's page nor a local program needs to sign in.
 func TestDemoSignIn(t *testing.T) {
-	d, err := node.OpenDemoLogin(t.Context(), devlogin.Invented(auth.DefaultAdminGroup, "Asha"), slog.New(slog.DiscardHandler))
+	d, err := node.OpenDemoLogin(t.Context(), devlogin.InventUsers(auth.DefaultAdminGroup, "Asha"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ const (
 // If DynamoDB has not finished within the limit, the error is of kind fault.Unavailable. The work continues there, and the next run
 // does the rest.
 func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Logger, progress func(Progress)) (CloudReport, error) {
-	if !c.Cloud.Configured() {
+	if !c.Cloud.IsConfigured() {
 		return CloudReport{}, fault.New(fault.Invalid, "no_cloud", "no cloud is configured: set cloud.region, and cloud.endpoint if it is not AWS's")
 	}
 	for _, p := range c.Problems() { // serve reports the others

@@ -55,7 +55,7 @@ func Serve(ctx context.Context, c Config, version string, log *slog.Logger, agai
 	if err := secretfile.Check(c.DataDir); err != nil {
 		log.Warn("the data directory is open to other users: chmod 700", "dir", c.DataDir, "err", err.Error())
 	}
-	log.Info("serving", append(c.serving(ln.Addr().String(), version, &p), n.Started()...)...)
+	log.Info("serving", append(c.serving(ln.Addr().String(), version, &p), n.StartAttrs()...)...)
 	r := &reloader{Reload: again, now: c, endpoint: p.DynamoDB, log: log, apply: func(next Config) error {
 		http, _ := next.connections(connlimit.Files(), slog.New(slog.DiscardHandler)) // already logged at the start
 		if err := n.Reconfigure(next.HTTP, next.Auth.APIKey, http); err != nil {
@@ -80,7 +80,7 @@ func (c Config) home(addr string) string {
 	switch {
 	case c.HTTP.PublicURL != "":
 		return c.HTTP.PublicURL
-	case c.HTTP.TLS.On():
+	case c.HTTP.TLS.IsEnabled():
 		return "https://" + reachable(addr)
 	}
 	return "http://" + reachable(addr)

@@ -38,7 +38,7 @@ func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
 	if id.Subject == "" || id.Issuer == "" {
 		return id, nil
 	}
-	if len(m.SignIn.Issuers) > 0 && s.cfg.People != nil && !s.cfg.People.Issuers.Named(id.Issuer, m.SignIn.Issuers) {
+	if len(m.SignIn.Issuers) > 0 && s.cfg.People != nil && !s.cfg.People.Issuers.IsNamed(id.Issuer, m.SignIn.Issuers) {
 		if id.Key { // without the unknown user
 			return auth.Identity{Scheme: auth.APIKey, Key: true, Admin: true}, nil
 		}

@@ -32,7 +32,7 @@ func TestNothingIsSentTwice(t *testing.T) {
 	}
 	f.note("c1", 4)
 	readAll()
-	frames, lost := sub.Take()
+	frames, lost := sub.TakeFrames()
 	if lost || len(frames) != 3 {
 		t.Fatalf("%d frames in the inbox, lost %v", len(frames), lost)
 	}
@@ -61,7 +61,7 @@ func TestNothingIsLostWithoutASnapshot(t *testing.T) {
 	if err := m.begin(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	frames, _ := sub.Take()
+	frames, _ := sub.TakeFrames()
 	if err := m.forward(frames); err != nil {
 		t.Fatal(err)
 	}

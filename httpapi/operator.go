@@ -86,9 +86,9 @@ func (s *Server) readState(ctx context.Context) (out operator.State, err error) 
 		return out, err
 	}
 	if s.cfg.Derives != nil {
-		out.Derived = s.cfg.Derives.Derived()
+		out.Derived = s.cfg.Derives.DerivedRules()
 	}
-	out.Judge(checks, problems)
+	out.DeriveProblems(checks, problems)
 	return out, nil
 }
 

@@ -118,7 +118,7 @@ func (p *pageStream) run(ctx context.Context) error {
 		if err := p.s.wall.Wait(ctx, looked.Add(p.s.cfg.PageTick), p.sub.Sig); err != nil {
 			return err
 		}
-		if p.out.Gone() {
+		if p.out.IsGone() {
 			return errGone
 		}
 		if err := p.s.wall.Wait(ctx, looked.Add(min(pagePause, p.s.cfg.PageTick)), nil); err != nil {

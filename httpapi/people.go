@@ -45,7 +45,7 @@ func (s *Server) sessions(c *gin.Context) (list []session.Session, all bool, err
 	if all = who.Admin && (c.Query("all") != "" || who.Subject == ""); all {
 		of = nil
 	}
-	list, err = s.cfg.People.Sessions.Of(c.Request.Context(), of)
+	list, err = s.cfg.People.Sessions.SessionsOf(c.Request.Context(), of)
 	for i := range list {
 		list[i].Current = list[i].ID == who.Session
 	}

@@ -96,7 +96,7 @@ func running(t *testing.T, s *Server, f *counter) (readAll func()) {
 		t.Helper()
 		f.note("the end", 0)
 		wait.Until(t, "the end of the journal", func() bool {
-			frames, _ := end.Take()
+			frames, _ := end.TakeFrames()
 			return len(frames) > 0
 		})
 	}

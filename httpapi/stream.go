@@ -201,7 +201,7 @@ func (t *topicStream) narrow(ctx context.Context, box *sse.Subscriber) error {
 	}
 	return t.s.cfg.Store.View(ctx, func(tx *store.Tx) error {
 		of, err := t.concerns(tx)
-		box.Only(of)
+		box.RestrictTo(of)
 		return err
 	})
 }
@@ -222,7 +222,7 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 			return err
 		}
 		switch {
-		case t.out.Gone():
+		case t.out.IsGone():
 			return errGone
 		case !t.expires.IsZero() && !t.s.wall.Wall().Before(t.expires):
 			return nil // it needs a new token to reconnect
@@ -230,7 +230,7 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 		if err := t.watch.look(ctx); err != nil {
 			return err
 		}
-		frames, lost := t.sub.Take()
+		frames, lost := t.sub.TakeFrames()
 		err := t.narrow(ctx, t.sub) // before sending, so that a client that rereads the state on a frame misses nothing that was dropped
 		switch {
 		case err != nil:
@@ -311,13 +311,13 @@ func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Fr
 			if !ok {
 				continue
 			}
-			if f, ok := ch.For(t.topic); ok {
+			if f, ok := ch.FrameFor(t.topic); ok {
 				box.Offer(f)
 			}
 		}
 		after = records[len(records)-1].Seq
 	}
-	frames, lost := box.Take()
+	frames, lost := box.TakeFrames()
 	return frames, after, !lost, nil
 }
 

@@ -26,7 +26,7 @@ func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 	out, ok := sse.TakeOver(c.Writer, c.Request, s.wall, s.encoder)
 	if !ok {
 		defer leave()
-		ctx, cancel := s.streamContext(ask.Leave(c.Request.Context()))
+		ctx, cancel := s.streamContext(ask.WithoutCloud(c.Request.Context()))
 		defer cancel()
 		out := sse.New(c.Writer, s.wall, s.encoder)
 		return ended(ctx, st.run(ctx, out), out)
@@ -40,7 +40,7 @@ func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 		s.streams.Go(func() { out.Watch(st.sub) })
 		start := s.wall.Now()
 		err := s.guarded(st, out)
-		note.status, note.bytes, note.err = http.StatusOK, int(out.Sent()), err
+		note.status, note.bytes, note.err = http.StatusOK, int(out.BytesSent()), err
 		s.report(note, s.wall.Now().Sub(start))
 	})
 	return nil
@@ -54,7 +54,7 @@ func (s *Server) guarded(st *stream, out *sse.Conn) (err error) {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 		}
 	}()
-	if err = st.run(s.draining, out); out.Gone() {
+	if err = st.run(s.draining, out); out.IsGone() {
 		return nil
 	}
 	if err = ended(s.draining, err, out); err != nil {

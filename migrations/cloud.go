@@ -38,7 +38,7 @@ const (
 	StreamBoth   = "NEW_AND_OLD_IMAGES"
 )
 
-func (s *CloudState) settled() bool {
+func (s *CloudState) isReady() bool {
 	return (s.Status == StatusActive || s.Status == "") && len(s.Building) == 0
 }
 
@@ -185,7 +185,7 @@ func (r *cloudRun) build(ctx context.Context, t *CloudTable, report *CloudTableR
 	if report.State == "missing" || r.o.DryRun && report.State == "being created" {
 		return nil
 	}
-	state, err := r.settle(ctx, t.Name)
+	state, err := r.waitReady(ctx, t.Name)
 	if err != nil {
 		return err
 	}
@@ -237,7 +237,7 @@ func (r *cloudRun) add(ctx context.Context, t *CloudTable, report *CloudTableRep
 			return err
 		}
 		// One at a time: DynamoDB accepts no second change during the first.
-		if _, err := r.settle(ctx, t.Name); err != nil {
+		if _, err := r.waitReady(ctx, t.Name); err != nil {
 			return err
 		}
 		d.Added = true
@@ -268,8 +268,8 @@ func (r *cloudRun) describe(ctx context.Context, table string) (state CloudState
 	return state, ok, err
 }
 
-// settle waits until a table and its indexes are ready. A dry run does not wait.
-func (r *cloudRun) settle(ctx context.Context, table string) (CloudState, error) {
+// waitReady waits until a table and its indexes are ready. A dry run does not wait.
+func (r *cloudRun) waitReady(ctx context.Context, table string) (CloudState, error) {
 	for {
 		state, ok, err := r.describe(ctx, table)
 		if err != nil {
@@ -278,7 +278,7 @@ func (r *cloudRun) settle(ctx context.Context, table string) (CloudState, error)
 		if !ok {
 			return CloudState{}, fault.New(fault.Conflict, "cloud_table_gone", "the table %s was dropped while it was being checked", table)
 		}
-		if state.settled() || r.o.DryRun {
+		if state.isReady() || r.o.DryRun {
 			return state, nil
 		}
 		r.progress("%s: %s", table, doing(&state))

@@ -18,7 +18,7 @@ func compare(want *CloudTable, have *CloudState) []CloudDifference {
 		out = append(out, indexDifferences(want, x, have)...)
 	}
 	for _, x := range have.Indexes {
-		if !slices.ContainsFunc(want.Indexes, named(x.Name)) {
+		if !slices.ContainsFunc(want.Indexes, hasName(x.Name)) {
 			out = append(out, CloudDifference{
 				What: "index " + x.Name, Have: "present", Want: "absent: it costs write units, and no application reads it", Harmless: true,
 			})
@@ -40,7 +40,7 @@ func compare(want *CloudTable, have *CloudState) []CloudDifference {
 	return out
 }
 
-func named(name string) func(store.IndexSpec) bool {
+func hasName(name string) func(store.IndexSpec) bool {
 	return func(x store.IndexSpec) bool { return x.Name == name }
 }
 
@@ -71,7 +71,7 @@ func keyText(attrs []store.KeyAttr) string {
 }
 
 func indexDifferences(t *CloudTable, want store.IndexSpec, state *CloudState) []CloudDifference {
-	i := slices.IndexFunc(state.Indexes, named(want.Name))
+	i := slices.IndexFunc(state.Indexes, hasName(want.Name))
 	what := "index " + want.Name
 	if i < 0 {
 		d := CloudDifference{What: what, Have: "missing", Want: indexText(want), Addable: !want.Local, Fixed: want.Local}

@@ -51,7 +51,7 @@ func (m Schema) Apply(ctx context.Context, s *store.Store) error {
 		return err
 	}
 	for _, st := range m.Steps {
-		if err := st.take(ctx, s); err != nil {
+		if err := st.runStep(ctx, s); err != nil {
 			return err
 		}
 	}

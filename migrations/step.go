@@ -17,7 +17,7 @@ type Step struct {
 
 func (st Step) key() attr.Item { return attr.Item{"step": attr.S(st.Name)} }
 
-func (st Step) take(ctx context.Context, s *store.Store) error {
+func (st Step) runStep(ctx context.Context, s *store.Store) error {
 	done := false
 	err := s.View(ctx, func(tx *store.Tx) error {
 		item, err := tx.Get(tableSteps, st.key())

@@ -87,7 +87,7 @@ func syncText(st *operator.SyncStatus) string {
 	for _, alarm := range st.Alarms {
 		s.row("! " + alarm)
 	}
-	for _, t := range st.Shown(st.At) {
+	for _, t := range st.StatusTables(st.At) {
 		if len(t.Rows) == 0 {
 			continue
 		}

@@ -32,5 +32,5 @@ const demoNames = "Ada Bram Chidi Dora Emre Fern Goro Hana Ines Jodi Kofi Lena"
 
 // DemoUsers returns the first n of twelve people, the same in each demo. The first is an admin.
 func DemoUsers(n int) []devlogin.User {
-	return devlogin.Invented(auth.DefaultAdminGroup, demoNames)[:n]
+	return devlogin.InventUsers(auth.DefaultAdminGroup, demoNames)[:n]
 }

@@ -43,8 +43,8 @@ func Defaults() Config {
 // mostPerHour limits the rows that are read for each message.
 const mostPerHour = 10_000
 
-// On reports whether the node sends mail.
-func (c *Config) On() bool { return c.Mode == modeSMTP || c.Mode == modeFiles }
+// IsEnabled reports whether the node sends mail.
+func (c *Config) IsEnabled() bool { return c.Mode == modeSMTP || c.Mode == modeFiles }
 
 // Problems calls bad for each error in the section.
 func (c *Config) Problems(bad func(key, format string, args ...any)) {

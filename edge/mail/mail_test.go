@@ -69,7 +69,7 @@ func TestNeverInTheClear(t *testing.T) {
 	} {
 		s, r := open(t)
 		r.mustQueue("player@example.net")
-		r.pass(t.Context())
+		r.sendDue(t.Context())
 		r.want(s, 0, 1)
 		if s.times("auth") > 0 {
 			t.Errorf("%s: the server was told the password", name)
@@ -88,15 +88,15 @@ func TestRetries(t *testing.T) {
 	}
 	r := open(t, s, s.config(tlsStart))
 	r.mustQueue("busy@player.example", "gone@player.example")
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	r.want(s, 0, 1)
 	if text := r.log.String(); !strings.Contains(text, "450") && !strings.Contains(text, "451") || !strings.Contains(text, "550") {
 		t.Errorf("nobody is told what the server said: %s", text)
 	}
 	tries := s.times("connect")
-	r.pass(t.Context()) // too early
+	r.sendDue(t.Context()) // too early
 	r.clock.pass(59 * time.Second)
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	if s.times("connect") != tries {
 		t.Error("tried again before its time")
 	}
@@ -105,11 +105,11 @@ func TestRetries(t *testing.T) {
 	}
 	s.rcpt = nil
 	r.clock.pass(time.Second)
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	r.want(s, 1, 0)
 	again := New(r.cfg, r.Deps) // a given-up message is reported for a day, also after a restart
 	for _, want := range []int{1, 0} {
-		again.pass(t.Context())
+		again.sendDue(t.Context())
 		if st := again.Status(); st.GivenUp != want {
 			t.Errorf("%d were given up, want %d", st.GivenUp, want)
 		}
@@ -133,7 +133,7 @@ func TestGivenUpInTime(t *testing.T) {
 	r.mustQueue("other@example.net")
 	passes := 0
 	for ; r.waits() > 0 && passes < 400; passes++ {
-		next, _ := r.pass(t.Context())
+		next, _ := r.sendDue(t.Context())
 		if r.clock.Now().Sub(time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)) > time.Hour && r.waits() == 2 {
 			t.Fatal("a link that has expired waits")
 		}
@@ -160,14 +160,14 @@ func TestHang(t *testing.T) {
 	r.sender.within = 300 * time.Millisecond
 	r.mustQueue("player@example.net")
 	begin := time.Now()
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	if took := time.Since(begin); took > hang.Limit(20*time.Second) {
 		t.Errorf("it hung for %s", took)
 	}
 	r.want(s, 1, 1) // it has the message, but has not acknowledged it
 	r.sender.within = stepWithin
 	r.clock.pass(time.Minute)
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	r.want(s, 2, 0)
 }
 
@@ -182,10 +182,10 @@ func TestLostAnswer(t *testing.T) {
 	}
 	r := open(t, s, s.config(tlsStart))
 	r.mustQueue("player@example.net")
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	r.want(s, 1, 1)
 	r.clock.pass(time.Minute)
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	r.want(s, 2, 0)
 	if l := s.letters(); l[0].head.Get("Message-ID") != l[1].head.Get("Message-ID") || l[0].head.Get("Date") != l[1].head.Get("Date") {
 		t.Error("receivers cannot tell the copy")
@@ -205,7 +205,7 @@ func TestRestart(t *testing.T) {
 	}
 	r := open(t, s, s.config(tlsStart))
 	r.mustQueue("p1@example.net", "p2@example.net", "p3@example.net")
-	r.pass(ctx)
+	r.sendDue(ctx)
 	if len(s.letters()) >= 3 || r.waits() == 0 {
 		t.Fatalf("it did not end in the middle: %d letters", len(s.letters()))
 	}
@@ -213,7 +213,7 @@ func TestRestart(t *testing.T) {
 	again.sender.roots = s.roots
 	for range 3 {
 		r.clock.pass(time.Hour)
-		again.pass(t.Context())
+		again.sendDue(t.Context())
 	}
 	to := map[string]int{}
 	for _, l := range s.letters() {
@@ -232,7 +232,7 @@ func TestQueueIsTransactional(t *testing.T) {
 	err := r.Store.Update(t.Context(), func(tx *store.Tx) error {
 		return errors.Join(r.Queue(tx, Message{To: "player@example.net", Subject: "s", Text: "t"}), undone)
 	})
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	if !errors.Is(err, undone) {
 		t.Error(err)
 	}
@@ -248,14 +248,14 @@ func TestLimits(t *testing.T) {
 	if err := r.queue(Message{To: "a@example.net"}); !fault.Is(err, fault.Throttled) {
 		t.Errorf("a third to one address: %v", err)
 	}
-	r.pass(t.Context()) // what is sent counts too
+	r.sendDue(t.Context()) // what is sent counts too
 	r.mustQueue("c@example.net")
 	if err := r.queue(Message{To: "d@example.net"}); !fault.Is(err, fault.Throttled) {
 		t.Errorf("a fifth in an hour: %v", err)
 	}
 	r.clock.pass(time.Hour)
-	r.pass(t.Context())
-	r.pass(t.Context())
+	r.sendDue(t.Context())
+	r.sendDue(t.Context())
 	r.mustQueue("a@example.net")
 	r.want(s, 4, 1)
 }
@@ -287,7 +287,7 @@ func TestPots(t *testing.T) {
 		return n
 	}
 	warned := func() string {
-		r.pass(t.Context())
+		r.sendDue(t.Context())
 		st := r.Status()
 		return st.Warning()
 	}
@@ -367,7 +367,7 @@ func TestInjection(t *testing.T) {
 	if err := r.queue(Message{To: "a@b.example", Subject: "Spiel: Küche", Text: "one\r\n.\r\nMAIL FROM:<x@y.example>\r\n"}); err != nil {
 		t.Fatal(err)
 	}
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	r.want(s, 1, 0)
 	if l := s.letters()[0]; !strings.Contains(l.body, "\r\n.\r\nMAIL FROM") || len(l.head["Bcc"]) > 0 {
 		t.Errorf("%q", l.body)
@@ -380,7 +380,7 @@ func TestFiles(t *testing.T) {
 	c.Mode, c.Dir, c.From = modeFiles, filepath.Join(t.TempDir(), "mail"), "scores@example.org"
 	r := open(t, nil, c)
 	r.mustQueue("player@example.net")
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	names, _ := filepath.Glob(filepath.Join(c.Dir, "*.eml"))
 	if len(names) != 1 || r.waits() != 0 {
 		t.Fatal(names, r.log)
@@ -423,7 +423,7 @@ func TestClockSetBack(t *testing.T) {
 	s.rcpt = func(string) error { return &smtp.SMTPError{Code: 451, Message: "later"} }
 	r := open(t, s, s.config(tlsStart))
 	r.mustQueue("busy@player.example")
-	r.pass(t.Context())
+	r.sendDue(t.Context())
 	r.clock.set(-6 * time.Hour)
 	r.clock.pass(time.Minute)
 	again := New(r.cfg, Deps{Store: r.Store, Clock: r.clock, Log: r.Log})
@@ -431,11 +431,11 @@ func TestClockSetBack(t *testing.T) {
 		outbox *Outbox
 		after  time.Duration
 	}{"the same process": {r.Outbox, 0}, "another process": {again, time.Hour}} {
-		if _, _, err := tt.outbox.look(t.Context()); err != nil {
+		if _, _, err := tt.outbox.findDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		r.clock.pass(tt.after)
-		due, next, err := tt.outbox.look(t.Context())
+		due, next, err := tt.outbox.findDue(t.Context())
 		if err != nil || len(due) != 1 {
 			t.Errorf("%s: %d messages due, the next look in %s, %v", name, len(due), next.Sub(r.clock.Now()), err)
 		}

@@ -70,8 +70,8 @@ type row struct {
 	Group    string    `dynamodbav:"group,omitempty"`
 }
 
-// over reports whether a row is no longer needed.
-func (r *row) over(now time.Time) bool {
+// isOver reports whether a row is no longer needed.
+func (r *row) isOver(now time.Time) bool {
 	// A clock that was set back must not keep it.
 	return r.Done && now.Sub(r.Queued).Abs() >= window && (r.Failed == "" || now.Sub(r.Next).Abs() >= told)
 }
@@ -126,7 +126,7 @@ type Outbox struct {
 	counts  *prometheus.CounterVec
 }
 
-// New creates an outbox. The configuration must be valid and On. It does no I/O.
+// New creates an outbox. The configuration must be valid, and mail enabled. It does no I/O.
 func New(c Config, d Deps) *Outbox {
 	with := promauto.With(d.Metrics)
 	o := &Outbox{
@@ -205,7 +205,7 @@ func (o *Outbox) Run(ctx context.Context) error {
 	committed := clock.NewSignal()
 	defer o.Store.Watch(committed)()
 	for {
-		next, sent := o.pass(ctx)
+		next, sent := o.sendDue(ctx)
 		if sent && ctx.Err() == nil {
 			continue // another may have been queued in the meantime
 		}
@@ -215,9 +215,9 @@ func (o *Outbox) Run(ctx context.Context) error {
 	}
 }
 
-// pass sends due messages. It returns when the next one is due, and whether any was attempted.
-func (o *Outbox) pass(ctx context.Context) (next time.Time, attempted bool) {
-	due, next, err := o.look(ctx)
+// sendDue sends due messages. It returns when the next one is due, and whether any was attempted.
+func (o *Outbox) sendDue(ctx context.Context) (next time.Time, attempted bool) {
+	due, next, err := o.findDue(ctx)
 	if err != nil && ctx.Err() == nil {
 		o.Log.Warn("the outbox could not be read; retrying", "err", err)
 	}
@@ -245,8 +245,8 @@ func (o *Outbox) rest(ctx context.Context, next time.Time, committed *clock.Sign
 	}
 }
 
-// look returns the due messages and when the next one is due, updates the status, and deletes rows that are over.
-func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error) {
+// findDue returns the due messages and when the next one is due, updates the status, and deletes rows that are over.
+func (o *Outbox) findDue(ctx context.Context) (due []row, next time.Time, err error) {
 	now := o.Clock.Wall()
 	next = o.Clock.Now().Add(idleLook)
 	var over []string
@@ -261,7 +261,7 @@ func (o *Outbox) look(ctx context.Context) (due []row, next time.Time, err error
 				recent[r.Cause]++
 			}
 			switch {
-			case r.over(now):
+			case r.isOver(now):
 				over = append(over, r.ID)
 			case r.Failed != "":
 				st.GivenUp++
@@ -339,7 +339,7 @@ func (o *Outbox) attempt(ctx context.Context, r *row) error {
 	pause := retries().Delay(r.Attempts-1, o.random())
 	r.Next = o.Clock.Wall().Add(pause)
 	o.again[r.ID] = o.Clock.Now().Add(pause)
-	if err := o.keep(ctx, r); err != nil {
+	if err := o.storeRow(ctx, r); err != nil {
 		return err
 	}
 	err := error(&failure{what: "it has expired", final: true})
@@ -364,9 +364,9 @@ func (o *Outbox) attempt(ctx context.Context, r *row) error {
 	}
 	delete(o.again, r.ID)
 	r.Done, r.Subject, r.Text = true, "", "" // the recipient is kept for the limits
-	return o.keep(context.WithoutCancel(ctx), r)
+	return o.storeRow(context.WithoutCancel(ctx), r)
 }
 
-func (o *Outbox) keep(ctx context.Context, r *row) error {
+func (o *Outbox) storeRow(ctx context.Context, r *row) error {
 	return o.Store.Update(ctx, func(tx *store.Tx) error { return put(tx, r) })
 }

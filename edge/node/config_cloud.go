@@ -66,8 +66,8 @@ func DefaultCloud() CloudConfig {
 	}
 }
 
-// Configured reports whether the node has a cloud.
-func (c *CloudConfig) Configured() bool { return c.Region != "" || c.Endpoint != "" }
+// IsConfigured reports whether the node has a cloud.
+func (c *CloudConfig) IsConfigured() bool { return c.Region != "" || c.Endpoint != "" }
 
 // Name returns a name of the cloud for people: the region and the client's endpoint.
 func (c *CloudConfig) Name(client *dynamo.Client) string {

@@ -54,7 +54,7 @@ func TestCloudProblems(t *testing.T) {
 
 func TestCloudChoices(t *testing.T) {
 	c := DefaultCloud()
-	if c.Configured() || c.transactions() != nil {
+	if c.IsConfigured() || c.transactions() != nil {
 		t.Error("the default is a cloud")
 	}
 	for text, want := range map[string]bool{"on": true, "off": false} {

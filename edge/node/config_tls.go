@@ -49,12 +49,12 @@ func DefaultTLS() TLSConfig {
 	return TLSConfig{Mode: tlsOff, ACME: ACMEConfig{Directory: acme.LetsEncrypt}}
 }
 
-// On reports whether the node uses HTTPS.
-func (c *TLSConfig) On() bool { return c.Mode != "" && c.Mode != tlsOff }
+// IsEnabled reports whether the node uses HTTPS.
+func (c *TLSConfig) IsEnabled() bool { return c.Mode != "" && c.Mode != tlsOff }
 
 // Open prepares the certificate and listens on the second port. nil: the node does not use TLS.
 func (c *TLSConfig) Open(ctx context.Context, dataDir string, log *slog.Logger) (*httpapi.TLS, error) {
-	if !c.On() {
+	if !c.IsEnabled() {
 		return nil, nil //nolint:nilnil // not configured
 	}
 	t := &httpapi.TLS{HSTS: c.Mode == tlsACME}
@@ -106,7 +106,7 @@ func (c *TLSConfig) problems(bad func(key, format string, args ...any)) {
 	if c.PlainListen != "" {
 		if _, err := IsLoopback(c.PlainListen); err != nil {
 			bad("plain_listen", "%s", err)
-		} else if !c.On() {
+		} else if !c.IsEnabled() {
 			bad("plain_listen", "needs http.tls.mode: without HTTPS there is nothing to redirect to")
 		}
 	}

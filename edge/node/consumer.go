@@ -80,11 +80,11 @@ func (c *consumer) run(ctx context.Context) error {
 	stop := c.node.store.Watch(changed)
 	defer stop()
 	for {
-		more, err := c.take(ctx)
+		more, err := c.processBatch(ctx)
 		if err == nil {
 			err = c.trySkipped(ctx)
 		}
-		again := c.tried() // zero: wait for a commit
+		again := c.nextTry() // zero: wait for a commit
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -106,8 +106,8 @@ func (c *consumer) run(ctx context.Context) error {
 	}
 }
 
-// take processes the next batch; more reports whether there may be others.
-func (c *consumer) take(ctx context.Context) (more bool, err error) {
+// processBatch processes the next batch; more reports whether there may be others.
+func (c *consumer) processBatch(ctx context.Context) (more bool, err error) {
 	s := c.node.store
 	at := c.at.Load()
 	if at == 0 {

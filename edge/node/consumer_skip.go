@@ -114,8 +114,8 @@ func (c *consumer) loadSkipped(tx *store.Tx) error {
 	})
 }
 
-// tried returns when skipped records are tried again; zero if there are none.
-func (c *consumer) tried() time.Time {
+// nextTry returns when skipped records are tried again; zero if there are none.
+func (c *consumer) nextTry() time.Time {
 	c.skips.mu.Lock()
 	defer c.skips.mu.Unlock()
 	return c.skips.tryAt

@@ -96,13 +96,13 @@ func (r *demoRun) run(ctx context.Context, version string) (err error) {
 	ctx, over := context.WithCancel(ctx)
 	defer over()
 	for i := range r.demos {
-		p.Apps = append(p.Apps, r.filled(i, over))
+		p.Apps = append(p.Apps, r.fillDemo(i, over))
 	}
 	n, err := Open(ctx, dir, p)
 	if err != nil {
 		return err
 	}
-	r.tell("http://"+ln.Addr().String(), users)
+	r.printAddresses("http://"+ln.Addr().String(), users)
 	level.Set(slog.LevelWarn)
 	return n.Run(ctx, ln)
 }
@@ -119,8 +119,8 @@ func (r *demoRun) users() (all []devlogin.User) {
 	return all
 }
 
-// tell prints the addresses of the demo.
-func (r *demoRun) tell(home string, users []devlogin.User) {
+// printAddresses prints the addresses of the demo.
+func (r *demoRun) printAddresses(home string, users []devlogin.User) {
 	title, who := r.demos[0].App.Title, "and sign in as "+users[0].Name
 	switch {
 	case len(r.demos) > 1:
@@ -141,9 +141,9 @@ func (r *demoRun) tell(home string, users []devlogin.User) {
 	_, _ = io.WriteString(r.out, text.String()) // a closed terminal is no reason to stop
 }
 
-// filled returns the application with the demo's data and live updates. An error is logged, and ends the demo only if it is the only
+// fillDemo returns the application with the demo's data and live updates. An error is logged, and ends the demo only if it is the only
 // one.
-func (r *demoRun) filled(i int, over func()) *app.App {
+func (r *demoRun) fillDemo(i int, over func()) *app.App {
 	d := r.demos[i]
 	a := *d.App
 	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
@@ -156,9 +156,9 @@ func (r *demoRun) filled(i int, over func()) *app.App {
 		}
 		in.API.Live = r.withBeginning(i, in.API.Live)
 		if d.Live != nil && err == nil {
-			in.Loops = append(in.Loops, func(ctx context.Context) error { return r.failed(ctx, d, r.live(ctx, d, h, over)) })
+			in.Loops = append(in.Loops, func(ctx context.Context) error { return r.handleFailure(ctx, d, r.live(ctx, d, h, over)) })
 		}
-		return in, r.failed(ctx, d, err)
+		return in, r.handleFailure(ctx, d, err)
 	}
 	return &a
 }
@@ -187,8 +187,8 @@ func (r *demoRun) withBeginning(i int, live func(context.Context) ([]page.Tile, 
 	}
 }
 
-// failed returns the error of a demo that runs alone. If there are others it only logs it.
-func (r *demoRun) failed(ctx context.Context, d *app.Demo, err error) error {
+// handleFailure returns the error of a demo that runs alone. If there are others it only logs it.
+func (r *demoRun) handleFailure(ctx context.Context, d *app.Demo, err error) error {
 	if err == nil || len(r.demos) == 1 || ctx.Err() != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (d *deriver) run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		again := d.ended(err)
+		again := d.recordAttempt(err)
 		if err == nil && d.looks() {
 			again = d.node.parts.Clock.Now().Add(app.AwaitLook)
 		}
@@ -75,8 +75,8 @@ func (d *deriver) run(ctx context.Context) error {
 	}
 }
 
-// ended records an attempt, and returns when the next one is due; zero: with the next change.
-func (d *deriver) ended(err error) (again time.Time) {
+// recordAttempt records an attempt, and returns when the next one is due; zero: with the next change.
+func (d *deriver) recordAttempt(err error) (again time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err == nil {
@@ -149,7 +149,7 @@ func (d *deriver) settleDue(ctx context.Context) (first error) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		state, done, err := d.settle(ctx, unit)
+		state, done, err := d.deriveUnit(ctx, unit)
 		d.mu.Lock()
 		if err == nil {
 			d.told[unit] = state
@@ -192,8 +192,8 @@ func (d *deriver) stillMissing(unit string) ([]derived.Source, error) {
 	return app.Missing(d.cloud, missing)
 }
 
-// settle derives a unit once its sources were read whole.
-func (d *deriver) settle(ctx context.Context, unit string) (state unitState, done bool, err error) {
+// deriveUnit derives a unit once its sources were read whole.
+func (d *deriver) deriveUnit(ctx context.Context, unit string) (state unitState, done bool, err error) {
 	if state.missing, err = d.stillMissing(unit); err != nil || len(state.missing) > 0 {
 		return state, false, err
 	}

@@ -93,7 +93,7 @@ func (e *Endpoint) readFaults(file string) error {
 
 func (e *Endpoint) read(what, file string, load func() error) error {
 	f := &watchedFile{what: what, path: file, load: load}
-	f.changed() // stat before reading, so that a write in between counts as a change
+	f.hasChanged() // stat before reading, so that a write in between counts as a change
 	e.files = append(e.files, f)
 	return load()
 }

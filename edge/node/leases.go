@@ -61,7 +61,9 @@ func (n *Node) openManager(ctx context.Context, l *locks, boot string) (err erro
 	c := lease.Config{Node: n.store.Node(), Boot: boot, Logger: n.parts.Log, Fences: lease.FencesIn(n.store, l.table)}
 	if cloud := n.parts.Cloud; cloud != nil {
 		c.Table, c.TTL, c.Skew = cloud.Locks(l.table), cloud.Config.LeaseTTL, cloud.Items.Skew
-		c.Took = func(ctx context.Context, lock string, fence int64) error { return n.took(ctx, l, lock, fence) }
+		c.Took = func(ctx context.Context, lock string, fence int64) error {
+			return n.prepareUnderLock(ctx, l, lock, fence)
+		}
 		c.Fit = n.sync.Usable
 		l.manager, err = lease.New(c)
 		return err
@@ -76,8 +78,8 @@ func (n *Node) openManager(ctx context.Context, l *locks, boot string) (err erro
 	return nil
 }
 
-// held returns the leases that this node holds.
-func (n *Node) held() (all []lease.Status) {
+// heldLeases returns the leases that this node holds.
+func (n *Node) heldLeases() (all []lease.Status) {
 	for _, l := range n.locks {
 		all = append(all, l.manager.HeldLeases()...)
 	}
@@ -102,8 +104,8 @@ func (n *Node) falls() (all int64) {
 	return all
 }
 
-// took prepares the node for work under a lock: it reads the rows that the applications need (app.Cloud.Before).
-func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) error {
+// prepareUnderLock prepares the node for work under a lock: it reads the rows that the applications need (app.Cloud.Before).
+func (n *Node) prepareUnderLock(ctx context.Context, l *locks, lock string, fence int64) error {
 	var before []replica.Rows
 	for _, c := range l.shared {
 		if c.Before != nil {
@@ -119,8 +121,8 @@ func (n *Node) took(ctx context.Context, l *locks, lock string, fence int64) err
 	return n.sync.TookLease(ctx, lock, fence, before)
 }
 
-// fenced returns the table of the locks whose fences are stored in rows; empty: none.
-func (n *Node) fenced() string {
+// locksTable returns the table of the locks whose fences are stored in rows; empty: none.
+func (n *Node) locksTable() string {
 	for _, c := range n.shared {
 		if c.Locks != app.LocksTable {
 			return c.Locks
@@ -133,7 +135,7 @@ func (n *Node) fenced() string {
 // the rows again at its next turn.
 func (n *Node) fencedOff(ctx context.Context, lock string, fence int64) (raised int64, err error) {
 	for _, l := range n.locks {
-		if l.table == n.fenced() {
+		if l.table == n.locksTable() {
 			return l.manager.Raise(ctx, lock, fence)
 		}
 	}

@@ -40,7 +40,7 @@ func (c nodeCollector) Collect(ch chan<- prometheus.Metric) {
 	if rows, _, err := c.store.UnreadableItems(c.work); err == nil {
 		send(gauge, "unreadable_rows", "Stored rows that an application met and could not decode: it leaves them out.", float64(len(rows)))
 	}
-	send(gauge, "leases_held", "Locks that this node holds.", float64(len(c.held())))
+	send(gauge, "leases_held", "Locks that this node holds.", float64(len(c.heldLeases())))
 }
 
 // certificateMetric returns a gauge of the HTTPS certificate's expiry.

@@ -134,8 +134,8 @@ func Open(ctx context.Context, dir string, p Parts) (*Node, error) {
 // Store returns the node's store.
 func (n *Node) Store() *store.Store { return n.store }
 
-// Started returns the applications' log attributes for the line "serving".
-func (n *Node) Started() (attrs []any) {
+// StartAttrs returns the applications' log attributes for the line "serving".
+func (n *Node) StartAttrs() (attrs []any) {
 	for _, a := range n.apps {
 		attrs = append(attrs, a.Started...)
 	}
@@ -191,7 +191,7 @@ func (n *Node) assemble(ctx context.Context) error {
 	if n.sync != nil {
 		metrics.MustRegister(n.sync.Collector())
 	}
-	if n.parts.Mail.On() {
+	if n.parts.Mail.IsEnabled() {
 		n.mail = mail.New(n.parts.Mail, mail.Deps{Store: n.store, Clock: n.parts.Clock, Log: n.parts.Log, Metrics: metrics})
 	}
 	if err := n.openLocks(ctx); err != nil {

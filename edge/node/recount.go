@@ -17,8 +17,8 @@ import (
 // derivations implements operator.Derivations.
 type derivations struct{ all []*deriver }
 
-// Derived implements operator.Derivations.
-func (a derivations) Derived() (out []operator.Derived) {
+// DerivedRules implements operator.Derivations.
+func (a derivations) DerivedRules() (out []operator.Derived) {
 	for _, d := range a.all {
 		if state, ok := d.state(); ok {
 			out = append(out, state)
@@ -56,7 +56,7 @@ func (a derivations) Differences(ctx context.Context, application, name string) 
 				out.More++
 				continue
 			}
-			out.Rows = append(out.Rows, shown(&units[i].rows[j]))
+			out.Rows = append(out.Rows, differenceOf(&units[i].rows[j]))
 		}
 	}
 	return out, nil
@@ -131,8 +131,8 @@ func seenOf(units []unitDifferences) string {
 	return derived.Fingerprint(all)
 }
 
-// shown returns a row for people: the values that differ.
-func shown(r *derived.Row) operator.Difference {
+// differenceOf returns a row for people: the values that differ.
+func differenceOf(r *derived.Row) operator.Difference {
 	is, shall := r.Values()
 	return operator.Difference{Row: keyText(r.Key), Is: valuesText(is, shall, r.Was == nil), Shall: valuesText(shall, is, r.After == nil)}
 }

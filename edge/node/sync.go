@@ -30,7 +30,7 @@ type Cloud struct {
 
 // Open returns the connection to the configured cloud, or nil if there is none. It sends nothing.
 func (c *CloudConfig) Open(ctx context.Context, log *slog.Logger) (*Cloud, error) {
-	if !c.Configured() {
+	if !c.IsConfigured() {
 		return nil, nil //nolint:nilnil // a node need not have a cloud
 	}
 	client, err := c.Client(ctx, log)
@@ -67,7 +67,7 @@ func (n *Node) openCloud(ctx context.Context) error {
 	}
 	r, err := replica.New(replica.Config{
 		Store: n.store, Cloud: c.Items, Dir: dir, Clock: n.machine, Jumps: n.parts.Jumps, Log: n.parts.Log,
-		SyncTable: c.Config.SyncTable, LockTable: n.fenced(), Poll: n.pollRules(&c.Config.Poll),
+		SyncTable: c.Config.SyncTable, LockTable: n.locksTable(), Poll: n.pollRules(&c.Config.Poll),
 		Transactions: c.Config.transactions(), Budget: c.Config.Budget.budget(), Deadline: c.Config.Deadline,
 		FencedOff: n.fencedOff, Merge: merge, Secret: secret, SendBy: sendBy,
 	})
@@ -101,7 +101,7 @@ func (n *Node) pollRules(every *CloudPollConfig) (rules []feed.Rule) {
 
 // heldKeys returns the keys of the locks that this node holds.
 func (n *Node) heldKeys() (keys []string) {
-	for _, l := range n.held() {
+	for _, l := range n.heldLeases() {
 		keys = append(keys, l.Key)
 	}
 	return keys

@@ -10,19 +10,19 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Settled waits until the cloud has all writes of a journal record's transaction. refused is the conflict if the cloud refused one of
+// WaitSettled waits until the cloud has all writes of a journal record's transaction. refused is the conflict if the cloud refused one of
 // them and no application resolved it. The node must have a cloud.
-func (n *Node) Settled(ctx context.Context, seq uint64) (refused uint64, err error) {
+func (n *Node) WaitSettled(ctx context.Context, seq uint64) (refused uint64, err error) {
 	err = n.sync.Wait(ctx, seq)
 	if settled, ok := errors.AsType[*replica.SettledError](err); ok && settled.Conflict != 0 {
-		return n.merged(ctx, settled.Conflict, seq)
+		return n.mergeOutcome(ctx, settled.Conflict, seq)
 	}
 	return 0, err
 }
 
-// merged returns the outcome of a wait that ended in conflict id. If that was resolved, it is the conflict of another write of the same
+// mergeOutcome returns the outcome of a wait that ended in conflict id. If that was resolved, it is the conflict of another write of the same
 // request, or 0 if the request has taken effect.
-func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err error) {
+func (n *Node) mergeOutcome(ctx context.Context, id, seq uint64) (refused uint64, err error) {
 	found, err := n.sync.Conflicts().Find(ctx, id)
 	if err != nil || found.State != conflict.StateResolved {
 		return id, err
@@ -41,7 +41,7 @@ func (n *Node) merged(ctx context.Context, id, seq uint64) (refused uint64, err 
 		}
 	}
 	if all := found.NewSeqs; len(all) > 0 { // the resolution's writes need to settle too
-		return n.Settled(ctx, all[len(all)-1])
+		return n.WaitSettled(ctx, all[len(all)-1])
 	}
 	return 0, nil
 }

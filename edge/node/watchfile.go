@@ -26,7 +26,7 @@ type watchedFile struct {
 // watch checks the file until ctx ends. It must have been loaded once.
 func (f *watchedFile) watch(ctx context.Context, c clock.Clock, log *slog.Logger) {
 	for clock.Sleep(ctx, c, lookEvery) == nil {
-		changed, err := f.look()
+		changed, err := f.readChanged()
 		if !changed {
 			continue
 		}
@@ -38,11 +38,11 @@ func (f *watchedFile) watch(ctx context.Context, c clock.Clock, log *slog.Logger
 	}
 }
 
-// look reads the file if it has changed.
-func (f *watchedFile) look() (changed bool, err error) {
+// readChanged reads the file if it has changed.
+func (f *watchedFile) readChanged() (changed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.changed() {
+	if !f.hasChanged() {
 		return false, nil
 	}
 	return true, f.load()
@@ -52,12 +52,12 @@ func (f *watchedFile) look() (changed bool, err error) {
 func (f *watchedFile) reload() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.changed()
+	f.hasChanged()
 	return f.load()
 }
 
-// changed reports whether the file was written to or replaced since the last call.
-func (f *watchedFile) changed() bool {
+// hasChanged reports whether the file was written to or replaced since the last call.
+func (f *watchedFile) hasChanged() bool {
 	now, err := os.Stat(f.path)
 	if err != nil {
 		now = nil // missing, as briefly while an editor saves: keep the contents, the next file counts as changed

@@ -37,7 +37,7 @@ func TestWatchedFile(t *testing.T) {
 		return err
 	}}
 	write("a")
-	f.changed()
+	f.hasChanged()
 	if err := f.load(); err != nil {
 		t.Fatal(err)
 	}

@@ -74,14 +74,14 @@ func TestTransactionsDoNotGrow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	step("what a converted session plays", func(tx *store.Tx) error { return r.Take(tx, records) })
+	step("what a converted session plays", func(tx *store.Tx) error { return r.ConsumeRecords(tx, records) })
 	full, other := &Game{UserID: "ann", Date: day, SK: skGame}, &Game{UserID: "ann", Date: day, SK: skGame}
 	for i := range MaxGuesses {
 		full.add(turn{fmt.Sprint("w", i), stampOf(i), ""})
 		other.add(turn{fmt.Sprint("v", i), stampOf(i), ""})
 	}
 	view, remote := encoded(t, full), encoded(t, other)
-	writes, ok := r.Settle([]table.Refused{{Key: GameKey("ann", day), View: view, Remote: remote, Again: []store.WriteItem{{Put: &store.PutItem{Table: tableName, Item: view}}}}}, nil,
+	writes, ok := r.MergeRefused([]table.Refused{{Key: GameKey("ann", day), View: view, Remote: remote, Again: []store.WriteItem{{Put: &store.PutItem{Table: tableName, Item: view}}}}}, nil,
 		func(attr.Item) (attr.Item, error) { return remote, nil })
 	if w.Bounded("guesses of two nodes", writes); !ok || len(writes) != 1 {
 		t.Errorf("guesses of two nodes: %d writes, %t", len(writes), ok)

@@ -26,7 +26,7 @@ func IsSession(text string) bool {
 }
 
 // Convert moves the games of a session to an account. Each game moves in its own transaction, so that a refusal of one day leaves the others
-// alone. If both have played on a day, the game that began first stays. A marker row records the account: Take merges what the session plays
+// alone. If both have played on a day, the game that began first stays. A marker row records the account: ConsumeRecords merges what the session plays
 // afterwards, and what it played at nodes that did not know of the conversion, into the account's games.
 func (s *Service) Convert(tx *store.Tx, account, session string) (Conversion, error) {
 	out := Conversion{Dates: []string{}}
@@ -108,9 +108,9 @@ func (s *Service) move(user string, g *Game, late bool, refused []refusal, read 
 		}
 	}
 	for i := range refused {
-		moved = refused[i].joined(&moved, lost, len(g.Guesses) == 0)
+		moved = refused[i].mergeGuesses(&moved, lost, len(g.Guesses) == 0)
 	}
-	if len(moved.Guesses) > 0 && !moved.same(&account) {
+	if len(moved.Guesses) > 0 && !moved.equals(&account) {
 		out.Converted++
 		out.Dates = append(out.Dates, g.Date)
 		w, err := s.write(&moved, &account)
@@ -124,10 +124,10 @@ func (g *Game) is(other *Game) bool {
 	return g.CreatedAt == other.CreatedAt && slices.Contains(g.Guesses, other.Guesses[0])
 }
 
-// Take consumes journal records: it drops changed answers from the cache, and moves games of converted sessions, wherever they were played,
+// ConsumeRecords consumes journal records: it drops changed answers from the cache, and moves games of converted sessions, wherever they were played,
 // to their account. Games that cannot be moved because another program has written the rows in another form stay where they are.
-func (s *Service) Take(tx *store.Tx, records []store.Record) error {
-	s.Changed(records)
+func (s *Service) ConsumeRecords(tx *store.Tx, records []store.Record) error {
+	s.DropChangedAnswers(records)
 	for i := range records {
 		r := &records[i]
 		session, _, played := playedBy(r.Key)

@@ -98,7 +98,7 @@ func (r *rig) takes(after uint64) (last uint64) {
 		if err != nil {
 			return err
 		}
-		return r.Take(tx, records)
+		return r.ConsumeRecords(tx, records)
 	})
 	return last
 }
@@ -132,7 +132,7 @@ func TestLateGuesses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		writes, ok := r.settle([]refusal{{Key: GameKey(anon, day), View: view}}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+		writes, ok := r.mergeByRow([]refusal{{Key: GameKey(anon, day), View: view}}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
 		if !ok || len(writes) != 1 {
 			t.Fatalf("%+v, %t", writes, ok)
 		}
@@ -213,7 +213,7 @@ func TestRefusedConversion(t *testing.T) {
 		})
 		refused := []refusal{{Key: GameKey(user, day), Remote: r.row(GameKey(user, day))}, {Key: GameKey(anon, day), Deletes: true, Remote: r.row(GameKey(anon, day))}}
 		settle := func() []store.WriteItem {
-			writes, ok := r.settle(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
+			writes, ok := r.mergeByRow(refused, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })
 			if !ok {
 				t.Fatalf("%s: a person is asked", name)
 			}
@@ -238,7 +238,7 @@ func TestRefusedConversion(t *testing.T) {
 		if writes := settle(); c.session == nil && c.account == nil && writes != nil {
 			t.Errorf("%s: a game without guesses: %+v", name, writes)
 		}
-		if _, ok := r.settle(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
+		if _, ok := r.mergeByRow(refused, true, func(attr.Item) (attr.Item, error) { return nil, nil }); ok {
 			t.Errorf("%s: it is not known whose game it became, but no person is asked", name)
 		}
 	}
@@ -296,7 +296,7 @@ func TestGuessesBehindARefusedConversion(t *testing.T) {
 			_, err := r.become(tx, user, anon)
 			return err
 		})
-		writes, ok := r.settle([]refusal{
+		writes, ok := r.mergeByRow([]refusal{
 			{Key: GameKey(user, day), Wrote: wrote, View: image(then), Remote: r.row(GameKey(user, day))},
 			{Key: GameKey(anon, day), Remote: r.row(GameKey(anon, day)), Deletes: true},
 		}, false, func(k attr.Item) (attr.Item, error) { return r.row(k), nil })

@@ -60,8 +60,8 @@ type Letter struct {
 	Grade  Grade  `json:"grade"`
 }
 
-// Graded returns a guess with its grades. It is empty if the answer is not known.
-func Graded(guess, answer string) Move {
+// NewMove returns a guess with its grades. It is empty if the answer is not known.
+func NewMove(guess, answer string) Move {
 	m := make(Move, 0, Letters)
 	for i, grade := range GradeGuess(guess, answer) {
 		m = append(m, Letter{guess[i : i+1], grade})
@@ -98,7 +98,7 @@ func (g *Game) view(answer string, n int) View {
 	won := g.Won && n == len(g.Guesses)
 	v := View{GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: n, Won: won, Graded: make([]Move, 0, n), Dropped: g.Dropped}
 	for _, guess := range g.Guesses[:n] {
-		v.Graded = append(v.Graded, Graded(guess, answer))
+		v.Graded = append(v.Graded, NewMove(guess, answer))
 	}
 	if n >= MaxGuesses && !won {
 		v.Answer = answer
@@ -175,7 +175,7 @@ func (s *Service) Guess(tx *store.Tx, g Guess) (View, error) {
 	game.UpdatedAt = tx.Now().UTC().Format(stamp) // its arrival: time decides between players, whatever age their devices claim
 	game.add(turn{g.Word, game.UpdatedAt, g.Key})
 	game.Won = g.Word == answer
-	p.keep(&game, &was)
+	p.storeGame(&game, &was)
 	return game.view(answer, len(game.Guesses)), p.Err()
 }
 
@@ -190,12 +190,12 @@ func (s *Service) Import(tx *store.Tx, user string, words []string, at time.Time
 		g.add(turn{word: w, at: g.UpdatedAt})
 		g.Won, at = w == answer, at.Add(time.Minute)
 	}
-	p.keep(&g, &Game{})
+	p.storeGame(&g, &Game{})
 	return p.Err()
 }
 
-// keep stores a game over was, the version that was read.
-func (p *plan) keep(g, was *Game) {
+// storeGame stores a game over was, the version that was read.
+func (p *plan) storeGame(g, was *Game) {
 	w, err := p.write(g, was)
 	p.Fail(err)
 	p.Commit(w)
@@ -312,7 +312,7 @@ func (s *Service) RecentNeeds(tx *store.Tx, user string) (all []attr.Item, err e
 	return all, nil
 }
 
-// Game returns a player's game for a day, with the words that did not count. Call Seen once the player has been told of them.
+// Game returns a player's game for a day, with the words that did not count. Call RecordSeenDrops once the player has been told of them.
 func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 	p := s.plan(tx)
 	p.Refuse(!isDay(date), badDate())
@@ -320,8 +320,8 @@ func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 	return g.view(answer, len(g.Guesses)), p.Err()
 }
 
-// Seen records that a player has been told of dropped words. If another node has added some since, the list stays, to be shown again.
-func (s *Service) Seen(tx *store.Tx, user, date string, told []string) error {
+// RecordSeenDrops records that a player has been told of dropped words. If another node has added some since, the list stays, to be shown again.
+func (s *Service) RecordSeenDrops(tx *store.Tx, user, date string, told []string) error {
 	w := s.Update(GameKey(user, date), "REMOVE dropped", table.When("dropped = :told", attr.Item{":told": texts(told)}))
 	_, err := tx.Update(*w.Update)
 	if fault.Is(err, fault.Conflict) {

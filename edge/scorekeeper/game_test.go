@@ -175,17 +175,17 @@ func TestChangedAnswer(t *testing.T) {
 // A word read by a transaction that began before the answer changed is not cached.
 func TestCacheKeepsNothingOld(t *testing.T) {
 	s := &Service{}
-	s.Changed([]store.Record{{Seq: 7, Key: AnswerKey(day)}})
+	s.DropChangedAnswers([]store.Record{{Seq: 7, Key: AnswerKey(day)}})
 	known := func() bool { _, ok := s.cache.get(day); return ok }
-	s.cache.keep(day, "crane", 6)
+	s.cache.cacheWord(day, "crane", 6)
 	if known() {
 		t.Error("an old word is cached")
 	}
-	s.cache.keep(day, "slate", 7)
+	s.cache.cacheWord(day, "slate", 7)
 	if word, ok := s.cache.get(day); !ok || word != "slate" {
 		t.Errorf("%q, %t", word, ok)
 	}
-	s.Changed([]store.Record{{Seq: 8, Key: GameKey(user, day)}})
+	s.DropChangedAnswers([]store.Record{{Seq: 8, Key: GameKey(user, day)}})
 	if !known() {
 		t.Error("a changed game drops the cached answer")
 	}

@@ -131,7 +131,7 @@ func (p *plan) score(g *Game) Score {
 	answer := p.word(g.Date)
 	out := Score{GameID: GameID(g.UserID, g.Date), UserID: g.UserID, Moves: len(g.Guesses), Won: g.Won, Rows: []string{}, at: g.UpdatedAt}
 	for _, guess := range g.Guesses {
-		out.Rows = append(out.Rows, Graded(guess, answer).Row())
+		out.Rows = append(out.Rows, NewMove(guess, answer).Row())
 	}
 	return out
 }
@@ -212,15 +212,15 @@ func (s *Service) Concerns(tx *store.Tx, user string) ([]string, error) {
 	p, all := s.plan(tx), []string{prefixUser + user}
 	for _, team := range p.teamsOf(user) {
 		if p.load(teamKey(team), &Team{}) {
-			all = append(append(all, prefixTeam+team), p.shown(team, user)...)
+			all = append(append(all, prefixTeam+team), p.visibleMembers(team, user)...)
 		}
 	}
 	return all, p.Err()
 }
 
-// shown lists the members of a team whose games one of them sees: their own, and those of members who have accepted.
-func (p *plan) shown(team, to string) []string {
-	return under(p, prefixTeam+team, prefixMember, func(user string, row attr.Item) (string, bool) {
+// visibleMembers lists the members of a team whose games one of them sees: their own, and those of members who have accepted.
+func (p *plan) visibleMembers(team, to string) []string {
+	return collectUnder(p, prefixTeam+team, prefixMember, func(user string, row attr.Item) (string, bool) {
 		var m Member
 		return user, p.decode(row, &m) && (user == to || !m.Offered())
 	})
@@ -232,7 +232,7 @@ func (s *Service) Boards(tx *store.Tx, by, team, from, to string, skip, limit in
 	t := p.teamFor(team, by)
 	puzzles, err := s.Puzzles(tx, from, to)
 	p.Fail(err)
-	puzzles = slices.DeleteFunc(puzzles, func(p Puzzle) bool { return !begun(p.Date, tx.Now()) })
+	puzzles = slices.DeleteFunc(puzzles, func(p Puzzle) bool { return !hasBegun(p.Date, tx.Now()) })
 	all, total = []Board{}, len(puzzles)
 	for _, of := range puzzles[min(skip, total):min(skip+limit, total)] {
 		b := p.board(&t, of.Date)

@@ -93,8 +93,8 @@ func isDay(text string) bool {
 // furthest is the offset of UTC+14, the time zone in which a day begins first.
 const furthest = 14 * time.Hour
 
-// begun reports whether a day has begun in any time zone.
-func begun(date string, now time.Time) bool { return date <= now.UTC().Add(furthest).Format(Day) }
+// hasBegun reports whether a day has begun in any time zone.
+func hasBegun(date string, now time.Time) bool { return date <= now.UTC().Add(furthest).Format(Day) }
 
 // IsUser reports whether text can be a player's ID. It must not contain #, which ends the ID in keys.
 func IsUser(text string) bool { return text != "" && !strings.Contains(text, "#") }

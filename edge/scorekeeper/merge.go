@@ -18,11 +18,11 @@ type refusal struct {
 	Makes, Deletes           bool // whether one of the writes puts the row, and whether one deletes it
 }
 
-// Settle decides about a transaction that the cloud refused, and about the later writes that went with it (behind). It returns the writes that
+// MergeRefused decides about a transaction that the cloud refused, and about the later writes that went with it (behind). It returns the writes that
 // take their place; if ok is false, a person decides. read returns the last known state of another row in the cloud.
 //
 //	a guess, after one of another node     merge the guesses of both by time (Merge)
-//	a guess, and the session has no game   create the session's game again; Take moves it once it knows the account
+//	a guess, and the session has no game   create the session's game again; ConsumeRecords moves it once it knows the account
 //	a first guess, and the game that came  create it again, so that the cloud's answer shows that game
 //	before it is not known here
 //	a conversion                           repeat it with the rows as they are now, and with the guesses made since
@@ -30,7 +30,7 @@ type refusal struct {
 //	a player accepts a team that removed   nothing to do
 //	them at another node
 //	the last admin leaves                  drop the change: the admin stays, at every node
-func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
+func (s *Service) MergeRefused(refused, behind []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
 	var all []refusal
 	for i, w := range slices.Concat(refused, behind) {
 		at := slices.IndexFunc(all, func(r refusal) bool { return attr.EqualItems(r.Key, w.Key) })
@@ -45,18 +45,18 @@ func (s *Service) Settle(refused, behind []table.Refused, read func(key attr.Ite
 		if i < len(refused) {
 			r.View, r.Remote = w.View, w.Remote
 		} else { // writes behind the refused ones have no images
-			r.then(op)
+			r.applyLater(op)
 		}
 		r.Makes, r.Deletes = r.Makes || op.Put != nil, r.Deletes || op.Delete != nil
 		if i < len(refused) && w.Txn != 0 && op.Put != nil {
 			r.Wrote = op.Put.Item
 		}
 	}
-	return s.settle(all, len(behind) > 0, read)
+	return s.mergeByRow(all, len(behind) > 0, read)
 }
 
-// settle is Settle by row. later reports whether there were writes behind the refused transaction.
-func (s *Service) settle(all []refusal, later bool, read reader) (writes []store.WriteItem, ok bool) {
+// mergeByRow is MergeRefused by row. later reports whether there were writes behind the refused transaction.
+func (s *Service) mergeByRow(all []refusal, later bool, read reader) (writes []store.WriteItem, ok bool) {
 	for i := range all {
 		r := &all[i]
 		_, _, game := playedBy(r.Key)
@@ -84,7 +84,7 @@ func (s *Service) settle(all []refusal, later bool, read reader) (writes []store
 		return []store.WriteItem{w}, err == nil && (r.Makes || IsSession(ours.UserID))
 	}
 	merged := Merge(&ours, &theirs)
-	if merged.same(&theirs) {
+	if merged.equals(&theirs) {
 		return nil, true
 	}
 	w, err := s.write(&merged, &theirs)
@@ -126,9 +126,9 @@ func (s *Service) moveAgain(all []refusal, read reader) (writes []store.WriteIte
 	return append(writes, moved...), err == nil && moveErr == nil
 }
 
-// joined returns game to with the guesses seen here merged in. If they belong to another game than to, the words in lost are left out, and the
+// mergeGuesses returns game to with the guesses seen here merged in. If they belong to another game than to, the words in lost are left out, and the
 // player is shown them (Dropped); or, if another node has moved the session's game (elsewhere), the words that this node moved (Wrote).
-func (r *refusal) joined(to *Game, lost []string, elsewhere bool) Game {
+func (r *refusal) mergeGuesses(to *Game, lost []string, elsewhere bool) Game {
 	seen, err := gameOf(r.View)
 	wrote, wroteErr := gameOf(r.Wrote)
 	switch {
@@ -139,7 +139,7 @@ func (r *refusal) joined(to *Game, lost []string, elsewhere bool) Game {
 	case elsewhere:
 		lost = wrote.Guesses
 	}
-	kept := seen.without(lost)
+	kept := seen.withoutWords(lost)
 	out := Merge(&kept, to)
 	if len(out.Guesses) > 0 {
 		out.drop(lost)
@@ -147,9 +147,9 @@ func (r *refusal) joined(to *Game, lost []string, elsewhere bool) Game {
 	return out
 }
 
-// then applies a later write to the state seen here or, if there is none, to the cloud's. Guesses seen here that the write names neither in its
+// applyLater applies a later write to the state seen here or, if there is none, to the cloud's. Guesses seen here that the write names neither in its
 // values nor in its condition are kept: a merge leaves none out on purpose, so the write was made without knowing of them.
-func (r *refusal) then(w *store.WriteItem) {
+func (r *refusal) applyLater(w *store.WriteItem) {
 	var row, values attr.Item
 	switch {
 	case w.Put != nil:
@@ -178,7 +178,7 @@ func (r *refusal) then(w *store.WriteItem) {
 	seen, err := gameOf(r.View)
 	written, rowErr := gameOf(row)
 	r.View = row
-	if kept := seen.without(known); err == nil && rowErr == nil && len(kept.Guesses) > 0 {
+	if kept := seen.withoutWords(known); err == nil && rowErr == nil && len(kept.Guesses) > 0 {
 		if row != nil {
 			kept = Merge(&kept, &written)
 		}
@@ -188,11 +188,11 @@ func (r *refusal) then(w *store.WriteItem) {
 	}
 }
 
-// without returns a copy of a game without some words.
-func (g *Game) without(words []string) Game {
+// withoutWords returns a copy of a game without some words.
+func (g *Game) withoutWords(words []string) Game {
 	out := *g
 	out.Guesses, out.GuessTimes, out.GuessKeys, out.Won = nil, nil, nil, g.Won && !slices.Contains(words, g.solution())
-	for _, t := range g.since(0) {
+	for _, t := range g.guessesSince(0) {
 		if !slices.Contains(words, t.word) {
 			out.add(t)
 		}
@@ -217,7 +217,7 @@ func Merge(ours, theirs *Game) Game {
 	out.CreatedAt, out.UpdatedAt = cmp.Or(theirs.CreatedAt, ours.CreatedAt), max(ours.UpdatedAt, theirs.UpdatedAt)
 	solution := cmp.Or(theirs.solution(), ours.solution())
 	out.Won = solution != "" && slices.Contains(out.Guesses, solution)
-	apart := slices.Concat(theirs.since(n), ours.since(n))
+	apart := slices.Concat(theirs.guessesSince(n), ours.guessesSince(n))
 	slices.SortStableFunc(apart, func(a, b turn) int { return strings.Compare(a.at, b.at) })
 	for _, t := range apart {
 		switch {
@@ -242,8 +242,8 @@ func (g *Game) drop(words []string) {
 	}
 }
 
-// since returns the guesses of a game after the first n.
-func (g *Game) since(n int) (all []turn) {
+// guessesSince returns the guesses of a game after the first n.
+func (g *Game) guessesSince(n int) (all []turn) {
 	for i := n; i < len(g.Guesses); i++ {
 		all = append(all, turn{g.Guesses[i], g.GuessTimes[i], g.GuessKeys[i]})
 	}
@@ -258,6 +258,6 @@ func (g *Game) solution() string {
 	return g.Guesses[len(g.Guesses)-1]
 }
 
-func (g *Game) same(as *Game) bool {
+func (g *Game) equals(as *Game) bool {
 	return slices.Equal(g.Guesses, as.Guesses) && slices.Equal(g.Dropped, as.Dropped)
 }

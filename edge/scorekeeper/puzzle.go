@@ -49,8 +49,8 @@ func (a *answers) get(date string) (word string, ok bool) {
 	return word, ok
 }
 
-// keep caches a word read by a transaction that saw the journal up to seq.
-func (a *answers) keep(date, word string, seq uint64) {
+// cacheWord caches a word read by a transaction that saw the journal up to seq.
+func (a *answers) cacheWord(date, word string, seq uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.words == nil {
@@ -61,8 +61,8 @@ func (a *answers) keep(date, word string, seq uint64) {
 	}
 }
 
-// Changed clears the cache if one of the records is about an answer, which happens about once a day.
-func (s *Service) Changed(records []store.Record) {
+// DropChangedAnswers clears the cache if one of the records is about an answer, which happens about once a day.
+func (s *Service) DropChangedAnswers(records []store.Record) {
 	for i := range records {
 		if records[i].Key["sk"].Str() == skAnswer {
 			s.ClearCache(records[i].Seq)
@@ -81,7 +81,7 @@ func (s *Service) ClearCache(changed uint64) {
 
 // answer returns a day's word. The puzzle does not exist for players until the day has begun in some time zone.
 func (p *plan) answer(date string) string {
-	p.Refuse(!begun(date, p.Tx.Now()), noPuzzle())
+	p.Refuse(!hasBegun(date, p.Tx.Now()), noPuzzle())
 	word := p.word(date)
 	p.Refuse(word == "", noPuzzle())
 	return word
@@ -94,7 +94,7 @@ func (p *plan) word(date string) string {
 	}
 	var of Puzzle
 	if p.load(AnswerKey(date), &of) {
-		p.cache.keep(date, of.Word, p.Tx.Seq())
+		p.cache.cacheWord(date, of.Word, p.Tx.Seq())
 	}
 	return of.Word
 }
@@ -173,7 +173,7 @@ type NewAnswer struct {
 // to reach the cloud wins, and the other's is an open conflict.
 func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	p, old := s.plan(tx), Puzzle{}
-	now, err := s.chosen(tx, n)
+	now, err := s.chooseWord(tx, n)
 	p.Fail(err)
 	team := attr.Null()
 	if now.TeamID != "" {
@@ -191,8 +191,8 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	return now, p.Err()
 }
 
-// chosen validates a request, and picks the word of a random one.
-func (s *Service) chosen(tx *store.Tx, n NewAnswer) (Puzzle, error) {
+// chooseWord validates a request, and picks the word of a random one.
+func (s *Service) chooseWord(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 	p := Puzzle{Date: n.Date, Word: strings.ToLower(n.Word), TeamID: n.TeamID}
 	switch {
 	case !isDay(n.Date):

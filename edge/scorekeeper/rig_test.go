@@ -41,7 +41,7 @@ func (r *rig) update(do func(tx *store.Tx) error) error {
 	})
 	if err := r.store.View(r.t.Context(), func(tx *store.Tx) error {
 		records, err := tx.Journal(from, 1000)
-		r.Changed(records)
+		r.DropChangedAnswers(records)
 		return err
 	}); err != nil {
 		r.t.Fatal(err)

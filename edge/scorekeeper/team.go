@@ -62,7 +62,7 @@ func (t *Team) Joined() []Member {
 
 // Offers reports whether the team awaits that a player accepts.
 func (t *Team) Offers(user string) bool {
-	m := t.of(user)
+	m := t.memberOf(user)
 	return m.Offered()
 }
 
@@ -106,12 +106,12 @@ func (s *Service) Team(tx *store.Tx, team, user string) (Team, error) {
 
 func (p *plan) teamFor(team, user string) Team {
 	t := p.team(team)
-	p.Refuse(t.of(user).Role == "", fault.New(fault.Forbidden, "forbidden", "Only the team's members can see it"))
+	p.Refuse(t.memberOf(user).Role == "", fault.New(fault.Forbidden, "forbidden", "Only the team's members can see it"))
 	return t
 }
 
-// of returns the member with a user's ID, or the zero Member.
-func (t *Team) of(user string) Member {
+// memberOf returns the member with a user's ID, or the zero Member.
+func (t *Team) memberOf(user string) Member {
 	if i := slices.IndexFunc(t.Members, func(m Member) bool { return m.UserID == user }); i >= 0 {
 		return t.Members[i]
 	}
@@ -121,7 +121,7 @@ func (t *Team) of(user string) Member {
 func (p *plan) team(id string) (t Team) {
 	p.Refuse(!p.needs(teamKey(id), "team", &t), notFound("Team"))
 	t.ID = id
-	t.Members = under(p, prefixTeam+id, prefixMember, func(user string, row attr.Item) (m Member, ok bool) {
+	t.Members = collectUnder(p, prefixTeam+id, prefixMember, func(user string, row attr.Item) (m Member, ok bool) {
 		ok = p.decode(row, &m)
 		m.UserID = user
 		return m, ok
@@ -145,10 +145,12 @@ func (s *Service) TeamsOf(tx *store.Tx, user string) ([]string, error) {
 	return p.teamsOf(user), p.Err()
 }
 
-func (p *plan) teamsOf(user string) []string { return under(p, prefixUser+user, prefixTeam, name) }
+func (p *plan) teamsOf(user string) []string {
+	return collectUnder(p, prefixUser+user, prefixTeam, name)
+}
 
-// under collects what take returns for the rows of a partition whose sort keys begin with prefix. name is the rest of the sort key.
-func under[T any](p *plan, pk, prefix string, take func(name string, row attr.Item) (T, bool)) []T {
+// collectUnder collects what take returns for the rows of a partition whose sort keys begin with prefix. name is the rest of the sort key.
+func collectUnder[T any](p *plan, pk, prefix string, take func(name string, row attr.Item) (T, bool)) []T {
 	all := []T{}
 	for row := range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
 		if v, ok := take(strings.TrimPrefix(row["sk"].Str(), prefix), row); ok {
@@ -175,7 +177,7 @@ func (s *Service) TeamNeeds(tx *store.Tx, user, team string, days ...string) ([]
 	if !p.load(teamKey(team), &Team{}) { // no team is given, or it is not known here
 		return all, p.Err()
 	}
-	for _, member := range under(p, prefixTeam+team, prefixMember, name) {
+	for _, member := range collectUnder(p, prefixTeam+team, prefixMember, name) {
 		all = append(all, profileKey(member), belongsKey(member, team))
 		for _, day := range days {
 			all = append(all, GameKey(member, day))
@@ -204,7 +206,7 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name string, once ...Once) (Tea
 		}
 	}
 	p := s.plan(tx)
-	led := under(p, prefixUser+user, prefixTeam, func(_ string, row attr.Item) (bool, bool) { return true, row["role"].Str() == string(RoleAdmin) })
+	led := collectUnder(p, prefixUser+user, prefixTeam, func(_ string, row attr.Item) (bool, bool) { return true, row["role"].Str() == string(RoleAdmin) })
 	p.Refuse(len(led) >= MaxTeams, fault.New(fault.Conflict, "conflict", "You are an admin of %d teams, the most allowed: leave or delete some first", len(led)))
 	row := teamKey(id)
 	row["team_name"], row["created_at_millis"], row["admins"] = attr.S(name), attr.Int(now), attr.Int(1)
@@ -276,10 +278,10 @@ func halfHere(err error) error {
 	return err
 }
 
-// administered returns a team, with a Forbidden error unless by is one of its admins.
-func (p *plan) administered(by, team string) Team {
+// administeredTeam returns a team, with a Forbidden error unless by is one of its admins.
+func (p *plan) administeredTeam(by, team string) Team {
 	t := p.team(team)
-	p.Refuse(t.of(by).Role != RoleAdmin, notAdmin())
+	p.Refuse(t.memberOf(by).Role != RoleAdmin, notAdmin())
 	return t
 }
 
@@ -290,14 +292,14 @@ func notAdmin() error {
 // SetTeammate adds a player to a team, who is shown to it once they accept (AcceptTeam), or changes a member's role. Only the team's admins may do so.
 func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (Member, error) {
 	p := s.plan(tx)
-	t := p.administered(by, team)
-	was := t.of(user).Role
+	t := p.administeredTeam(by, team)
+	was := t.memberOf(user).Role
 	p.Refuse(was == "" && len(t.Members) >= MaxMembers, fault.New(fault.Conflict, "conflict", "A team can have at most %d members", MaxMembers))
 	if was != role {
 		p.setRole(by, team, user, was, role)
 		t = p.team(team)
 	}
-	return t.of(user), p.Err()
+	return t.memberOf(user), p.Err()
 }
 
 // AcceptTeam accepts that an admin added the player to a team, which from then on sees their name and their games.
@@ -307,15 +309,15 @@ func (s *Service) AcceptTeam(tx *store.Tx, user, team string) (Member, error) {
 		p.Commit(p.Update(memberKey(team, user), "SET accepted = :yes", table.When(there, attr.Item{":yes": attr.Bool(true)})))
 	}
 	t := p.teamFor(team, user)
-	return t.of(user), p.Err()
+	return t.memberOf(user), p.Err()
 }
 
 // RemoveTeammate removes a player from a team. Admins may remove anyone; other members only themselves.
 func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, error) {
 	p := s.plan(tx)
 	t := p.team(team)
-	p.Refuse(by != user && t.of(by).Role != RoleAdmin, notAdmin())
-	m := t.of(user)
+	p.Refuse(by != user && t.memberOf(by).Role != RoleAdmin, notAdmin())
+	m := t.memberOf(user)
 	p.Refuse(m.Role == "", notFound("User"))
 	p.setRole(by, team, user, m.Role, "")
 	return m, p.Err()
@@ -324,7 +326,7 @@ func (s *Service) RemoveTeammate(tx *store.Tx, by, team, user string) (Member, e
 // DeleteTeam deletes a team and all memberships. Only the team's admins may do so.
 func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 	p := s.plan(tx)
-	t := p.administered(by, team)
+	t := p.administeredTeam(by, team)
 	if p.Err() != nil {
 		return t, p.Err()
 	}

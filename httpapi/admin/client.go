@@ -68,7 +68,7 @@ func (a *Client) post(ctx context.Context, path string, ask any, progress func(P
 				Error    *httpapi.Problem `json:"error"`
 			}
 			if err := d.Decode(&line); err != nil {
-				return a.failed(ctx, err)
+				return a.noAnswerError(ctx, err)
 			}
 			switch {
 			case line.Error != nil:
@@ -90,7 +90,7 @@ func (a *Client) ask(ctx context.Context, method, path string, out any) error {
 	}
 	return a.send(req, func(d *json.Decoder) error {
 		if err := d.Decode(out); err != nil {
-			return a.failed(ctx, err)
+			return a.noAnswerError(ctx, err)
 		}
 		return nil
 	})
@@ -100,7 +100,7 @@ func (a *Client) ask(ctx context.Context, method, path string, out any) error {
 func (a *Client) send(req *http.Request, read func(*json.Decoder) error) error {
 	resp, err := a.http.Do(req)
 	if err != nil {
-		return a.failed(req.Context(), err)
+		return a.noAnswerError(req.Context(), err)
 	}
 	defer resp.Body.Close()
 	d := json.NewDecoder(resp.Body)
@@ -114,8 +114,8 @@ func (a *Client) send(req *http.Request, read func(*json.Decoder) error) error {
 	return p.Fault()
 }
 
-// failed returns the error of a missing answer.
-func (a *Client) failed(ctx context.Context, err error) error {
+// noAnswerError returns the error of a missing answer.
+func (a *Client) noAnswerError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -81,8 +81,8 @@ func CountFor(ctx context.Context, client string) {
 	}
 }
 
-// Leave returns a context in which the cloud is not asked, for what outlives its request.
-func Leave(ctx context.Context) context.Context {
+// WithoutCloud returns a context in which the cloud is not asked, for what outlives its request.
+func WithoutCloud(ctx context.Context) context.Context {
 	return context.WithValue(ctx, requestKey{}, (*request)(nil))
 }
 
@@ -126,7 +126,7 @@ func ConsultOnce(ctx context.Context, once []Row, do func(look Look) error) erro
 			return err
 		}
 		if !r.read(ctx, missing) {
-			return r.judge(ctx, err, once, missing)
+			return r.knownOrUnknown(ctx, err, once, missing)
 		}
 	}
 	return &UnknownError{Absent: fault.New(fault.NotFound, "not_found", "there is no end of rows to ask for"), Retry: retry}
@@ -142,8 +142,8 @@ func View(ctx context.Context, view func(context.Context, func(tx *store.Tx) err
 	})
 }
 
-// judge returns err, or that it cannot be known now if one of the missing rows could not be read.
-func (r *request) judge(ctx context.Context, err error, once, missing []Row) error {
+// knownOrUnknown returns err, or that it cannot be known now if one of the missing rows could not be read.
+func (r *request) knownOrUnknown(ctx context.Context, err error, once, missing []Row) error {
 	if !fault.LacksSomething(err) {
 		return err
 	}
@@ -168,7 +168,7 @@ func (r *request) judge(ctx context.Context, err error, once, missing []Row) err
 
 // read reads the rows from the cloud that the request has not asked for yet. It reports whether any was read.
 func (r *request) read(ctx context.Context, rows []Row) (some bool) {
-	ctx, cancel := r.within(ctx)
+	ctx, cancel := r.withTimeout(ctx)
 	defer cancel()
 	var questions sync.WaitGroup
 	slots := make(chan struct{}, atOnce)
@@ -189,7 +189,7 @@ func (r *request) read(ctx context.Context, rows []Row) (some bool) {
 
 // askFor reads a row from the cloud, within the budget.
 func (r *request) askFor(ctx context.Context, row Row) error {
-	err := r.budget.take(r.client, r.Clock.Now())
+	err := r.budget.spendQuestion(r.client, r.Clock.Now())
 	if err == nil {
 		err = r.Read(ctx, row.Table, row.Key)
 	}
@@ -197,8 +197,8 @@ func (r *request) askFor(ctx context.Context, row Row) error {
 	return err
 }
 
-// within returns a context for questions to the cloud.
-func (r *request) within(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout returns a context for questions to the cloud.
+func (r *request) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.until.IsZero() {

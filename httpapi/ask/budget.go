@@ -52,8 +52,8 @@ func (e *OverBudgetError) Error() string {
 	return fmt.Sprintf("the budget of questions to the cloud is spent for %s", e.Wait)
 }
 
-// take takes a question from the budget of a client, and from that of all.
-func (b *budget) take(client string, now time.Time) error {
+// spendQuestion takes a question from the budget of a client, and from that of all.
+func (b *budget) spendQuestion(client string, now time.Time) error {
 	if !b.client(client).AllowN(now, 1) || !b.all.AllowN(now, 1) {
 		return &OverBudgetError{Wait: time.Second}
 	}

@@ -33,7 +33,7 @@ func Ensure(ctx context.Context, ensure func(ctx context.Context, table string, 
 	if len(here) == 0 {
 		return nil
 	}
-	inner, cancel := r.within(ctx)
+	inner, cancel := r.withTimeout(ctx)
 	defer cancel()
 	return bestEffort(ctx, ensure(inner, table, here...))
 }

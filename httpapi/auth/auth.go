@@ -141,6 +141,6 @@ type KeyStore interface {
 	SaveKeys(ctx context.Context, k KeySet) error
 }
 
-func unauthorized(format string, args ...any) error {
+func unauthorizedError(format string, args ...any) error {
 	return fault.New(fault.Unauthorized, "unauthorized", format, args...)
 }

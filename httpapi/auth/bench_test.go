@@ -18,7 +18,7 @@ func BenchmarkVerify(b *testing.B) {
 	}
 	for name, run := range map[string]func(i int) error{
 		"seen": func(int) error { _, err := r.Verify(b.Context(), good); return err },
-		"new":  func(i int) error { _, _, err := r.judge(b.Context(), fresh[i%len(fresh)], nil); return err },
+		"new":  func(i int) error { _, _, err := r.verifyToken(b.Context(), fresh[i%len(fresh)], nil); return err },
 		"signature": func(i int) error {
 			return refused(r.Verify(b.Context(), fresh[i%len(fresh)][:len(good)-8]+fmt.Sprintf("%08d", i%1e8)))
 		},

@@ -126,7 +126,7 @@ func (d *DevIssuer) Issuer() Issuer {
 // key implements keyring.
 func (d *DevIssuer) key(_ context.Context, kid string, _ time.Time) (any, error) {
 	if kid != d.kid {
-		return nil, unauthorized("The token is signed with another development key: make a new one with touchline token.")
+		return nil, unauthorizedError("The token is signed with another development key: make a new one with touchline token.")
 	}
 	return &d.private.PublicKey, nil
 }

@@ -73,13 +73,13 @@ func (f *fetched) close() {
 
 // key implements keyring.
 func (f *fetched) key(ctx context.Context, kid string, issued time.Time) (any, error) {
-	return waited(ctx, func(ask bool) (any, <-chan struct{}, error) { return f.find(ctx, kid, issued, ask) })
+	return waitFetched(ctx, func(ask bool) (any, <-chan struct{}, error) { return f.find(ctx, kid, issued, ask) })
 }
 
 // again implements keyring.
 func (f *fetched) again(ctx context.Context) bool {
 	was := f.round()
-	_, _ = waited(ctx, func(ask bool) (none struct{}, wait <-chan struct{}, err error) {
+	_, _ = waitFetched(ctx, func(ask bool) (none struct{}, wait <-chan struct{}, err error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if ask {
@@ -90,8 +90,8 @@ func (f *fetched) again(ctx context.Context) bool {
 	return f.round() != was
 }
 
-// waited calls find, and again after the fetch that it started or joined.
-func waited[T any](ctx context.Context, find func(ask bool) (T, <-chan struct{}, error)) (T, error) {
+// waitFetched calls find, and again after the fetch that it started or joined.
+func waitFetched[T any](ctx context.Context, find func(ask bool) (T, <-chan struct{}, error)) (T, error) {
 	found, wait, err := find(true)
 	if wait == nil {
 		return found, err
@@ -107,7 +107,7 @@ func waited[T any](ctx context.Context, find func(ask bool) (T, <-chan struct{},
 
 // endpoints returns the issuer's latest discovery document.
 func (f *fetched) endpoints(ctx context.Context) (*discovery, error) {
-	return waited(ctx, func(ask bool) (*discovery, <-chan struct{}, error) {
+	return waitFetched(ctx, func(ask bool) (*discovery, <-chan struct{}, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if err := f.load(ctx); err != nil || f.set.said != nil {
@@ -155,7 +155,7 @@ func (f *fetched) find(ctx context.Context, kid string, issued time.Time, ask bo
 	case ask && issued.Add(Leeway).After(f.set.FetchedAt): // it was too soon to ask, and the key may be newer than what is known
 		return nil, nil, fault.New(fault.Unavailable, "new_key", "The token's key (kid) is newer than the keys known here: try again in some seconds.")
 	default:
-		return nil, nil, unauthorized("The token's key (kid) is not its issuer's.")
+		return nil, nil, unauthorizedError("The token's key (kid) is not its issuer's.")
 	}
 }
 

@@ -50,7 +50,7 @@ type Flow struct {
 
 // Begin starts a sign-in. The browser must be redirected to to; the issuer sends it back to back.
 func (v *Verifier) Begin(ctx context.Context, issuer, back string) (f Flow, to string, err error) {
-	t, said, err := v.chosen(ctx, issuer)
+	t, said, err := v.issuerByName(ctx, issuer)
 	if err != nil {
 		return f, "", err
 	}
@@ -62,8 +62,8 @@ func (v *Verifier) Begin(ctx context.Context, issuer, back string) (f Flow, to s
 	return f, said.client(&t.Client, back).AuthCodeURL(f.State, options...), nil
 }
 
-// chosen returns an issuer by name, with its discovery document.
-func (v *Verifier) chosen(ctx context.Context, name string) (*trusted, *discovery, error) {
+// issuerByName returns an issuer by name, with its discovery document.
+func (v *Verifier) issuerByName(ctx context.Context, name string) (*trusted, *discovery, error) {
 	for _, t := range v.trust {
 		if ring, ok := t.ring.(*fetched); ok && t.Name == name && t.Client.ID != "" {
 			said, err := ring.endpoints(ctx)
@@ -75,7 +75,7 @@ func (v *Verifier) chosen(ctx context.Context, name string) (*trusted, *discover
 
 // SignOut returns the issuer's sign-out page and its title; empty: it has none, or its discovery document is not known.
 func (v *Verifier) SignOut(ctx context.Context, issuer string) (page, title string) {
-	t, said, err := v.chosen(ctx, issuer)
+	t, said, err := v.issuerByName(ctx, issuer)
 	if err != nil || !secure(said.End) {
 		return "", ""
 	}
@@ -92,7 +92,7 @@ func (v *Verifier) Finish(ctx context.Context, f *Flow, back string, q url.Value
 	if f.State == "" || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(f.State)) != 1 {
 		return Identity{}, startAgain("This browser did not start this sign-in, or has started another one since: sign in again.")
 	}
-	t, said, err := v.chosen(ctx, f.Issuer)
+	t, said, err := v.issuerByName(ctx, f.Issuer)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -119,7 +119,7 @@ func (v *Verifier) Finish(ctx context.Context, f *Flow, back string, q url.Value
 func (v *Verifier) signedIn(ctx context.Context, t *trusted, f *Flow, token *oauth2.Token) (Identity, error) {
 	kind := KindID
 	raw, _ := token.Extra("id_token").(string)
-	got, said, err := v.judge(ctx, raw, &kind)
+	got, said, err := v.verifyToken(ctx, raw, &kind)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -130,7 +130,7 @@ func (v *Verifier) signedIn(ctx context.Context, t *trusted, f *Flow, token *oau
 		return got.id, nil
 	}
 	kind = KindAccess
-	access, opens, err := v.judge(ctx, token.AccessToken, &kind)
+	access, opens, err := v.verifyToken(ctx, token.AccessToken, &kind)
 	if err != nil {
 		return Identity{}, err
 	}

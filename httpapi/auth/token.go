@@ -80,9 +80,9 @@ func says(claim any, value string) bool {
 // maxSubject is the longest user id.
 const maxSubject = 128
 
-// judge verifies a token completely. The token's issuer determines the keys and algorithms; its header determines neither. kind is the
+// verifyToken verifies a token completely. The token's issuer determines the keys and algorithms; its header determines neither. kind is the
 // required kind; nil: the one in the issuer's settings.
-func (v *Verifier) judge(ctx context.Context, token string, kind *Kind) (verdict, *claims, error) {
+func (v *Verifier) verifyToken(ctx context.Context, token string, kind *Kind) (verdict, *claims, error) {
 	found, said, err := v.judgeOnce(ctx, token, kind)
 	if found.by != nil && errors.Is(err, errSignature) && found.by.ring.again(ctx) { // the issuer may have replaced a key under its old name
 		return v.judgeOnce(ctx, token, kind)
@@ -99,7 +99,7 @@ func (v *Verifier) judgeOnce(ctx context.Context, token string, kind *Kind) (ver
 	read, err := v.parser.ParseWithClaims(token, &said, func(t *jwt.Token) (any, error) {
 		by = v.trust[said.Issuer]
 		if by == nil {
-			return nil, unauthorized("The token is from an issuer that this node does not know: its iss is not a configured one.")
+			return nil, unauthorizedError("The token is from an issuer that this node does not know: its iss is not a configured one.")
 		}
 		kid, err := by.kid(t)
 		if err != nil {
@@ -133,14 +133,14 @@ func (v *Verifier) judgeOnce(ctx context.Context, token string, kind *Kind) (ver
 // kid returns the key id in a token's header, after checking the rest of the header.
 func (t *trusted) kid(token *jwt.Token) (string, error) {
 	if !slices.Contains(t.algs, token.Method.Alg()) {
-		return "", unauthorized("The token must be signed with %s.", strings.Join(t.algs, " or "))
+		return "", unauthorizedError("The token must be signed with %s.", strings.Join(t.algs, " or "))
 	}
 	if _, ok := token.Header["crit"]; ok {
-		return "", unauthorized("The token's header requires something that this node does not know (crit).")
+		return "", unauthorizedError("The token's header requires something that this node does not know (crit).")
 	}
 	kid, _ := token.Header["kid"].(string)
 	if kid == "" {
-		return "", unauthorized("The token does not name its signing key (kid).")
+		return "", unauthorizedError("The token does not name its signing key (kid).")
 	}
 	return kid, nil
 }
@@ -187,7 +187,7 @@ func (t *trusted) check(token *jwt.Token, c *claims, wanted Kind) error {
 		err = t.checkKind(use, c, wanted)
 	}
 	if err == nil && !goodSubject(t.subject(c)) {
-		return unauthorized("The token's %s cannot be a user's id.", t.Subject)
+		return unauthorizedError("The token's %s cannot be a user's id.", t.Subject)
 	}
 	return err
 }
@@ -197,13 +197,13 @@ func (t *trusted) check(token *jwt.Token, c *claims, wanted Kind) error {
 func (t *trusted) checkKind(use string, c *claims, wanted Kind) error {
 	switch {
 	case wanted == KindID && use != useID && (use == useAccess || !t.Discover):
-		return unauthorized("The token is not an ID token: its token_use must be id.")
+		return unauthorizedError("The token is not an ID token: its token_use must be id.")
 	case wanted == KindAccess && use != useAccess && (use == useID || !t.Discover):
-		return unauthorized("The token is not an access token.")
+		return unauthorizedError("The token is not an access token.")
 	case wanted == KindID && !overlap(c.Audience, t.ClientIDs), wanted == KindAccess && !t.opens(c):
-		return unauthorized("The token is for another app: its aud is none of the configured client ids.")
+		return unauthorizedError("The token is for another app: its aud is none of the configured client ids.")
 	case wanted == KindID && !t.issuedToClient(c):
-		return unauthorized("The token was issued to another app: its azp is none of the configured client ids.")
+		return unauthorizedError("The token was issued to another app: its azp is none of the configured client ids.")
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func goodSubject(sub string) bool {
 }
 
 // errSignature is the error of a token whose signature is not by the key that it names.
-var errSignature = unauthorized("The token is not signed by its issuer, or not with its algorithm.")
+var errSignature = unauthorizedError("The token is not signed by its issuer, or not with its algorithm.")
 
 // tokenError explains what is wrong with a token to an app developer. It quotes nothing from the token except times that the issuer has
 // signed.
@@ -246,16 +246,16 @@ func tokenError(err error, said *claims) error {
 	}
 	switch {
 	case errors.Is(err, jwt.ErrTokenMalformed):
-		return unauthorized("That is not a token: a JWT has three base64url parts separated by dots.")
+		return unauthorizedError("That is not a token: a JWT has three base64url parts separated by dots.")
 	case errors.Is(err, jwt.ErrTokenExpired):
-		return unauthorized("The token expired at %s: sign in again.", said.ExpiresAt.UTC().Format(time.RFC3339))
+		return unauthorizedError("The token expired at %s: sign in again.", said.ExpiresAt.UTC().Format(time.RFC3339))
 	case errors.Is(err, jwt.ErrTokenNotValidYet):
-		return unauthorized("The token is not valid yet: is a clock wrong?")
+		return unauthorizedError("The token is not valid yet: is a clock wrong?")
 	case errors.Is(err, jwt.ErrTokenRequiredClaimMissing):
-		return unauthorized("The token has no exp.")
+		return unauthorizedError("The token has no exp.")
 	case errors.Is(err, jwt.ErrTokenSignatureInvalid), errors.Is(err, jwt.ErrTokenUnverifiable):
 		return errSignature
 	default:
-		return unauthorized("The token is not valid.")
+		return unauthorizedError("The token is not valid.")
 	}
 }

@@ -114,8 +114,8 @@ func (v *Verifier) newTrusted(i Issuer) *trusted {
 	return &trusted{Issuer: i, algs: []string{rs}, ring: newFetched(i.URL, false, v.cfg)}
 }
 
-// Named reports whether an issuer has one of these names in the settings. The development issuer has no name and matches any.
-func (v *Verifier) Named(issuer string, names []string) bool {
+// IsNamed reports whether an issuer has one of these names in the settings. The development issuer has no name and matches any.
+func (v *Verifier) IsNamed(issuer string, names []string) bool {
 	t := v.trust[issuer]
 	return t != nil && (slices.Contains(names, t.Name) || t.dev != nil)
 }
@@ -175,15 +175,15 @@ func bearer(h http.Header) (token string, ok bool, err error) {
 		return "", false, nil
 	}
 	if len(values) > 1 {
-		return "", false, unauthorized("There is more than one Authorization header.")
+		return "", false, unauthorizedError("There is more than one Authorization header.")
 	}
 	scheme, token, _ := strings.Cut(strings.TrimSpace(values[0]), " ")
 	token = strings.TrimLeft(token, " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return "", false, unauthorized("The Authorization header must be Bearer and an ID token.")
+		return "", false, unauthorizedError("The Authorization header must be Bearer and an ID token.")
 	}
 	if token == "" {
-		return "", false, unauthorized("There is no token after Bearer.")
+		return "", false, unauthorizedError("There is no token after Bearer.")
 	}
 	return token, true, nil
 }
@@ -195,11 +195,11 @@ func (v *Verifier) checkKey(h http.Header) (ok bool, err error) {
 		return false, nil
 	}
 	if len(values) > 1 {
-		return false, unauthorized("There is more than one X-API-Key header.")
+		return false, unauthorizedError("There is more than one X-API-Key header.")
 	}
 	sum, want := sha256.Sum256([]byte(values[0])), v.apiKey.Load()
 	if want == nil || subtle.ConstantTimeCompare(sum[:], want[:]) != 1 {
-		return false, unauthorized("The X-API-Key is not this node's.")
+		return false, unauthorizedError("The X-API-Key is not this node's.")
 	}
 	return true, nil
 }
@@ -207,14 +207,14 @@ func (v *Verifier) checkKey(h http.Header) (ok bool, err error) {
 // Verify implements Authenticator. A valid token is not verified again while its issuer's keys stay the same.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	if len(token) > maxToken {
-		return Identity{}, unauthorized("The token is longer than %d bytes.", maxToken)
+		return Identity{}, unauthorizedError("The token is longer than %d bytes.", maxToken)
 	}
 	sum := sha256.Sum256([]byte(token))
 	if was, ok := v.good.GetIfPresent(sum); ok && was.round == was.by.ring.round() &&
 		v.cfg.Clock.Wall().Before(was.id.Expires.Add(Leeway)) {
 		return was.id, nil
 	}
-	got, _, err := v.judge(ctx, token, nil)
+	got, _, err := v.verifyToken(ctx, token, nil)
 	if err != nil {
 		return Identity{}, err
 	}

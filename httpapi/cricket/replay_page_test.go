@@ -114,7 +114,7 @@ type shown struct {
 // judged returns the problems that the page lists.
 func (h *shown) judged(checks ...operator.Check) []string {
 	st := operator.State{At: h.At, Streams: h.streams}
-	st.Judge(checks, problemsOf(&h.cricketState))
+	st.DeriveProblems(checks, problemsOf(&h.cricketState))
 	return st.Problems
 }
 

@@ -154,8 +154,8 @@ func (p *Provider) choose(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusSeeOther) //nolint:gosec // wrong has checked that the client is on this machine
 }
 
-// take redeems a code, once.
-func (p *Provider) take(code string) (g grant, ok bool) {
+// redeemCode redeems a code, once.
+func (p *Provider) redeemCode(code string) (g grant, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	g, ok = p.codes[code]
@@ -165,7 +165,7 @@ func (p *Provider) take(code string) (g grant, ok bool) {
 
 func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	g, ok := p.take(r.PostFormValue("code"))
+	g, ok := p.redeemCode(r.PostFormValue("code"))
 	sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
 	switch {
 	case r.PostFormValue("grant_type") != "authorization_code":

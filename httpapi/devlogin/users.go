@@ -15,8 +15,8 @@ type User struct {
 	Groups  []string `yaml:"groups"`
 }
 
-// Invented returns the users of a demo, one for each first name in names, with the id "demo-<name>". The first is in the admin group.
-func Invented(adminGroup, names string) (all []User) {
+// InventUsers returns the users of a demo, one for each first name in names, with the id "demo-<name>". The first is in the admin group.
+func InventUsers(adminGroup, names string) (all []User) {
 	for name := range strings.FieldsSeq(names) {
 		all = append(all, User{Subject: "demo-" + strings.ToLower(name), Name: name})
 	}

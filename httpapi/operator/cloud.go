@@ -60,14 +60,14 @@ func cloudSentence(st *SyncStatus, now time.Time) string {
 	}
 }
 
-// Shown returns the status as tables for people: the summary, waiting writes by table, parked writes, polled tables and leases.
+// StatusTables returns the status as tables for people: the summary, waiting writes by table, parked writes, polled tables and leases.
 // Without a cloud there is only the summary, which says so.
-func (s *SyncStatus) Shown(now time.Time) []page.Table {
+func (s *SyncStatus) StatusTables(now time.Time) []page.Table {
 	if !s.Configured {
 		return []page.Table{cloudTable(s, now)}
 	}
 	waiting := page.Table{ID: "waiting", Title: "Waiting for the cloud", None: "Nothing is waiting.", Heads: []string{"Table", "Writes", "Problem"}}
-	for _, t := range s.Told() {
+	for _, t := range s.NotableTables() {
 		waiting.Rows = append(waiting.Rows, []string{t.Table, fmt.Sprint(t.Waiting), cmp.Or(t.HeldUpBy(), "–")})
 	}
 	parked := page.Table{ID: "parked", Title: "Parked: set aside while other writes go on", None: "Nothing is parked.", Heads: []string{"Write", "Table", "Key", "Until", "Behind it", "Why"}}

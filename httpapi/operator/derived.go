@@ -23,8 +23,8 @@ type Derived struct {
 
 // Derivations is what the pages need from what derives rows.
 type Derivations interface {
-	// Derived lists the kinds of rows with something to say.
-	Derived() []Derived
+	// DerivedRules lists the kinds of rows with something to say.
+	DerivedRules() []Derived
 	// Differences returns the rows of a kind that stay as they are, or fault.NotFound.
 	Differences(ctx context.Context, app, name string) (Differences, error)
 	// Recount writes the differences that a person has seen, named by Differences.Seen. fault.Conflict: they have changed since.

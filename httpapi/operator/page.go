@@ -11,7 +11,7 @@ import (
 // Page returns the Status page: problems, the node, its applications, its cloud, and the applications' tables.
 func (s *State) Page() page.OperatorInput {
 	// A new slice: the state is cached and rendered concurrently.
-	tables := append([]page.Table{nodeTable(s), appTable(s.Applications)}, s.Sync.Shown(s.At)...)
+	tables := append([]page.Table{nodeTable(s), appTable(s.Applications)}, s.Sync.StatusTables(s.At)...)
 	if s.Sync.Configured {
 		tables = append(tables, conflictTable(s))
 	}

@@ -32,7 +32,7 @@ func TestStatusPage(t *testing.T) {
 		}
 	}
 	s := well()
-	s.Judge(nil, nil)
+	s.DeriveProblems(nil, nil)
 	if len(s.Problems) > 0 {
 		t.Error(s.Problems)
 	}
@@ -48,7 +48,7 @@ func TestStatusPage(t *testing.T) {
 		}
 	}
 	s.Node.Disk.Grow = -1
-	if s.Judge(nil, nil); len(s.Problems) > 0 || strings.Contains(fmt.Sprint(s.Page().Tables), "Room") {
+	if s.DeriveProblems(nil, nil); len(s.Problems) > 0 || strings.Contains(fmt.Sprint(s.Page().Tables), "Room") {
 		t.Error("unknown room to grow is shown:", s.Problems)
 	}
 	for want, change := range map[string]func(s *State){
@@ -69,12 +69,12 @@ func TestStatusPage(t *testing.T) {
 	} {
 		s := well()
 		change(s)
-		if s.Judge(nil, nil); !slices.Equal(s.Problems, []string{want}) {
+		if s.DeriveProblems(nil, nil); !slices.Equal(s.Problems, []string{want}) {
 			t.Errorf("want %q, got %q", want, s.Problems)
 		}
 	}
 	s = well()
-	s.Judge([]Check{{Name: "store", Err: errors.New("latched")}, {Name: "consumer a/b", App: "a", Warning: "it has failed 1 time"}}, []string{"Theirs."})
+	s.DeriveProblems([]Check{{Name: "store", Err: errors.New("latched")}, {Name: "consumer a/b", App: "a", Warning: "it has failed 1 time"}}, []string{"Theirs."})
 	if want := []string{"This node is not ready (store): latched.", "This node's consumer a/b: it has failed 1 time.", "Theirs."}; !slices.Equal(s.Problems, want) {
 		t.Error(s.Problems)
 	}

@@ -83,8 +83,8 @@ const (
 	lowOnDisk  = 256 << 20 // bytes by which the database can grow
 )
 
-// Judge sets Problems: the node's, then those of its applications.
-func (s *State) Judge(checks []Check, apps []string) {
+// DeriveProblems sets Problems: the node's, then those of its applications.
+func (s *State) DeriveProblems(checks []Check, apps []string) {
 	p := Problems{At: s.At, All: []string{}}
 	for _, c := range checks {
 		switch {

@@ -40,8 +40,8 @@ type SyncStatus struct {
 // Ahead returns how far this machine's clock is ahead of the cloud's, in seconds rounded to tenths.
 func (s *SyncStatus) Ahead() float64 { return math.Round(-10*s.Skew)/10 + 0 } // + 0 turns -0 into 0
 
-// Told returns the tables worth showing: those with waiting writes or a problem.
-func (s *SyncStatus) Told() (out []replica.TableStatus) {
+// NotableTables returns the tables worth showing: those with waiting writes or a problem.
+func (s *SyncStatus) NotableTables() (out []replica.TableStatus) {
 	for _, t := range s.Tables {
 		if t.Waiting > 0 || t.HeldUpBy() != "" {
 			out = append(out, t)
@@ -57,16 +57,16 @@ func NoCloud(now time.Time) SyncStatus {
 
 // Whole replaces nil lists, which JSON would write as null, by empty ones.
 func (s SyncStatus) Whole() SyncStatus {
-	s.Tables, s.Workers, s.Feed, s.Leases = some(s.Tables), some(s.Workers), some(s.Feed), some(s.Leases)
-	s.Alarms = some(s.Alarms)
+	s.Tables, s.Workers, s.Feed, s.Leases = nonNil(s.Tables), nonNil(s.Workers), nonNil(s.Feed), nonNil(s.Leases)
+	s.Alarms = nonNil(s.Alarms)
 	for i := range s.Workers {
-		s.Workers[i].Parked = some(s.Workers[i].Parked)
+		s.Workers[i].Parked = nonNil(s.Workers[i].Parked)
 	}
 	return s
 }
 
-// some returns a non-nil list.
-func some[T any](list []T) []T {
+// nonNil returns a non-nil list.
+func nonNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

@@ -73,17 +73,17 @@ func (a *api) routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/health", Access: httpapi.Public, Do: getHealth, Quiet: true},
 		{Method: "POST", Path: "/session", Access: httpapi.Optional, Do: postSession},
-		stays(a.on("POST", "/guess", httpapi.Guest, ofPlayer(a.postGuess))),
-		a.on("GET", "/game/:date", httpapi.Guest, ofPlayer(a.getGame)),
+		stays(a.newRoute("POST", "/guess", httpapi.Guest, ofPlayer(a.postGuess))),
+		a.newRoute("GET", "/game/:date", httpapi.Guest, ofPlayer(a.getGame)),
 
 		a.route("GET", "/history", a.getHistory),
 		a.route("GET", "/profile", a.getProfile),
 		a.route("PUT", "/profile", a.putProfile),
 		a.route("POST", "/convert-session", a.postConvert),
-		a.on("GET", "/puzzles", httpapi.User, a.getPuzzles),
-		a.on("GET", "/puzzles/:date", httpapi.User, a.getPuzzle),
-		a.on("PUT", "/puzzles", httpapi.User, ofAdmin(a.putPuzzle)),
-		a.on("POST", "/puzzles/cache/clear", httpapi.User, ofAdmin(a.postCacheClear)),
+		a.newRoute("GET", "/puzzles", httpapi.User, a.getPuzzles),
+		a.newRoute("GET", "/puzzles/:date", httpapi.User, a.getPuzzle),
+		a.newRoute("PUT", "/puzzles", httpapi.User, ofAdmin(a.putPuzzle)),
+		a.newRoute("POST", "/puzzles/cache/clear", httpapi.User, ofAdmin(a.postCacheClear)),
 
 		a.route("GET", "/team", a.getTeam),
 		a.route("POST", "/team", a.postTeam),
@@ -110,10 +110,10 @@ type (
 
 // route returns a route about the rows of the user who calls it.
 func (a *api) route(method, path string, do func(r *call) (work, error)) httpapi.Route {
-	return a.on(method, path, httpapi.User, ofPlayer(do))
+	return a.newRoute(method, path, httpapi.User, ofPlayer(do))
 }
 
-func (a *api) on(method, path string, access httpapi.Access, do func(r *call) (work, error)) httpapi.Route {
+func (a *api) newRoute(method, path string, access httpapi.Access, do func(r *call) (work, error)) httpapi.Route {
 	return a.Ensure.Route(a.Service.Table, method, path, access, do)
 }
 
@@ -145,8 +145,8 @@ func need(b *bind.Body, name string) string {
 	return bind.Need(b, name, func(name string) string { return b.Text(name, maxText) })
 }
 
-// given reads a required string field of the body. It may be empty or far too long: the rules refuse it then, with their own message.
-func given(b *bind.Body, name string) string {
+// requiredText reads a required string field of the body. It may be empty or far too long: the rules refuse it then, with their own message.
+func requiredText(b *bind.Body, name string) string {
 	if v := bind.Need(b, name, func(name string) *string { return b.Change(name, longText) }); v != nil {
 		return *v
 	}

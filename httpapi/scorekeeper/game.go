@@ -22,7 +22,7 @@ const (
 
 // postGuess takes {puzzle_date_iso_day, word_guessed}. A request with an Idempotency-Key may be repeated.
 func (a *api) postGuess(r *call) (work, error) {
-	g := scorekeeper.Guess{User: r.User, Date: given(r.Body(), "puzzle_date_iso_day"), Word: strings.ToLower(given(r.Body(), "word_guessed"))}
+	g := scorekeeper.Guess{User: r.User, Date: requiredText(r.Body(), "puzzle_date_iso_day"), Word: strings.ToLower(requiredText(r.Body(), "word_guessed"))}
 	httpapi.CountsOnce(r.Context)
 	key, err := httpapi.IdempotencyKey(r.Context)
 	g.Key, r.Needs = key, a.game(r.User, g.Date)
@@ -40,7 +40,7 @@ func (a *api) getGame(r *call) (work, error) {
 	}
 	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, r.User, date) })
 	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD has shown the player nothing
-		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.Seen(tx, r.User, date, v.Dropped) })
+		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.RecordSeenDrops(tx, r.User, date, v.Dropped) })
 	}
 	return nil, a.offline(c, httpapi.JSON(c, v, err))
 }
@@ -70,7 +70,7 @@ func (a *api) getHistory(r *call) (work, error) {
 
 // postConvert takes {session_id}.
 func (a *api) postConvert(r *call) (work, error) {
-	session := given(r.Body(), "session_id")
+	session := requiredText(r.Body(), "session_id")
 	r.Needs = a.recent(session)
 	return func(tx *store.Tx) (any, error) { return a.Service.Convert(tx, r.User, session) }, nil
 }
@@ -81,14 +81,14 @@ func (a *api) getPuzzles(r *call) (work, error) {
 	return func(tx *store.Tx) (any, error) {
 		all, err := a.Service.Puzzles(tx, from, to)
 		for i := range all {
-			all[i] = shown(r, all[i], omit == "true")
+			all[i] = visiblePuzzle(r, all[i], omit == "true")
 		}
 		return map[string]any{"puzzles": all}, err
 	}, nil
 }
 
-// shown returns a puzzle as the caller may see it: with its word for an admin only.
-func shown(r *call, p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
+// visiblePuzzle returns a puzzle as the caller may see it: with its word for an admin only.
+func visiblePuzzle(r *call, p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
 	if who, _ := httpapi.Identity(r.Context); omit || !who.Admin {
 		p.Word = ""
 	}
@@ -99,13 +99,13 @@ func shown(r *call, p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
 func (a *api) getPuzzle(r *call) (work, error) {
 	return func(tx *store.Tx) (any, error) {
 		p, err := a.Service.Puzzle(tx, r.Param("date"))
-		return shown(r, p, false), err
+		return visiblePuzzle(r, p, false), err
 	}, nil
 }
 
 // putPuzzle takes {date, word | set_random_unused_word, teamId?}.
 func (a *api) putPuzzle(r *call) (work, error) {
-	n := scorekeeper.NewAnswer{Date: given(r.Body(), "date"), Word: r.Body().Text("word", longText), TeamID: r.Body().Text("teamId", maxText)}
+	n := scorekeeper.NewAnswer{Date: requiredText(r.Body(), "date"), Word: r.Body().Text("word", longText), TeamID: r.Body().Text("teamId", maxText)}
 	random := r.Body().Bool("set_random_unused_word")
 	n.Random = random != nil && *random
 	return func(tx *store.Tx) (any, error) { return a.Service.SetAnswer(tx, n) }, nil

@@ -19,8 +19,8 @@ var files embed.FS
 
 func (a *api) pageRoutes() []httpapi.Route {
 	return []httpapi.Route{
-		a.on("GET", "/", httpapi.Optional, a.getPlayPage),
-		a.on("GET", "/days/:date", httpapi.Optional, a.getPlayPage),
+		a.newRoute("GET", "/", httpapi.Optional, a.getPlayPage),
+		a.newRoute("GET", "/days/:date", httpapi.Optional, a.getPlayPage),
 		a.route("GET", "/history", a.historyPage),
 		a.route("GET", "/teams", a.teamsPage),
 		a.route("GET", "/teams/:id", a.teamPage),
@@ -164,10 +164,10 @@ func (a *api) scenes() ([]page.Scene, error) {
 		err := decode(&s)
 		s.Game.Moves = len(s.Guesses)
 		for _, guess := range s.Guesses {
-			s.Game.Graded = append(s.Game.Graded, scorekeeper.Graded(guess, s.Answer))
+			s.Game.Graded = append(s.Game.Graded, scorekeeper.NewMove(guess, s.Answer))
 		}
 		if s.Waits != "" {
-			waits := scorekeeper.Graded(s.Waits, s.Waits)
+			waits := scorekeeper.NewMove(s.Waits, s.Waits)
 			for i := range waits {
 				waits[i].Grade = "waits"
 			}

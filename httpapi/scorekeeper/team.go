@@ -40,7 +40,7 @@ func isHTTPS(address string) bool {
 }
 
 func (a *api) getTeam(r *call) (work, error) {
-	team := a.team(r, needed(r, "team_id"))
+	team := a.team(r, requiredQuery(r, "team_id"))
 	return func(tx *store.Tx) (any, error) { return a.Service.Team(tx, team, r.User) }, nil
 }
 
@@ -50,8 +50,8 @@ func (a *api) team(r *call, team string, days ...string) string {
 	return team
 }
 
-// needed reads a required query parameter.
-func needed(r *call, name string) string {
+// requiredQuery reads a required query parameter.
+func requiredQuery(r *call, name string) string {
 	v := r.Query.Text(name, maxText)
 	if v == "" {
 		r.Query.Bad(name, "is required")
@@ -151,7 +151,7 @@ func (a *api) getScore(r *call) (work, error) {
 // getScoreboard returns the board of a day, or a page of the boards of a range of days. Those, and a preview of a day, have no scores.
 func (a *api) getScoreboard(r *call) (work, error) {
 	days, preview, page := spanOf(r.Query), r.Query.OneOf("preview", "true", "false"), max(1, r.Query.Number("page", 1<<20))
-	team := a.team(r, needed(r, "team_id"))
+	team := a.team(r, requiredQuery(r, "team_id"))
 	size, err := strconv.Atoi(cmp.Or(r.GetHeader("page_size"), "100"))
 	if err != nil || size < 1 || size > 100 {
 		r.Query.Bad("page_size", "must be a whole number from 1 to 100")

@@ -64,8 +64,8 @@ func (k *Keeper) People(ctx context.Context) (list []Person, err error) {
 	return list, err
 }
 
-// known finds a person. Without an issuer, the subject must be unique among issuers.
-func (k *Keeper) known(tx *store.Tx, subject, issuer string) (*personRow, error) {
+// findPerson finds a person. Without an issuer, the subject must be unique among issuers.
+func (k *Keeper) findPerson(tx *store.Tx, subject, issuer string) (*personRow, error) {
 	found, err := rows(tx.QueryAll(store.Query{
 		Table: tablePeople, KeyCondition: "subject = :s", Params: expr.Params{Values: attr.Item{":s": attr.S(subject)}},
 	}), func(p *personRow) bool { return k.Knows(p.Issuer) && (issuer == "" || p.Issuer == issuer) })
@@ -87,7 +87,7 @@ func (k *Keeper) Code(ctx context.Context, subject, issuer string) (code string,
 	}
 	until = k.Clock.Wall().Add(codeLife).UTC().Truncate(time.Second)
 	err = k.Store.Update(ctx, func(tx *store.Tx) error {
-		p, err := k.known(tx, subject, issuer)
+		p, err := k.findPerson(tx, subject, issuer)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (k *Keeper) Redeem(ctx context.Context, text string) (id auth.Identity, err
 			c.Tries++
 			return put(tx, tableCodes, c)
 		}
-		p, err := k.known(tx, c.Subject, c.Issuer)
+		p, err := k.findPerson(tx, c.Subject, c.Issuer)
 		if fault.Is(err, fault.NotFound) {
 			return nil // its issuer is no longer accepted
 		}

@@ -29,8 +29,8 @@ const (
 	copied
 )
 
-// judge returns what a secret means for a session at a given time.
-func (r *row) judge(secret []byte, now, every int64) step {
+// judgeSecret returns what a secret means for a session at a given time.
+func (r *row) judgeSecret(secret []byte, now, every int64) step {
 	switch {
 	case subtle.ConstantTimeCompare(secret, r.Secret) == 1:
 		if now-r.Rotated >= every && (r.Next == nil || now-r.NextAt >= seconds(grace)) {
@@ -66,15 +66,15 @@ type Shown struct {
 	Renew  bool // the answer can carry a cookie
 }
 
-// outdated reports whether a cookie has the name that all cookies had before there were prefixed ones.
-func (s *Shown) outdated() bool { return s.Secure && s.Name == PlainName }
+// isOutdated reports whether a cookie has the name that all cookies had before there were prefixed ones.
+func (s *Shown) isOutdated() bool { return s.Secure && s.Name == PlainName }
 
 // Find returns the person of a cookie. If the answer can carry a cookie and it is time, next is the new cookie; otherwise it is empty.
 // Without such a session the error is fault.Unauthorized.
 func (k *Keeper) Find(ctx context.Context, shown Shown) (id auth.Identity, next string, err error) {
 	name, secret, _ := strings.Cut(shown.Value, ".")
 	if len(shown.Value) > 100 || name == "" || secret == "" {
-		return id, "", ended()
+		return id, "", endedError()
 	}
 	var r *row
 	what := unknown
@@ -100,9 +100,9 @@ func (k *Keeper) Find(ctx context.Context, shown Shown) (id auth.Identity, next 
 		return id, "", err
 	case what == copied:
 		k.Log.Warn("a session was ended: a secret that had been replaced was used again", "session", r.ID, "user", r.Subject)
-		return id, "", ended()
+		return id, "", endedError()
 	case r == nil || what == unknown:
-		return id, "", ended()
+		return id, "", endedError()
 	}
 	id = r.identity()
 	id.Scheme, id.Session = auth.Session, r.ID
@@ -114,7 +114,7 @@ func (k *Keeper) Find(ctx context.Context, shown Shown) (id auth.Identity, next 
 // prefixed names: over http anybody on the way can set a plain cookie for the public host too, and so sign somebody in as another.
 func (k *Keeper) judgeCookie(r *row, secret []byte, shown Shown) step {
 	every := seconds(min(rotateEvery, k.Idle/4))
-	if shown.outdated() {
+	if shown.isOutdated() {
 		switch {
 		case r.Cookie == "":
 			every = 0 // the name is replaced at once
@@ -122,7 +122,7 @@ func (k *Keeper) judgeCookie(r *row, secret []byte, shown Shown) step {
 			return unknown
 		}
 	}
-	what := r.judge(secret, k.now(), every)
+	what := r.judgeSecret(secret, k.now(), every)
 	if what == due && !shown.Renew {
 		return good
 	}
@@ -150,7 +150,7 @@ func (k *Keeper) change(tx *store.Tx, r *row, what step, under CookieName) (next
 	return "", nil
 }
 
-// ended returns the error for a cookie without a session.
-func ended() error {
+// endedError returns the error for a cookie without a session.
+func endedError() error {
 	return fault.New(fault.Unauthorized, "unauthorized", "Your session has ended: sign in again. A session belongs to one node: at another node you sign in again too.")
 }

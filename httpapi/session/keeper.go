@@ -190,7 +190,7 @@ func (k *Keeper) Begin(ctx context.Context, id auth.Identity, in SignIn) (cookie
 		Cookie: in.Cookie, Secret: hash(secret), Rotated: now, Created: now,
 	}
 	err = k.Store.Update(ctx, func(tx *store.Tx) error {
-		of, err := k.of(tx, r.Person)
+		of, err := k.sessionsOf(tx, r.Person)
 		if err != nil {
 			return err
 		}
@@ -221,19 +221,19 @@ func short(text string) string {
 	return text[:min(len(text), maxAgent)]
 }
 
-// of returns a person's sessions.
-func (k *Keeper) of(tx *store.Tx, person string) ([]row, error) {
+// sessionsOf returns a person's sessions.
+func (k *Keeper) sessionsOf(tx *store.Tx, person string) ([]row, error) {
 	return rows(tx.QueryAll(store.Query{
 		Table: tableSessions, Index: byPerson, KeyCondition: "person = :p", Params: expr.Params{Values: attr.Item{":p": attr.S(person)}},
 	}), k.lives)
 }
 
-// Of returns a person's sessions, the most recently used first; nil: everybody's, up to maxListed.
-func (k *Keeper) Of(ctx context.Context, id *auth.Identity) (list []Session, err error) {
+// SessionsOf returns a person's sessions, the most recently used first; nil: everybody's, up to maxListed.
+func (k *Keeper) SessionsOf(ctx context.Context, id *auth.Identity) (list []Session, err error) {
 	var all []row
 	err = k.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if id != nil {
-			all, err = k.of(tx, person(id.Issuer, id.Subject))
+			all, err = k.sessionsOf(tx, person(id.Issuer, id.Subject))
 		} else {
 			all, err = rows(tx.ScanAll(store.Scan{Table: tableSessions}), k.lives)
 		}
@@ -253,7 +253,7 @@ func (k *Keeper) Of(ctx context.Context, id *auth.Identity) (list []Session, err
 // EndAll ends all sessions of a person.
 func (k *Keeper) EndAll(ctx context.Context, who auth.Identity) error {
 	return k.Store.Update(ctx, func(tx *store.Tx) error {
-		all, err := k.of(tx, person(who.Issuer, who.Subject))
+		all, err := k.sessionsOf(tx, person(who.Issuer, who.Subject))
 		for i := range all {
 			if err == nil {
 				err = drop(tx, tableSessions, all[i].ID)

@@ -182,11 +182,11 @@ func TestList(t *testing.T) {
 	r.begin(user("u2"))
 	r.find("the one that made room", oldest, false)
 	u1 := user("u1")
-	mine, err := r.Of(t.Context(), &u1)
+	mine, err := r.SessionsOf(t.Context(), &u1)
 	if err != nil || len(mine) != maxSessions || mine[0].SeenAt.Before(mine[1].SeenAt) || mine[0].Agent != "a browser" || mine[0].Subject != "u1" {
 		t.Errorf("%d sessions, %+v, %v", len(mine), mine[:min(2, len(mine))], err)
 	}
-	all, err := r.Of(t.Context(), nil)
+	all, err := r.SessionsOf(t.Context(), nil)
 	if err != nil || len(all) != maxSessions+1 {
 		t.Errorf("%d sessions of all, %v", len(all), err)
 	}
@@ -281,7 +281,7 @@ func TestSameName(t *testing.T) {
 		t.Errorf("%+v, %v", people, err)
 	}
 	one := user("u1")
-	if mine, err := r.Of(t.Context(), &one); err != nil || len(mine) != 1 {
+	if mine, err := r.SessionsOf(t.Context(), &one); err != nil || len(mine) != 1 {
 		t.Errorf("%+v, %v", mine, err)
 	}
 }

@@ -21,7 +21,7 @@ const (
 	copyUpTo    = 16 << 10         // bytes that are collected before a write
 )
 
-// The header and the final block of a gzip stream (RFC 1952) around encoded.packed.
+// The header and the final block of a gzip stream (RFC 1952) around encoded.compressFrame.
 const (
 	gzipHead = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 	gzipEnd  = "\x03\x00" // an empty last block; checksum and size follow
@@ -122,7 +122,7 @@ func (c *Conn) batch(all ...*encoded) error {
 		body := w.plain
 		if c.packed {
 			c.sum, c.size = crc32.Update(c.sum, crc32.IEEETable, w.plain), c.size+uint32(len(w.plain))
-			body = w.packed(c.enc)
+			body = w.compressFrame(c.enc)
 		}
 		if buf.Len() > 0 && buf.Len()+len(body) > copyUpTo {
 			if err := c.write(buf.Bytes()); err != nil {
@@ -177,14 +177,14 @@ func (c *Conn) write(p []byte) error {
 	return nil
 }
 
-// Gone reports whether the client has closed the connection.
-func (c *Conn) Gone() bool { return c.gone.Load() }
+// IsGone reports whether the client has closed the connection.
+func (c *Conn) IsGone() bool { return c.gone.Load() }
 
 // Hurry shortens the time limit of later batches, so that nobody waits for a client that does not read.
 func (c *Conn) Hurry(within time.Duration) { c.within = within }
 
-// Sent returns how many bytes were written.
-func (c *Conn) Sent() int64 { return c.sent }
+// BytesSent returns how many bytes were written.
+func (c *Conn) BytesSent() int64 { return c.sent }
 
 // Close closes a connection that was taken over.
 func (c *Conn) Close() error { return c.conn.Close() }

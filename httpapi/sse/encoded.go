@@ -65,9 +65,9 @@ func (e *Encoder) buffer() *bytes.Buffer {
 	return new(bytes.Buffer)
 }
 
-// packed returns the frame compressed on its own and flushed to a byte boundary. Such frames can be concatenated to one deflate stream,
+// compressFrame returns the frame compressed on its own and flushed to a byte boundary. Such frames can be concatenated to one deflate stream,
 // so all readers can share them.
-func (w *encoded) packed(e *Encoder) []byte {
+func (w *encoded) compressFrame(e *Encoder) []byte {
 	w.once.Do(func() {
 		z := e.deflater()
 		defer e.deflaters.Put(z)

@@ -5,7 +5,7 @@ type Frame struct {
 	Name string
 	Seq  uint64 // journal sequence, sent as id; 0: no id
 	Slot string // frames of the same slot replace each other; empty: never replaced
-	Of   string // subject within the topic, for readers of only some (Subscriber.Only)
+	Of   string // subject within the topic, for readers of only some (Subscriber.RestrictTo)
 	Data []byte // JSON
 
 	enc *encoded
@@ -39,8 +39,8 @@ func (ch *Change) all() (f Frame, ok bool) {
 	return f, true
 }
 
-// For returns the frame for a reader of a topic; ok is false if there is none.
-func (ch *Change) For(topic string) (f Frame, ok bool) {
+// FrameFor returns the frame for a reader of a topic; ok is false if there is none.
+func (ch *Change) FrameFor(topic string) (f Frame, ok bool) {
 	if topic == "" {
 		return ch.all()
 	}

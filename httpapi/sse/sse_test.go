@@ -34,7 +34,7 @@ func TestInbox(t *testing.T) {
 				}
 				sub.Offer(f)
 			}
-			frames, lost := sub.Take()
+			frames, lost := sub.TakeFrames()
 			if lost != (len(events) > maxPending) {
 				t.Fatalf("lost %v with %d events", lost, len(events))
 			}
@@ -70,7 +70,7 @@ func TestInboxOfSome(t *testing.T) {
 	}
 	want := func(of ...string) {
 		t.Helper()
-		frames, _ := sub.Take()
+		frames, _ := sub.TakeFrames()
 		var got []string
 		for _, f := range frames {
 			got = append(got, f.Of)
@@ -82,7 +82,7 @@ func TestInboxOfSome(t *testing.T) {
 	offer("a", "b")
 	want("a", "a", "b", "b")
 	offer("a", "b")
-	sub.Only([]string{"b"})
+	sub.RestrictTo([]string{"b"})
 	offer("a", "b", "")
 	sub.Sig.Clear()
 	offer("a")
@@ -92,7 +92,7 @@ func TestInboxOfSome(t *testing.T) {
 	default:
 	}
 	want("b", "b", "b")
-	sub.Only(nil)
+	sub.RestrictTo(nil)
 	offer("b")
 	want()
 }
@@ -122,19 +122,19 @@ func TestBroadcasterNoticesAGap(t *testing.T) {
 			now = now.Add(25 * time.Hour) // past the journal's age
 			note()
 			b.pump(t.Context())
-			if _, lost := sub.Take(); !lost {
+			if _, lost := sub.TakeFrames(); !lost {
 				t.Error("a record is missing and nobody was told")
 			}
-			other.Take()
+			other.TakeFrames()
 			if name == "all" {
 				return
 			}
 			note()
 			b.pump(t.Context())
-			if frames, lost := sub.Take(); lost || len(frames) != 1 {
+			if frames, lost := sub.TakeFrames(); lost || len(frames) != 1 {
 				t.Errorf("afterwards %d frames came, lost %v", len(frames), lost)
 			}
-			if frames, lost := other.Take(); lost || len(frames) != 0 {
+			if frames, lost := other.TakeFrames(); lost || len(frames) != 0 {
 				t.Errorf("another application's topic of the same name got %d frames, lost %v", len(frames), lost)
 			}
 		})
@@ -155,7 +155,7 @@ func TestBroadcasterBeginsAtTheEnd(t *testing.T) {
 		b.pump(t.Context())
 		note()
 		b.pump(t.Context())
-		if frames, lost := sub.Take(); lost || len(frames) != 1 {
+		if frames, lost := sub.TakeFrames(); lost || len(frames) != 1 {
 			t.Errorf("%d frames, lost %v", len(frames), lost)
 		}
 	}

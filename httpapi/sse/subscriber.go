@@ -15,7 +15,7 @@ const maxPending = 128
 // Subscriber is a reader's bounded inbox. Only the newest frame of each slot waits, so a slow client skips states but no events. If too
 // many events wait, the reader gets a snapshot.
 type Subscriber struct {
-	Sig *clock.Signal // set when Take has something
+	Sig *clock.Signal // set when TakeFrames has something
 
 	wake bool // only wakes the reader; receives no frames
 	out  atomic.Pointer[Conn]
@@ -59,8 +59,8 @@ func (s *Subscriber) Offer(frames ...Frame) {
 	}
 }
 
-// Only restricts the inbox, including waiting frames, to the given subjects (Frame.Of).
-func (s *Subscriber) Only(of []string) {
+// RestrictTo restricts the inbox, including waiting frames, to the given subjects (Frame.Of).
+func (s *Subscriber) RestrictTo(of []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.only = make(map[string]bool, len(of))
@@ -93,8 +93,8 @@ func (s *Subscriber) drop() {
 	s.lost, s.events, s.slots = true, nil, nil
 }
 
-// Take empties the inbox and returns its frames in journal order. lost means that a snapshot is needed instead.
-func (s *Subscriber) Take() (frames []Frame, lost bool) {
+// TakeFrames empties the inbox and returns its frames in journal order. lost means that a snapshot is needed instead.
+func (s *Subscriber) TakeFrames() (frames []Frame, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lost {

@@ -8,7 +8,7 @@ import (
 
 // demoUsers returns the followers of the match in the demo. The first one uses the page, and is an admin.
 func demoUsers() []devlogin.User {
-	return devlogin.Invented(auth.DefaultAdminGroup, "Asha Ben Chloe Dev")
+	return devlogin.InventUsers(auth.DefaultAdminGroup, "Asha Ben Chloe Dev")
 }
 
 // demoPhones returns their phones.

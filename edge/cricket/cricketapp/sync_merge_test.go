@@ -185,7 +185,7 @@ func TestFollowOnTwoNodes(t *testing.T) {
 						t.Errorf("a person is asked: %s: %s %s; %q met %v tail %d", c, c.Text, c.Note, c.Decided[0].Entry.Condition, c.Decided[0].Met, len(c.Tail))
 					}
 				}
-				if refused, err := p.nodes[1].Settled(t.Context(), seq); refused != 0 || err != nil {
+				if refused, err := p.nodes[1].WaitSettled(t.Context(), seq); refused != 0 || err != nil {
 					t.Errorf("the request ended in conflict %d, %v", refused, err)
 				}
 				key := attr.Item{"matchId": attr.S("7"), "userId#deviceId": attr.S(tables.SessionKey("asha", "phone"))}

@@ -52,7 +52,7 @@ func openApart(t *testing.T, seed uint64, days int) *apart {
 	}
 	for _, n := range a.Nodes {
 		service := &scorekeeper.Service{Handle: scorekeeper.Rows(a.Table), Words: words}
-		n.Consumer = service.Take
+		n.Consumer = service.ConsumeRecords
 		a.nodes = append(a.nodes, &half{service, n})
 	}
 	for ago := range days {
@@ -162,5 +162,5 @@ func (a *apart) looks(n *half, user, day string) error {
 		return err
 	}
 	a.told[user+day] = append(a.told[user+day], v.Dropped...)
-	return n.Store.Update(context.Background(), func(tx *store.Tx) error { return n.Seen(tx, user, day, v.Dropped) })
+	return n.Store.Update(context.Background(), func(tx *store.Tx) error { return n.RecordSeenDrops(tx, user, day, v.Dropped) })
 }

@@ -41,7 +41,7 @@ func New() *app.App {
 					{Table: s.Table, Every: app.Slow, Partitions: scorekeeper.NearDays},
 					{Table: s.Table, Every: app.Seldom}, // older games, for histories and conversions
 				},
-				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(s.Table)}).Settle)},
+				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(s.Table)}).MergeRefused)},
 			}
 		},
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) { return open(s, h) },
@@ -64,7 +64,7 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	}
 	return &app.Instance{API: api, Started: []any{"words", words.Len()}, Consumers: []app.Consumer{{
 		Name: "answers", Tables: []string{s.Table},
-		Take: service.Take,
+		Take: service.ConsumeRecords,
 		Anew: func(tx *store.Tx) error { service.ClearCache(tx.Seq()); return nil },
 	}}}, nil
 }

@@ -64,7 +64,7 @@ func nothing(string, attr.Item) (attr.Item, error) { return nil, nil }
 
 // A game that another node has continued is settled without a person. Anything else goes to a person.
 func TestMerge(t *testing.T) {
-	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).Settle)
+	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).MergeRefused)
 	ask := func(k, view, remote attr.Item, tail ...*intent.Entry) ([]store.WriteItem, bool) {
 		return handler(conflict.MergeCase{Entries: []*intent.Entry{entry(k)}, Tail: tail, Items: []conflict.MergeItem{{View: view, Remote: remote}}, Get: nothing})
 	}
@@ -112,7 +112,7 @@ func TestMerge(t *testing.T) {
 
 // A guess after a refused conversion is settled with it, and so is another conversion of that day. Other writes after it go to a person.
 func TestMergeOfAConversion(t *testing.T) {
-	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).Settle)
+	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).MergeRefused)
 	marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S("u1")}
 	behind := func(key attr.Item, op store.Op) *intent.Entry {
 		e := entry(key)
@@ -144,7 +144,7 @@ func TestMergeOfAConversion(t *testing.T) {
 
 // A change of a team that another node has made already needs nothing. Any other goes to a person.
 func TestMergeOfATeam(t *testing.T) {
-	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).Settle)
+	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).MergeRefused)
 	member := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}
 	role := func(r scorekeeper.Role) attr.Item {
 		return attr.Item{"pk": member["pk"], "sk": member["sk"], "role": attr.S(string(r))}
@@ -175,7 +175,7 @@ func TestMergeOfATeam(t *testing.T) {
 
 // The last admin that a team has in the cloud stays, whatever a node that did not know this has accepted.
 func TestMergeOfTheLastAdmin(t *testing.T) {
-	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).Settle)
+	handler := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).MergeRefused)
 	member, team := attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("MEMBER#u2")}, attr.Item{"pk": attr.S("TEAM#t1"), "sk": attr.S("METADATA")}
 	for what, of := range map[string]struct {
 		role    scorekeeper.Role
@@ -211,7 +211,7 @@ func TestMergeOfWhatCameBehind(t *testing.T) {
 	other.Update, other.Condition = "SET guesses = :0", "guesses = :1"
 	other.Values = attr.Item{":0": rowOf(t, "u1", "fjord", "crane")["guesses"], ":1": rowOf(t, "u1", "crane")["guesses"]}
 	for want, tail := range map[int][]*intent.Entry{4: {behind}, 5: {behind, other}} {
-		writes, ok := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).Settle)(conflict.MergeCase{
+		writes, ok := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).MergeRefused)(conflict.MergeCase{
 			Entries: []*intent.Entry{first}, Items: []conflict.MergeItem{{View: rowOf(t, "u1", "crane", "moist"), Remote: rowOf(t, "u1", "slate")}},
 			Tail: tail, Get: nothing,
 		})
@@ -228,7 +228,7 @@ func TestMergeOfAConversionBehindAGuess(t *testing.T) {
 	put.Op, put.Item, put.Txn, gone.Op, gone.Txn = store.OpPut, rowOf(t, "u1", "crane", "moist"), 7, store.OpDelete, 7
 	for _, became := range []string{"u1", "u2"} {
 		marker := attr.Item{"pk": attr.S("USER#" + session), "sk": attr.S("CONVERTED"), "user_id": attr.S(became)}
-		writes, ok := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).Settle)(conflict.MergeCase{
+		writes, ok := app.Merge((&scorekeeper.Service{Handle: scorekeeper.Rows(table)}).MergeRefused)(conflict.MergeCase{
 			Entries: []*intent.Entry{entry(guest)}, Items: []conflict.MergeItem{{}}, Tail: []*intent.Entry{gone, put},
 			Get: func(_ string, key attr.Item) (attr.Item, error) {
 				return map[string]attr.Item{"CONVERTED": marker}[key["sk"].Str()], nil
