@@ -8,8 +8,8 @@ import (
 	"github.com/touchline/touchline/sync/replica/intent"
 )
 
-// Refusals resolves a transaction that the cloud refused. all are its writes, behind the later writes that depend on them. get reads
-// another row of the table from this node. ok is false if a person has to decide.
+// Refusals resolves a transaction that the cloud refused. all are its writes, behind the later writes to the same items, with the rest of
+// their transactions. get reads another row of the table from this node. ok is false if a person has to decide.
 type Refusals func(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool)
 
 // Merge returns a conflict handler that applies rules. A person decides if what they return is too much for one transaction: hundreds of later writes

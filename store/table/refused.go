@@ -7,7 +7,8 @@ import (
 
 // Refused is a write that the cloud refused. Base is the item before the write, View as it was seen here, and Remote as it is now; nil
 // means no item. Again has the write, to request it again, and the checks of its transaction if it is the first one. Writes that were
-// queued after a refused one, and are refused with it, have no images.
+// queued after a refused one, and are refused with it, have no images. Several writes may have been combined into one, whose values then have
+// other names than the application gave them: rely on attributes, not on the names of values.
 type Refused struct {
 	Key, Base, View, Remote attr.Item
 	Again                   []store.WriteItem
