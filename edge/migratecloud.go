@@ -73,7 +73,7 @@ func (c Config) MigrateCloud(ctx context.Context, o CloudMigration, log *slog.Lo
 	defer cancel()
 	w := watching{log: log, shown: progress, clock: clock.Real()}
 	r, err := migrations.MigrateCloud(ctx, cloudTables{client}, tables, migrations.CloudOptions{
-		DryRun: o.DryRun, Add: o.Add, Progress: w.at,
+		DryRun: o.DryRun, Add: o.Add, Progress: w.showProgress,
 		Wait: func(ctx context.Context) error { return clock.Sleep(ctx, clock.Real(), lookAgain) },
 	})
 	r.Cloud, r.Prefix = c.Cloud.Name(client), c.Cloud.Prefix
@@ -95,7 +95,7 @@ type watching struct {
 	since, told time.Time // start of doing, and of its latest log line
 }
 
-func (w *watching) at(doing string, done, total int) {
+func (w *watching) showProgress(doing string, done, total int) {
 	now := w.clock.Now()
 	if doing != w.doing {
 		w.doing, w.since, w.told = doing, now, now

@@ -77,7 +77,7 @@ func (r *reloader) start(ctx context.Context) (stop func()) { return onSignal(ct
 
 // reload applies the live settings. An error anywhere in the configuration changes nothing.
 func (r *reloader) reload() {
-	live, rest, files, err := r.take()
+	live, rest, files, err := r.readChanges()
 	switch {
 	case err != nil:
 		r.log.Error("the configuration was not reloaded: the previous settings stay in force", "err", cli.Message(err))
@@ -90,7 +90,7 @@ func (r *reloader) reload() {
 	}
 }
 
-func (r *reloader) take() (live, rest, files []string, err error) {
+func (r *reloader) readChanges() (live, rest, files []string, err error) {
 	next, err := r.Load()
 	if err != nil {
 		return nil, nil, nil, err

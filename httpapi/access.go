@@ -146,7 +146,7 @@ func (s *Server) identify(c *gin.Context, a Access) (auth.Identity, error) {
 // identifyAt returns the caller of a route of an application; nil: of the node.
 func (s *Server) identifyAt(c *gin.Context, m *mounted, a Access) (auth.Identity, error) {
 	if m != nil && m.SignIn.Own != nil {
-		return m.own(c, a)
+		return m.ownUser(c, a)
 	}
 	id, err := s.byCredentials(c, a)
 	if m == nil {

@@ -50,8 +50,8 @@ func (m *mounted) knows(s *Server, id auth.Identity) (auth.Identity, error) {
 	return id, nil
 }
 
-// own returns the user who signed in at the application itself.
-func (m *mounted) own(c *gin.Context, a Access) (auth.Identity, error) {
+// ownUser returns the user who signed in at the application itself.
+func (m *mounted) ownUser(c *gin.Context, a Access) (auth.Identity, error) {
 	if a == Public {
 		return auth.Identity{}, errSignIn
 	}

@@ -34,14 +34,14 @@ func Answer(c *gin.Context, status int, v any, err error) error {
 		return err
 	}
 	c.Header("Cache-Control", "no-store")
-	c.Data(accepted(c, status), jsonType, body)
+	c.Data(acceptedStatus(c, status), jsonType, body)
 	return nil
 }
 
 // NoContent answers 204.
 func NoContent(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
-	c.Status(accepted(c, http.StatusNoContent))
+	c.Status(acceptedStatus(c, http.StatusNoContent))
 	c.Writer.WriteHeaderNow()
 	return nil
 }

@@ -210,8 +210,8 @@ func ClearCache(c *gin.Context) {
 	m.snapshots.clear()
 }
 
-// Cached returns how many pages and stream snapshots of the application are cached.
-func Cached(c *gin.Context) (pages, snapshots int) {
+// CachedCounts returns how many pages and stream snapshots of the application are cached.
+func CachedCounts(c *gin.Context) (pages, snapshots int) {
 	m := appOf(c)
 	return m.views.count(), m.snapshots.count()
 }

@@ -50,7 +50,7 @@ func newDocs(prefix string) ([]byte, error) {
 // getDocs shows the description of the application named in the path. Without a name it shows the only application's, or a list.
 // Swagger UI's style sheet embeds images, so img-src allows data: here.
 func (s *Server) getDocs(c *gin.Context) error {
-	m, ok := s.described(c.Param("name"))
+	m, ok := s.describedApp(c.Param("name"))
 	if !ok {
 		return s.getDocsIndex(c)
 	}
@@ -64,8 +64,8 @@ func (s *Server) getDocs(c *gin.Context) error {
 	return nil
 }
 
-// described returns an application that has an OpenAPI description.
-func (s *Server) described(name string) (m *mounted, ok bool) {
+// describedApp returns an application that has an OpenAPI description.
+func (s *Server) describedApp(name string) (m *mounted, ok bool) {
 	m, ok = s.appNamed(name)
 	return m, ok && m.OpenAPI != nil
 }

@@ -171,7 +171,7 @@ func (m *mounted) postHandIn(c *gin.Context) error {
 
 func (m *mounted) handInPage(c *gin.Context, status int, in *page.HandIn) error {
 	in.At = m.scope() + strings.TrimPrefix(pathHandIn, "/")
-	body, err := framed(c, "handin", "Hand in entries", in, "")
+	body, err := renderFramed(c, "handin", "Hand in entries", in, "")
 	return HTML(c, status, body, err)
 }
 

@@ -77,8 +77,8 @@ type publicAnswer struct {
 	packed []byte // body compressed; nil: it is too short
 }
 
-// at returns the entry of an address.
-func (p *publicAnswers) at(address string) *publicAnswer {
+// entryAt returns the entry of an address.
+func (p *publicAnswers) entryAt(address string) *publicAnswer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	a := p.of[address]
@@ -92,8 +92,8 @@ func (p *publicAnswers) at(address string) *publicAnswer {
 	return a
 }
 
-// grew counts the bytes of an answer that was made anew.
-func (p *publicAnswers) grew(bytes int) {
+// countBytes counts the bytes of an answer that was made anew.
+func (p *publicAnswers) countBytes(bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.bytes += bytes
@@ -119,7 +119,7 @@ func AnswerPublic[T any](c *gin.Context, read func(tx *store.Tx) (T, error)) err
 
 // get returns the answer to a request, which is made anew if something was committed since it was made last.
 func (p *publicAnswers) get(c *gin.Context, encode func() ([]byte, error)) (body, packed []byte, err error) {
-	a := p.at(c.Request.URL.EscapedPath() + "?" + c.Request.URL.RawQuery)
+	a := p.entryAt(c.Request.URL.EscapedPath() + "?" + c.Request.URL.RawQuery)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	seq := serverOf(c).cfg.Store.Seq() // before reading: the answer may be newer
@@ -134,7 +134,7 @@ func (p *publicAnswers) get(c *gin.Context, encode func() ([]byte, error)) (body
 		return nil, nil, err
 	}
 	a.made, a.seq, a.body = true, seq, body
-	p.grew(len(a.body) + len(a.packed) - before)
+	p.countBytes(len(a.body) + len(a.packed) - before)
 	return a.body, a.packed, nil
 }
 

@@ -43,8 +43,8 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	}
 }
 
-// asked counts a question to the cloud.
-func (m *metrics) asked(err error) {
+// countQuestion counts a question to the cloud.
+func (m *metrics) countQuestion(err error) {
 	result := "read"
 	if _, over := errors.AsType[*ask.OverBudgetError](err); over {
 		result = "over_budget"
@@ -55,12 +55,12 @@ func (m *metrics) asked(err error) {
 }
 
 func (m *metrics) request(method, route string, status int, took time.Duration) {
-	m.requests.WithLabelValues(known(method), route, strconv.Itoa(status)).Inc()
+	m.requests.WithLabelValues(knownMethod(method), route, strconv.Itoa(status)).Inc()
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// known maps unknown methods to "other", so that clients cannot create time series.
-func known(method string) string {
+// knownMethod maps unknown methods to "other", so that clients cannot create time series.
+func knownMethod(method string) string {
 	switch method {
 	case "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS":
 		return method

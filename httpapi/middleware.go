@@ -38,11 +38,11 @@ type refusedKey struct{}
 
 // elsewhere answers a request addressed to another machine's name.
 func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
-	s.misdirected(w, r, rebind.Refusal)
+	s.answerMisdirected(w, r, rebind.Refusal)
 }
 
-// misdirected answers a request that this port does not serve.
-func (s *Server) misdirected(w http.ResponseWriter, r *http.Request, why string) {
+// answerMisdirected answers a request that this port does not serve.
+func (s *Server) answerMisdirected(w http.ResponseWriter, r *http.Request, why string) {
 	s.answerRefused(w, r, &fault.Error{Kind: fault.Invalid, Code: notHere, Message: why})
 }
 
@@ -106,7 +106,7 @@ type note struct {
 
 func (s *Server) noteOf(c *gin.Context) note {
 	n := note{
-		method: known(c.Request.Method), route: c.FullPath(), path: strings.Clone(loggedPath(c.Request.URL.Path, c.Param("code"))),
+		method: knownMethod(c.Request.Method), route: c.FullPath(), path: strings.Clone(loggedPath(c.Request.URL.Path, c.Param("code"))),
 		client: s.clientText(c.Request), id: requestID(c), quiet: c.GetBool(keyQuiet), app: appOf(c),
 	}
 	if n.route == "" {
@@ -130,7 +130,7 @@ func (s *Server) report(n note, took time.Duration) {
 	s.metrics.request(n.method, n.route, n.status, took)
 	failed := n.status >= http.StatusInternalServerError && n.status != http.StatusServiceUnavailable
 	if n.app != nil {
-		n.app.answered(failed)
+		n.app.countRequest(failed)
 	}
 	level := slog.LevelInfo
 	unreadable := fault.Is(n.err, fault.Unreadable) // the store has told the log once, when it was met first

@@ -127,7 +127,7 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 		}
 	}
 	seq, wrote, err := s.update(c, asks, func(tx *store.Tx) (err error) {
-		out, err = once(tx, row, do)
+		out, err = runOnce(tx, row, do)
 		return err
 	})
 	if err != nil {
@@ -140,9 +140,9 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 		c.Header(headerFixed, out.At.UTC().Format(fixedLayout))
 	}
 	if out.Repeated && out.Node == s.cfg.Store.Node() {
-		return out, s.written(c, out.Seq, true)
+		return out, s.finishWrite(c, out.Seq, true)
 	}
-	if err := s.written(c, seq, wrote); err != nil {
+	if err := s.finishWrite(c, seq, wrote); err != nil {
 		return out, err
 	}
 	if out.Repeated && s.cfg.Sync != nil { // another node wrote the row, so it came through the cloud
@@ -165,7 +165,7 @@ func AnswerOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	return Answer(c, out.Status, answer, err)
 }
 
-func once(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
+func runOnce(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	if row != nil {
 		out, found, err := row.Read(tx)
 		if found || err != nil {
@@ -195,7 +195,7 @@ func (s *Server) getWritten(c *gin.Context) error {
 	if _, ok := preferredWait(c.Request.Header.Values("Prefer")); !ok {
 		c.Request.Header.Set("Prefer", "wait=0")
 	}
-	if err := s.written(c, seq, true); err != nil {
+	if err := s.finishWrite(c, seq, true); err != nil {
 		return err
 	}
 	state := c.Writer.Header().Get(headerCloud)

@@ -110,8 +110,8 @@ func (s *Server) partOf(ctx context.Context, m *mounted, now time.Time) (part op
 	return part
 }
 
-// answered counts a request.
-func (m *mounted) answered(failed bool) {
+// countRequest counts a request.
+func (m *mounted) countRequest(failed bool) {
 	m.requests.Add(1)
 	if failed {
 		m.failed.Add(1)

@@ -218,18 +218,18 @@ func (s *Server) getScene(c *gin.Context) error {
 	return fault.New(fault.NotFound, "not_found", "There is no such scene.")
 }
 
-// Own answers with a page for its reader alone, from the template kind + "-page". All readers of a topic share its stream, so such a
+// AnswerOwnPage answers with a page for its reader alone, from the template kind + "-page". All readers of a topic share its stream, so such a
 // page has none: refresh.js reloads the parts marked data-refresh. If the application's pages work offline, so does this one.
-func Own(c *gin.Context, kind, title string, data any) error {
-	body, err := framed(c, kind, title, data, "")
+func AnswerOwnPage(c *gin.Context, kind, title string, data any) error {
+	body, err := renderFramed(c, kind, title, data, "")
 	return HTML(c, http.StatusOK, body, err)
 }
 
-func framed(c *gin.Context, kind, title string, data any, version string) ([]byte, error) {
+func renderFramed(c *gin.Context, kind, title string, data any, version string) ([]byte, error) {
 	s, m := serverOf(c), appOf(c)
-	f := m.Look.Own(kind, title)
+	f := m.Look.OwnFrame(kind, title)
 	f.Nav, f.Offline, f.Node, f.Version = s.nav(c), m.offline(c), s.cfg.Store.Node(), version
-	return m.Look.Framed(kind+"-page", data, f)
+	return m.Look.RenderFramed(kind+"-page", data, f)
 }
 
 // OwnView is Own with the data that read returns. It renders the page within the transaction, so that few large pages are made at a time.
@@ -241,7 +241,7 @@ func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) 
 		}
 		version := versionAt(tx.Seq())
 		c.Header(headerVersion, version)
-		return framed(c, kind, title, data, version)
+		return renderFramed(c, kind, title, data, version)
 	})
 	return HTML(c, http.StatusOK, body, err)
 }

@@ -32,7 +32,7 @@ func (s *Server) streamPage(c *gin.Context) error {
 		return fault.New(fault.NotFound, "not_found", "There is no such page here.")
 	}
 	watch := &watch{s: s, app: m, topic: topic, client: bucketFor(c)}
-	if err := watch.look(c.Request.Context()); err != nil {
+	if err := watch.checkTurn(c.Request.Context()); err != nil {
 		return err
 	}
 	if _, _, err := m.views.get(c.Request.Context(), topic); err != nil {
@@ -105,10 +105,10 @@ func (p *pageStream) run(ctx context.Context) error {
 		if !p.expires.IsZero() && !looked.Before(p.expires) {
 			return nil // the page reconnects and is redirected to sign in
 		}
-		if err := p.watch.look(ctx); err != nil {
+		if err := p.watch.checkTurn(ctx); err != nil {
 			return err
 		}
-		said, err := p.look(ctx)
+		said, err := p.sendChanges(ctx)
 		if err != nil {
 			return err
 		}
@@ -152,8 +152,8 @@ func (p *pageStream) beat(said bool, spoke, now time.Time) (time.Time, error) {
 	return spoke, nil
 }
 
-// look sends the parts that changed since the last call.
-func (p *pageStream) look(ctx context.Context) (said bool, err error) {
+// sendChanges sends the parts that changed since the last call.
+func (p *pageStream) sendChanges(ctx context.Context) (said bool, err error) {
 	view, seq, err := p.watch.app.views.get(ctx, p.watch.topic)
 	if err != nil {
 		if fault.Is(err, fault.NotFound) {

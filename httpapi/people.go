@@ -100,7 +100,7 @@ func (s *Server) getSessionsPage(c *gin.Context) error {
 		return err
 	}
 	who, _ := Identity(c)
-	body, err := s.pages.Still("sessions", "Sessions", page.SessionsInput{All: all, Admin: who.Admin, Sessions: list}, s.nav(c))
+	body, err := s.pages.RenderStill("sessions", "Sessions", page.SessionsInput{All: all, Admin: who.Admin, Sessions: list}, s.nav(c))
 	return HTML(c, http.StatusOK, body, err)
 }
 
@@ -130,7 +130,7 @@ func (s *Server) peoplePage(c *gin.Context, in page.PeopleInput) error {
 		return err
 	}
 	in.People = list
-	body, err := s.pages.Still("people", "People", in, s.nav(c))
+	body, err := s.pages.RenderStill("people", "People", in, s.nav(c))
 	return HTML(c, http.StatusOK, body, err)
 }
 

@@ -121,9 +121,9 @@ func credentialsOf(r *http.Request) string {
 	return strings.Join(all, "\n")
 }
 
-// take takes a token from a bucket. left is how many remain, full the time until the bucket is full, next the time until the next
+// takeToken takes a token from a bucket. left is how many remain, full the time until the bucket is full, next the time until the next
 // token.
-func (b *buckets) take(name string, now time.Time) (ok bool, left int, full, next time.Duration) {
+func (b *buckets) takeToken(name string, now time.Time) (ok bool, left int, full, next time.Duration) {
 	l, found := b.of.GetIfPresent(name)
 	if !found {
 		l, _ = b.of.SetIfAbsent(name, rate.NewLimiter(b.rate, b.burst))
@@ -178,7 +178,7 @@ func Client(c *gin.Context) string {
 func (b *buckets) limit(c *gin.Context, now time.Time, names ...string) error {
 	allowed, least, longest, wait := true, b.burst, time.Duration(0), time.Duration(0)
 	for _, name := range names {
-		ok, left, full, next := b.take(name, now)
+		ok, left, full, next := b.takeToken(name, now)
 		allowed = allowed && ok
 		least, longest, wait = min(least, left), max(longest, full), max(wait, next)
 	}

@@ -44,13 +44,13 @@ func TestBuckets(t *testing.T) {
 		{time.Hour, true, 2, time.Second, 0},
 	} {
 		now = now.Add(tt.after)
-		ok, left, full, next := b.take("user u1", now)
+		ok, left, full, next := b.takeToken("user u1", now)
 		near := func(a, b time.Duration) bool { return math.Abs(float64(a-b)) < float64(time.Millisecond) }
 		if ok != tt.ok || left != tt.left || !near(full, tt.full) || !near(next, tt.next) {
 			t.Errorf("%d: %t, %d left, full in %s, next in %s; want %+v", i, ok, left, full, next, tt)
 		}
 	}
-	if ok, left, _, _ := b.take("user u2", now); !ok || left != 2 {
+	if ok, left, _, _ := b.takeToken("user u2", now); !ok || left != 2 {
 		t.Error("one user's requests count for another")
 	}
 	if none, err := newBuckets(RateConfig{}); none != nil || err != nil {
@@ -70,7 +70,7 @@ func TestBucketsAreBounded(t *testing.T) {
 		askers = maxBuckets + maxBuckets/16
 	}
 	for i := range askers {
-		b.take(fmt.Sprint("net ", i), now)
+		b.takeToken(fmt.Sprint("net ", i), now)
 	}
 	b.of.CleanUp()
 	if n := b.of.EstimatedSize(); n > maxBuckets {

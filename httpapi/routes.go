@@ -25,7 +25,7 @@ func (s *Server) table() (all []placed) {
 	}
 	for _, m := range s.apps {
 		all = append(all, m.routes()...)
-		all = append(all, s.moved(m)...)
+		all = append(all, s.redirectFormer(m)...)
 	}
 	return append(all, s.firstPage())
 }
@@ -139,8 +139,8 @@ func (s *Server) firstPage() placed {
 	return p
 }
 
-// moved redirects former page addresses. Those of an application mounted at "/" were below "/_".
-func (s *Server) moved(m *mounted) (all []placed) {
+// redirectFormer redirects former page addresses. Those of an application mounted at "/" were below "/_".
+func (s *Server) redirectFormer(m *mounted) (all []placed) {
 	base := ""
 	if m.prefix == "" {
 		base = "/_"

@@ -72,7 +72,7 @@ func New(cfg Config) (*Server, error) {
 		readers: readers{of: map[string]int{}}, cross: http.NewCrossOriginProtection(),
 	}
 	s.conns = connlimit.New(connlimit.Config{Port: "http", Log: cfg.Logger, Proxies: forwarding{s}, Refuse: http.HandlerFunc(s.refuseBusy)})
-	s.events = sse.NewBroadcaster(cfg.Store, cfg.Clock, cfg.Logger, s.announced)
+	s.events = sse.NewBroadcaster(cfg.Store, cfg.Clock, cfg.Logger, s.announcedBy)
 	for _, a := range cfg.Apps {
 		m, err := s.mount(a)
 		if err != nil {
@@ -92,7 +92,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	if cfg.ReadCloud != nil {
-		if s.asks, err = ask.New(ask.Config{Store: cfg.Store, Clock: s.wall, Read: cfg.ReadCloud, Asked: s.metrics.asked}); err != nil {
+		if s.asks, err = ask.New(ask.Config{Store: cfg.Store, Clock: s.wall, Read: cfg.ReadCloud, Asked: s.metrics.countQuestion}); err != nil {
 			return nil, err
 		}
 	}
@@ -102,7 +102,7 @@ func New(cfg Config) (*Server, error) {
 	var drain context.CancelCauseFunc
 	s.draining, drain = context.WithCancelCause(context.Background())
 	s.drain = func() { drain(errDrain) }
-	s.handler, err = compressed(s.routes())
+	s.handler, err = compressAnswers(s.routes())
 	return s, err
 }
 
@@ -123,8 +123,8 @@ const (
 	compression     = 5    // level
 )
 
-// compressed compresses all answers except streams, which share compressed frames.
-func compressed(h http.Handler) (http.Handler, error) {
+// compressAnswers compresses all answers except streams, which share compressed frames.
+func compressAnswers(h http.Handler) (http.Handler, error) {
 	// The ETag identifies the content, compressed or not: gzhttp leaves it alone.
 	answers, err := gzhttp.NewWrapper(gzhttp.MinSize(leastCompressed), gzhttp.CompressionLevel(compression), gzhttp.EnableZstd(false))
 	if err != nil {

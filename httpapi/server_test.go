@@ -113,7 +113,7 @@ func TestWatch(t *testing.T) {
 		w := &watch{s: s, app: s.apps[0], topic: "c1"}
 		for n := 1; n <= 3; n++ {
 			for range 2 {
-				if err := w.look(t.Context()); err != nil || len(f.ensured) != n {
+				if err := w.checkTurn(t.Context()); err != nil || len(f.ensured) != n {
 					t.Fatalf("%d: %v, %q", n, err, f.ensured)
 				}
 			}

@@ -21,7 +21,7 @@ func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return s.written(c, seq, wrote)
+	return s.finishWrite(c, seq, wrote)
 }
 
 // update runs a transaction. It returns the journal's sequence after it, and whether it wrote any record. once are the rows of the

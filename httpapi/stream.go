@@ -42,7 +42,7 @@ func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([
 		return err
 	}
 	watch := &watch{s: s, app: m, topic: topic, client: bucketFor(c)}
-	if err := watch.look(c.Request.Context()); err != nil {
+	if err := watch.checkTurn(c.Request.Context()); err != nil {
 		return err
 	}
 	leave, err := s.enterStream(c, kind)
@@ -63,8 +63,8 @@ func StreamOf(c *gin.Context, kind, topic string, concerns func(tx *store.Tx) ([
 	return s.serveStream(c, &stream{sub: sub, run: run}, gone)
 }
 
-// announced returns what a record changes in each application. An error in one does not affect the others.
-func (s *Server) announced(r *store.Record) (all []sse.Announced) {
+// announcedBy returns what a record changes in each application. An error in one does not affect the others.
+func (s *Server) announcedBy(r *store.Record) (all []sse.Announced) {
 	for _, m := range s.apps {
 		ch, ok, err := m.changeOf(r)
 		if err != nil {
@@ -115,8 +115,8 @@ type watch struct {
 	client string // bucket of the reader
 }
 
-// look is called at each turn of the stream. A nil watch does nothing.
-func (w *watch) look(ctx context.Context) error {
+// checkTurn is called at each turn of the stream. A nil watch does nothing.
+func (w *watch) checkTurn(ctx context.Context) error {
 	if w == nil {
 		return nil
 	}
@@ -142,9 +142,9 @@ func (s *Server) streamContext(parent context.Context) (context.Context, context
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// ended returns the error with which a stream ended. At shutdown it tells the client to reconnect after a random delay, so that clients
+// streamEnd returns the error with which a stream ended. At shutdown it tells the client to reconnect after a random delay, so that clients
 // do not return all at once. A client that left is not an error.
-func ended(ctx context.Context, err error, out *sse.Conn) error {
+func streamEnd(ctx context.Context, err error, out *sse.Conn) error {
 	select {
 	case <-ctx.Done():
 		err = nil
@@ -227,7 +227,7 @@ func (t *topicStream) run(ctx context.Context, last *uint64) error {
 		case !t.expires.IsZero() && !t.s.wall.Wall().Before(t.expires):
 			return nil // it needs a new token to reconnect
 		}
-		if err := t.watch.look(ctx); err != nil {
+		if err := t.watch.checkTurn(ctx); err != nil {
 			return err
 		}
 		frames, lost := t.sub.TakeFrames()
@@ -269,7 +269,7 @@ func (t *topicStream) begin(ctx context.Context, last *uint64) error {
 	if last == nil || *last > s.Seq() || *last+1 < s.FirstSeq() {
 		return t.snapshot(ctx)
 	}
-	frames, upTo, ok, err := t.missed(ctx, *last)
+	frames, upTo, ok, err := t.missedFrames(ctx, *last)
 	if err != nil {
 		return err
 	}
@@ -284,9 +284,9 @@ func (t *topicStream) begin(ctx context.Context, last *uint64) error {
 	return nil
 }
 
-// missed collects frames from the journal that the client has not seen. ok is false if there are too many, or the records are gone. It
+// missedFrames collects frames from the journal that the client has not seen. ok is false if there are too many, or the records are gone. It
 // uses an inbox, so the limits of slow clients apply.
-func (t *topicStream) missed(ctx context.Context, after uint64) (frames []sse.Frame, upTo uint64, ok bool, err error) {
+func (t *topicStream) missedFrames(ctx context.Context, after uint64) (frames []sse.Frame, upTo uint64, ok bool, err error) {
 	end := t.s.cfg.Store.Seq()
 	if end-after > maxReplayed {
 		return nil, 0, false, nil

@@ -29,7 +29,7 @@ func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 		ctx, cancel := s.streamContext(ask.WithoutCloud(c.Request.Context()))
 		defer cancel()
 		out := sse.New(c.Writer, s.wall, s.encoder)
-		return ended(ctx, st.run(ctx, out), out)
+		return streamEnd(ctx, st.run(ctx, out), out)
 	}
 	note := s.noteOf(c)
 	c.Set(keyTaken, true)
@@ -39,16 +39,16 @@ func (s *Server) serveStream(c *gin.Context, st *stream, leave func()) error {
 		st.sub.Attach(out)
 		s.streams.Go(func() { out.Watch(st.sub) })
 		start := s.wall.Now()
-		err := s.guarded(st, out)
+		err := s.runGuarded(st, out)
 		note.status, note.bytes, note.err = http.StatusOK, int(out.BytesSent()), err
 		s.report(note, s.wall.Now().Sub(start))
 	})
 	return nil
 }
 
-// guarded runs a stream to its end. After an error the connection is cut without the final chunk, so that the client knows that it is
+// runGuarded runs a stream to its end. After an error the connection is cut without the final chunk, so that the client knows that it is
 // incomplete.
-func (s *Server) guarded(st *stream, out *sse.Conn) (err error) {
+func (s *Server) runGuarded(st *stream, out *sse.Conn) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
@@ -57,7 +57,7 @@ func (s *Server) guarded(st *stream, out *sse.Conn) (err error) {
 	if err = st.run(s.draining, out); out.IsGone() {
 		return nil
 	}
-	if err = ended(s.draining, err, out); err != nil {
+	if err = streamEnd(s.draining, err, out); err != nil {
 		return err
 	}
 	_ = out.Finish() // the reader may have left

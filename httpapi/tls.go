@@ -79,7 +79,7 @@ func (s *Server) byHTTPS(h http.Handler) http.Handler {
 			http.Redirect(w, r, to, http.StatusPermanentRedirect)
 			return
 		}
-		s.misdirected(w, r, "This node answers over HTTPS, under the names in its certificate.")
+		s.answerMisdirected(w, r, "This node answers over HTTPS, under the names in its certificate.")
 	})
 }
 

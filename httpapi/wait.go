@@ -34,8 +34,8 @@ const (
 	cloudConfirmed = "confirmed" // the cloud has it
 )
 
-// written sets the headers of a committed write, and waits for the cloud if the client asks for that.
-func (s *Server) written(c *gin.Context, seq uint64, wrote bool) error {
+// finishWrite sets the headers of a committed write, and waits for the cloud if the client asks for that.
+func (s *Server) finishWrite(c *gin.Context, seq uint64, wrote bool) error {
 	if wrote {
 		c.Header(headerSeq, strconv.FormatUint(seq, 10))
 		c.Header(headerCloud, cloudWaiting)
@@ -88,8 +88,8 @@ func (s *Server) holdOpen(c *gin.Context, within time.Duration) {
 	_ = ctl.SetWriteDeadline(s.wall.Wall().Add(within + answerWithin))
 }
 
-// accepted returns the status of a success: 202 if the client waited for the cloud in vain.
-func accepted(c *gin.Context, status int) int {
+// acceptedStatus returns the status of a success: 202 if the client waited for the cloud in vain.
+func acceptedStatus(c *gin.Context, status int) int {
 	if c.GetBool(keyAccepted) {
 		return http.StatusAccepted
 	}

@@ -35,7 +35,7 @@ func newConfigCheck() *cobra.Command {
 			problems := c.Problems()
 			slices.SortStableFunc(problems, func(a, b app.Problem) int { return cmp.Compare(c.lines[a.Key], c.lines[b.Key]) })
 			for _, p := range problems {
-				if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", c.where(p.Key), p.Key, p.Text); err != nil {
+				if _, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s: %s: %s\n", c.placeOf(p.Key), p.Key, p.Text); err != nil {
 					return err
 				}
 			}
@@ -61,8 +61,8 @@ func newConfigCheck() *cobra.Command {
 // fromEnvironment reports whether a value comes from a variable, or a file named by one.
 func fromEnvironment(source string) bool { return strings.HasPrefix(source, "environment") }
 
-// where returns where a key is set: file and line, or the kind of source.
-func (c *loaded) where(key string) string {
+// placeOf returns where a key is set: file and line, or the kind of source.
+func (c *loaded) placeOf(key string) string {
 	if line := c.lines[key]; line > 0 && (c.sources[key] == "file" || c.sources[key] == "") {
 		return fmt.Sprintf("%s:%d", c.file, line)
 	}
@@ -83,7 +83,7 @@ func (c *loaded) source(key string) string {
 	if c.sources[key] == "" {
 		return "default"
 	}
-	return c.where(key)
+	return c.placeOf(key)
 }
 
 func newConfigPrint() *cobra.Command {

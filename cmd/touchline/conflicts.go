@@ -81,7 +81,7 @@ func conflictLines(page *admin.ConflictList, state conflict.State) string {
 	s.row("ID", "AT", "KIND", "STATE", "TABLE", "KEY", "WRITES", "WHAT")
 	for i := range page.Items {
 		c := &page.Items[i]
-		s.row(fmt.Sprint(c.ID), instant(c.At), string(c.Kind), string(c.State), c.Table, clipped(asJSON(c.Key), widestKey), fmt.Sprint(c.Writes), c.Text)
+		s.row(fmt.Sprint(c.ID), instant(c.At), string(c.Kind), string(c.State), c.Table, clipText(asJSON(c.Key), widestKey), fmt.Sprint(c.Writes), c.Text)
 	}
 	out := s.String()
 	if page.Cursor != nil {
@@ -96,7 +96,7 @@ func newConflictsShow() *cobra.Command {
 		Use:   "show ID...",
 		Short: "Show conflicts in full: the request, and what the cloud had",
 		Long:  "Show conflicts: the request, and what the cloud had. Long items are truncated; -o json has them in full.",
-		Args:  cli.Usage(numbered),
+		Args:  cli.Usage(requireNumbers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
 			if err != nil {
@@ -123,14 +123,14 @@ func newConflictsDecide(verb, short, long string) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: verb + " ID...", Short: short, Long: long,
-		Args: cli.Usage(numbered),
+		Args: cli.Usage(requireNumbers),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, ids, err := f.conflicts(cmd, args)
 			if err != nil {
 				return err
 			}
 			if !yes {
-				if ok, err := confirmed(cmd, verb, args); err != nil || !ok {
+				if ok, err := askConfirmation(cmd, verb, args); err != nil || !ok {
 					return err
 				}
 			}
@@ -165,8 +165,8 @@ func (f *maintainFlags) decide(cmd *cobra.Command, dir, verb string, ids []uint6
 	return nil
 }
 
-// numbered requires at least one argument. Its error says where to find the numbers of conflicts.
-func numbered(_ *cobra.Command, args []string) error {
+// requireNumbers requires at least one argument. Its error says where to find the numbers of conflicts.
+func requireNumbers(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return errors.New("name the number of a conflict: touchline conflicts list shows them")
 	}
@@ -186,8 +186,8 @@ func (f *maintainFlags) conflicts(cmd *cobra.Command, args []string) (dir string
 	return dir, ids, err
 }
 
-// confirmed asks the person at the terminal. Without a terminal it returns an error.
-func confirmed(cmd *cobra.Command, verb string, ids []string) (bool, error) {
+// askConfirmation asks the person at the terminal. Without a terminal it returns an error.
+func askConfirmation(cmd *cobra.Command, verb string, ids []string) (bool, error) {
 	if f, ok := cmd.InOrStdin().(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return false, cli.Misuse(cmd, errors.New("cannot ask for confirmation without a terminal: use --yes"))
 	}
@@ -243,7 +243,7 @@ func conflictWrite(s *sheet, what string, w *conflict.Write) {
 		{"last known", asJSON(w.Base)}, {"the cloud has", asJSON(w.Met)},
 	} {
 		if part.text != "" {
-			s.row(part.name, clipped(part.text, widestPart))
+			s.row(part.name, clipText(part.text, widestPart))
 		}
 	}
 }
@@ -266,8 +266,8 @@ const (
 	widestPart = 2000
 )
 
-// clipped truncates a long text, and appends its full length.
-func clipped(text string, most int) string {
+// clipText truncates a long text, and appends its full length.
+func clipText(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

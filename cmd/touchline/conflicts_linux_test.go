@@ -49,7 +49,7 @@ func TestConflictsAskAtATerminal(t *testing.T) {
 			}
 			done := make(chan outcome, 1)
 			go func() {
-				ok, err := confirmed(cmd, "retry", []string{"1"})
+				ok, err := askConfirmation(cmd, "retry", []string{"1"})
 				done <- outcome{ok, err}
 			}()
 			got, _ := wait.Receive(t, "the command has its answer", done)

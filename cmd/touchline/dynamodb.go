@@ -96,15 +96,15 @@ func (f *dynamodbFlags) run(cmd *cobra.Command) error {
 	}
 	f.Log = log
 	limitMemory(cmd.Context(), log, os.DirFS("/"), aloneLimit)
-	f.Ready = func(a edge.Answering) { f.tell(cmd, a) }
+	f.Ready = func(a edge.Answering) { f.printReady(cmd, a) }
 	ask, stop := hangups()
 	defer stop()
 	f.Reload = ask
 	return edge.DynamoDB(cmd.Context(), f.StandaloneConfig)
 }
 
-// tell prints the ready line. A parent process that does not read it is no reason to stop.
-func (f *dynamodbFlags) tell(cmd *cobra.Command, a edge.Answering) {
+// printReady prints the ready line. A parent process that does not read it is no reason to stop.
+func (f *dynamodbFlags) printReady(cmd *cobra.Command, a edge.Answering) {
 	if f.output == "json" {
 		_ = json.NewEncoder(cmd.OutOrStdout()).Encode(a)
 		return

@@ -24,15 +24,15 @@ func isSecret(key string) bool {
 	return secret
 }
 
-// known reports whether a configuration key exists, including KEY_file, which names a file with the value of a secret.
-func known(key string) bool {
+// isKnownKey reports whether a configuration key exists, including KEY_file, which names a file with the value of a secret.
+func isKnownKey(key string) bool {
 	has, _ := setting(key)
 	secret, inFile := strings.CutSuffix(key, "_file")
 	return has || inFile && isSecret(secret)
 }
 
-// meant suggests the variable for a key whose sections are joined by one underscore instead of two.
-func meant(key string) string {
+// suggestVariable suggests the variable for a key whose sections are joined by one underscore instead of two.
+func suggestVariable(key string) string {
 	for other := range edge.Keys() {
 		if strings.ReplaceAll(other, ".", "_") == key {
 			return " (did you mean " + envPrefix + strings.ToUpper(strings.ReplaceAll(other, ".", "__")) + "?)"

@@ -99,7 +99,7 @@ func (c *loaded) fromFile(path string) error {
 			secrets = append(secrets, key)
 		}
 	}
-	if err := guarded(path, secrets); err != nil {
+	if err := checkFileMode(path, secrets); err != nil {
 		c.wrong = append(c.wrong, err.Error())
 	}
 	return nil
@@ -111,8 +111,8 @@ func (c *loaded) refuse(place string, p strictyaml.Problem) {
 	c.wrong = append(c.wrong, place+": "+p.String())
 }
 
-// guarded refuses a configuration file that other users can change, or one that contains a secret and that they can read.
-func guarded(path string, secrets []string) error {
+// checkFileMode refuses a configuration file that other users can change, or one that contains a secret and that they can read.
+func checkFileMode(path string, secrets []string) error {
 	err := secretfile.Check(path)
 	switch {
 	case errors.Is(err, secretfile.ErrWritable):
@@ -132,8 +132,8 @@ func (c *loaded) fromEnv() {
 			continue
 		}
 		key = strings.ReplaceAll(strings.ToLower(key), "__", ".")
-		if !known(key) {
-			c.wrong = append(c.wrong, fmt.Sprintf("%s: no configuration key %s%s", name, key, meant(key)))
+		if !isKnownKey(key) {
+			c.wrong = append(c.wrong, fmt.Sprintf("%s: no configuration key %s%s", name, key, suggestVariable(key)))
 			continue
 		}
 		c.set(key, value, name, "environment")
@@ -163,10 +163,10 @@ func (c *loaded) fromFlags(flags *pflag.FlagSet) {
 			key = "auth.dev_issuer"
 		case edge.Flags()[f.Name].Key != "":
 			key = edge.Flags()[f.Name].Key
-		case !known(key): // --log-level is log.level
+		case !isKnownKey(key): // --log-level is log.level
 			key = strings.Replace(key, "_", ".", 1)
 		}
-		if f.Changed && known(key) {
+		if f.Changed && isKnownKey(key) {
 			c.set(key, f.Value.String(), "--"+f.Name, "flag")
 		}
 	})

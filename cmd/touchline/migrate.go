@@ -18,7 +18,7 @@ func newMigrate(of []*cobra.Command) *cobra.Command {
 		Example: "  touchline migrate --cloud --dry-run\n  touchline migrate --cloud --yes",
 		Args:    cli.Usage(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := m.misused(cmd); err != nil {
+			if err := m.refuseMisuse(cmd); err != nil {
 				return err
 			}
 			if !m.cloud {

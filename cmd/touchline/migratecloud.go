@@ -40,8 +40,8 @@ func (m *cloudMigration) add(cmd *cobra.Command) {
 // limitUsual is the default of --limit.
 const limitUsual = time.Hour
 
-// misused refuses flags that have no meaning together.
-func (m *cloudMigration) misused(cmd *cobra.Command) error {
+// refuseMisuse refuses flags that have no meaning together.
+func (m *cloudMigration) refuseMisuse(cmd *cobra.Command) error {
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if !m.cloud {

@@ -67,9 +67,9 @@ func (st *State) doubts(s *Snapshot) doubt {
 		st.LinedUp && s.LineUp == 0,
 		!st.Nameless && s.nameless():
 		return partial
-	case len(s.Innings) < len(st.PreviousScore), stamp.Before(st.Stamp), stamp.Equal(st.Stamp) && st.behind(s):
+	case len(s.Innings) < len(st.PreviousScore), stamp.Before(st.Stamp), stamp.Equal(st.Stamp) && st.scoreWentDown(s):
 		return older
-	case len(s.Balls) > 0 && st.lost(s):
+	case len(s.Balls) > 0 && st.lacksLastBall(s):
 		return vanished
 	default:
 		return sure
@@ -117,8 +117,8 @@ func (s *Snapshot) steady(before []PreviousScore) *Snapshot {
 	return &fixed
 }
 
-// timed dates score lines whose stamp could not be read by the answer; steady keeps the date of a line that has not changed.
-func (s *Snapshot) timed() *Snapshot {
+// dateLines dates score lines whose stamp could not be read by the answer; steady keeps the date of a line that has not changed.
+func (s *Snapshot) dateLines() *Snapshot {
 	if !slices.ContainsFunc(s.Innings, func(in Innings) bool { return in.UpdatedAt.IsZero() }) {
 		return s
 	}
@@ -155,8 +155,8 @@ func (s *Snapshot) ballsAfter(innings int) []Ball {
 	return s.Balls[from:]
 }
 
-// behind reports whether a score went down.
-func (st *State) behind(s *Snapshot) bool {
+// scoreWentDown reports whether a score went down.
+func (st *State) scoreWentDown(s *Snapshot) bool {
 	for _, p := range st.PreviousScore {
 		in := s.innings(p.Innings)
 		if in == nil || in.Runs < p.Runs || in.Wickets < p.Wickets || s.legal(in) < ballsOf(p.Overs, s.BallsPerOver()) {
@@ -166,8 +166,8 @@ func (st *State) behind(s *Snapshot) bool {
 	return false
 }
 
-// lost reports whether one of the last balls is no longer there.
-func (st *State) lost(s *Snapshot) bool { return len(st.sameBalls(s)) < len(st.Last30Balls) }
+// lacksLastBall reports whether one of the last balls is no longer there.
+func (st *State) lacksLastBall(s *Snapshot) bool { return len(st.sameBalls(s)) < len(st.Last30Balls) }
 
 // sameBalls finds the last balls of the state among those of a snapshot, as their indexes. A ball without its id is there if one
 // with its label and mark is that was not there before: feeds renumber balls.

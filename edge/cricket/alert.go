@@ -43,7 +43,7 @@ func (r *round) owes(c *Candidate) bool {
 func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 	r.leaveToResult(sure)
 	best := r.best(sure)
-	with := r.together(sure, best)
+	with := r.announcedWith(sure, best)
 	wanted := map[string]bool{}
 	for i := range sure {
 		c := &sure[i]
@@ -83,9 +83,9 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 // longestTogether bounds the length of corrections combined in one alert, in bytes: phones cut longer texts.
 const longestTogether = 160
 
-// together lists what is announced with the candidate at best: further corrections as far as they fit, or the
+// announcedWith lists what is announced with the candidate at best: further corrections as far as they fit, or the
 // wickets and hauls that the alert of a wicket, an innings end or a hat-trick speaks for.
-func (r *round) together(sure []confirmed, best int) (with []int) {
+func (r *round) announcedWith(sure []confirmed, best int) (with []int) {
 	if best < 0 {
 		return nil
 	}

@@ -84,7 +84,7 @@ func TestRareDismissals(t *testing.T) {
 		if got := s.alerts(); got[len(got)-1] != "WICKET! P102 "+want+" 0 (1) · ALP 1/1 (0.2)" {
 			t.Errorf("%s: alert %q", outcome, got[len(got)-1])
 		}
-		if d := dismissalOf(outcome, 211, 0); d.credited() || rowDismissal(&BattingRow{HowOut: outcome, BowlerID: 211}) != d {
+		if d := dismissalOf(outcome, 211, 0); d.isCredited() || rowDismissal(&BattingRow{HowOut: outcome, BowlerID: 211}) != d {
 			t.Errorf("%s is credited to the bowler", outcome)
 		}
 	}

@@ -71,9 +71,9 @@ type challenge struct {
 // takeBack starts the key under which a silent withdrawal is held, as corrections are held under corr:. No event has such a key.
 const takeBack = "undo:"
 
-// challenged compares recorded facts with the snapshot. It returns what is no longer true as candidates, which
+// challengeFacts compares recorded facts with the snapshot. It returns what is no longer true as candidates, which
 // are held like any other, and their challenges by key. all is everything the snapshot shows.
-func (st *State) challenged(all []Candidate, s *Snapshot, known keySet, now time.Time) ([]Candidate, map[string]challenge) {
+func (st *State) challengeFacts(all []Candidate, s *Snapshot, known keySet, now time.Time) ([]Candidate, map[string]challenge) {
 	var out []Candidate
 	byKey := map[string]challenge{}
 	facts := st.Announced.facts()
@@ -123,17 +123,17 @@ func (s *Snapshot) contradicts(ch *challenge, judged int64, now time.Time) bool 
 	case ch.more:
 		return true
 	case f.fromScore() && f.minor() && !reworded:
-		return (f.counted() || !s.cameIn(f)) && ch.now == nil && f.place() >= judged
+		return (f.isCount() || !s.cameIn(f)) && ch.now == nil && f.place() >= judged
 	case f.minor() || reworded:
 		return f.place() >= judged && (!ch.same || reworded)
 	case !s.judges(f):
 		return false
 	case f.standing == factTransient, f.standing == factTransientQuiet:
-		return !f.outlived(now) && !s.still(f.key)
+		return !f.hasOutlived(now) && !s.standsStill(f.key)
 	case ch.same:
 		return false
 	default: // a different result must not be contradicted by the scores; while they leave it open it waits
-		return f.key != resultKey || ch.now == nil || s.settled() || s.Winner != 0 && s.verdict() == verdictOpen
+		return f.key != resultKey || ch.now == nil || s.isSettled() || s.Winner != 0 && s.verdict() == verdictOpen
 	}
 }
 
@@ -251,7 +251,7 @@ func (s *Snapshot) correctionText(ch challenge) string {
 		return "Correction: " + s.goesOn()
 	}
 	family, numbers := s.splitFact(&ch.fact)
-	who := s.called(ch.fact.subject)
+	who := s.nameOf(ch.fact.subject)
 	switch family {
 	case resultKey:
 		if ch.now == nil {
@@ -268,7 +268,7 @@ func (s *Snapshot) correctionText(ch challenge) string {
 				text += " (review)"
 			}
 			return text + s.andScore()
-		case who == s.called(ch.now.Subject), ch.fact.subject == unknownSubject:
+		case who == s.nameOf(ch.now.Subject), ch.fact.subject == unknownSubject:
 			return correctionWord + strings.TrimPrefix(ch.now.Text, wicketCry)
 		default:
 			return fmt.Sprintf("Correction: not %s but %s", who, strings.TrimPrefix(ch.now.Text, wicketCry))
@@ -315,8 +315,8 @@ func (s *Snapshot) notSo(family string, numbers []int64) string {
 	}
 }
 
-// called returns the name of the player a subject is about.
-func (s *Snapshot) called(subject string) string {
+// nameOf returns the name of the player a subject is about.
+func (s *Snapshot) nameOf(subject string) string {
 	who, _, _ := strings.Cut(subject, "+")
 	if id, err := strconv.ParseInt(who, 10, 64); err == nil {
 		return s.lastName(id)
@@ -358,7 +358,7 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 			facts = append(facts, transientFact(c.Key, r.told[c.Key], r.now))
 		}
 		if recorded && (ruleOf(c.Type).lasting || c.Key == resultKey || r.revisable(&c.Event)) {
-			facts = r.noted(facts, c)
+			facts = r.withConfirmed(facts, c)
 		}
 	}
 	for _, key := range cleared {
@@ -368,8 +368,8 @@ func (r *round) settleFacts(sure []confirmed, events []Event, known keySet) (cle
 	return cleared, revised
 }
 
-// noted returns the facts with that of a confirmed event.
-func (r *round) noted(facts []fact, c *confirmed) []fact {
+// withConfirmed returns the facts with that of a confirmed event.
+func (r *round) withConfirmed(facts []fact, c *confirmed) []fact {
 	f := fact{key: factKey(&c.Event), standing: factQuiet, subject: c.Subject}
 	if r.revisable(&c.Event) {
 		f.words = r.snap.words(&c.Candidate)
@@ -387,9 +387,9 @@ func (r *round) noted(facts []fact, c *confirmed) []fact {
 	return facts
 }
 
-// withdrawn lists the keys whose announcement was withdrawn. If one becomes true after all, phones are owed that
+// withdrawnKeys lists the keys whose announcement was withdrawn. If one becomes true after all, phones are owed that
 // as they are owed a correction.
-func (t Announced) withdrawn() map[string]bool {
+func (t Announced) withdrawnKeys() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range t.facts() {
 		if f.standing == factWithdrawn {

@@ -62,7 +62,7 @@ func (s *Snapshot) card(in *Innings) CardInnings {
 func (s *Snapshot) rowHowOut(r *BattingRow, balls []Ball) string {
 	for i := range balls {
 		b := &balls[i]
-		if b.Wicket && b.out() == r.PlayerID {
+		if b.Wicket && b.batterOut() == r.PlayerID {
 			return s.howOut(dismissalOf(b.Outcome, b.BowlerID, b.CatchID), b.BowlerID, b.CatchID)
 		}
 	}

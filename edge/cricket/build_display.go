@@ -21,7 +21,7 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 		Result:    st.Result,
 		UpdatedAt: now,
 	}
-	if d.Phase == PhasePrematch && s.begun() {
+	if d.Phase == PhasePrematch && s.hasBegun() {
 		d.Phase = PhaseInterrupted // "Delayed" in a match that has begun
 	}
 	for i := range s.Innings {
@@ -43,7 +43,7 @@ func (s *Snapshot) display(st *State, all []Candidate, now time.Time) Display {
 }
 
 func (s *Snapshot) inningsLine(in *Innings) InningsLine {
-	cause := s.Ended(in)
+	cause := s.CauseOfEnd(in)
 	return InningsLine{
 		No: in.No, TeamID: in.TeamID, Runs: in.Runs, Wickets: in.Wickets, Overs: in.Overs,
 		AllOut:   in.Wickets >= s.maxWickets(in),
@@ -95,7 +95,7 @@ func (s *Snapshot) displayInnings(d *Display, in *Innings) {
 	}
 	d.Equation = s.equation(d, in)
 	balls := s.ballsIn(in.No)
-	if s.Ended(in) == CauseNone || over {
+	if s.CauseOfEnd(in) == CauseNone || over {
 		d.Batters = s.atCrease(in, balls)
 		d.Partnership = s.stand(balls)
 	}
@@ -119,9 +119,9 @@ func (s *Snapshot) equation(d *Display, in *Innings) string {
 	switch {
 	case d.Result != "" || d.Phase == PhaseCompleted:
 		return ""
-	case d.Target > 0 && s.Ended(in) != CauseNone:
+	case d.Target > 0 && s.CauseOfEnd(in) != CauseNone:
 		return chaseEnd(d.Target - in.Runs)
-	case s.Ended(in) != CauseNone && !s.MultiDay():
+	case s.CauseOfEnd(in) != CauseNone && !s.MultiDay():
 		return strings.Join(s.nextNeeds(in), "")
 	case d.Required > 0 && s.MultiDay():
 		return fmt.Sprintf("need %d to win", d.Required)

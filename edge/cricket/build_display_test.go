@@ -128,7 +128,7 @@ func TestDisplayFor(t *testing.T) {
 	s.second("6 1", "4 1")
 	d := s.shown()
 	before := slices.Clone(d.Teams)
-	a := d.For(teamA)
+	a := d.ForTeam(teamA)
 	if a.Teams[0].ID != teamA || a.Teams[1].ID != teamB || d.Teams[0].ID != teamB {
 		t.Errorf("%+v of %+v", a.Teams, d.Teams)
 	}
@@ -137,11 +137,11 @@ func TestDisplayFor(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, id := range []int64{teamB, 0, 77} {
-		if diff := cmp.Diff(before, d.For(id).Teams); diff != "" {
+		if diff := cmp.Diff(before, d.ForTeam(id).Teams); diff != "" {
 			t.Errorf("%d: %s", id, diff)
 		}
 	}
-	if got := (Display{}).For(teamA); got.Teams != nil {
+	if got := (Display{}).ForTeam(teamA); got.Teams != nil {
 		t.Errorf("%+v", got)
 	}
 }

@@ -55,7 +55,7 @@ type detection struct {
 func detect(prev *State, s *Snapshot, recorded keySet) *detection {
 	d := &detection{s: s, recorded: recorded, spells: newSpells(s, &prev.Memory), hauls: map[int64]int{}, putOff: prev.PutOff}
 	d.m = prev.Memory.next(prev, s, recorded)
-	d.known = d.m.known(recorded)
+	d.known = d.m.knownKeys(recorded)
 	d.beforePlay()
 	for i := range s.Innings {
 		d.innings(&s.Innings[i])
@@ -75,7 +75,7 @@ func (d *detection) innings(in *Innings) {
 	balls := s.ballsIn(in.No)
 	d.start(in, balls)
 	d.missing(in)
-	d.revised(in)
+	d.reportRevision(in)
 	if s.IsSuperOver(in.No) && (in.No-s.regulation())%2 == 1 {
 		d.add(s.superOver((in.No-s.regulation()+1)/2, in.No, s.begunAt(in)))
 	}
@@ -84,13 +84,13 @@ func (d *detection) innings(in *Innings) {
 		t.ball(&balls[i])
 	}
 	t.rows()
-	if cause := s.Ended(in); cause != CauseNone {
+	if cause := s.CauseOfEnd(in); cause != CauseNone {
 		d.inningsEnd(in, cause)
 	}
 	if in.No == 2 {
 		d.followOn()
 	}
-	if s.last(in) && s.Ended(in) == CauseNone {
+	if s.last(in) && s.CauseOfEnd(in) == CauseNone {
 		t.nineties()
 	}
 	for player, bowl := range t.bowl {

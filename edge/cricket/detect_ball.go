@@ -84,7 +84,7 @@ func (t *tally) unplay(b *Ball) {
 	if b.Legal() {
 		t.legal--
 	}
-	if b.Wicket && dismissalOf(b.Outcome, b.BowlerID, b.CatchID).credited() {
+	if b.Wicket && dismissalOf(b.Outcome, b.BowlerID, b.CatchID).isCredited() {
 		bowl.wickets--
 	}
 }
@@ -106,7 +106,7 @@ func (t *tally) ball(b *Ball) {
 		t.legal++
 	}
 	t.boundary(b, bat)
-	t.crossed(b, before, bat)
+	t.reportMilestones(b, before, bat)
 	t.teamCrossed(b, team, stand)
 	t.wicketBall(b, bowl)
 	t.sixes(b, bat)
@@ -174,18 +174,18 @@ func (t *tally) boundary(b *Ball, bat *batTally) {
 	default:
 		return
 	}
-	c := t.candidate(b, kind, key, fmt.Sprintf("%s %s · %s", word, t.s.who(b.BatterID, batterWord), t.score()))
+	c := t.candidate(b, kind, key, fmt.Sprintf("%s %s · %s", word, t.s.playerName(b.BatterID, batterWord), t.score()))
 	c.Subject, c.Was = string(kind), keyOf(oldBall, b.ID)
 	t.addOnce(c)
 }
 
-// crossed reports the milestones that the batter reached with this ball.
-func (t *tally) crossed(b *Ball, before int, bat *batTally) {
+// reportMilestones reports the milestones that the batter reached with this ball.
+func (t *tally) reportMilestones(b *Ball, before int, bat *batTally) {
 	for _, m := range milestones() {
 		if before >= m.runs || m.runs > bat.runs {
 			continue
 		}
-		text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
+		text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.playerName(b.BatterID, batterWord), bat.runs, bat.balls)
 		c := t.candidate(b, m.kind, milestoneKey(m.runs, t.in.No, b.BatterID), text)
 		c.Subject = withRuns(b.BatterID, bat.runs)
 		t.addOnce(c)
@@ -231,7 +231,7 @@ func ordinal(n int) string {
 }
 
 func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) {
-	who := b.out()
+	who := b.batterOut()
 	t.wickets++
 	t.stand = 0
 	t.out[who] = true
@@ -242,14 +242,14 @@ func (t *tally) wicket(b *Ball, bowl *bowlTally, how dismissal, streak *Streak) 
 	c := t.candidate(b, EventWicket, wicketKey(t.in.No, t.wickets), text)
 	c.Detail, c.Subject = string(how), t.s.wicketSubject(who, how, b.BowlerID, b.CatchID, entry(t.bat, who).runs)
 	t.add(c)
-	if how.credited() {
+	if how.isCredited() {
 		bowl.wickets++
 		t.haul(b, bowl)
 	}
 }
 
 func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) string {
-	bat, name := entry(t.bat, who), t.s.who(who, batterWord)
+	bat, name := entry(t.bat, who), t.s.playerName(who, batterWord)
 	if words := t.s.howOut(how, bowler, catcher); words != string(outUnknown) {
 		name += " " + words
 	}
@@ -258,7 +258,7 @@ func (t *tally) wicketText(who int64, how dismissal, bowler, catcher int64) stri
 
 // haul reports a bowler's third and later wickets, and the fifth and tenth. In a multi-day match the ten may be of the whole match.
 func (t *tally) haul(b *Ball, bowl *bowlTally) {
-	name := t.s.who(b.BowlerID, bowlerWord)
+	name := t.s.playerName(b.BowlerID, bowlerWord)
 	if bowl.wickets >= fireWickets {
 		key := bowlerFireKey(t.in.No, b.BowlerID, bowl.wickets)
 		t.addOnce(t.candidate(b, EventBowlerOnFire, key, fmt.Sprintf("%s %d-%d", name, bowl.wickets, bowl.conceded)))
@@ -295,7 +295,7 @@ func (t *tally) onFire(b *Ball, bat *batTally) {
 		return
 	}
 	bat.fire = true
-	text := fmt.Sprintf("%s %d (%d)", t.s.who(b.BatterID, batterWord), bat.runs, bat.balls)
+	text := fmt.Sprintf("%s %d (%d)", t.s.playerName(b.BatterID, batterWord), bat.runs, bat.balls)
 	t.addOnce(t.candidate(b, EventBatsmanOnFire, batterFireKey(t.in.No, b.BatterID), text))
 }
 
@@ -315,5 +315,5 @@ func (t *tally) newBatter(b *Ball) {
 }
 
 func (t *tally) newBatterText(id int64) string {
-	return fmt.Sprintf("%s comes in · %s", t.s.who(id, "New batter"), t.score())
+	return fmt.Sprintf("%s comes in · %s", t.s.playerName(id, "New batter"), t.score())
 }

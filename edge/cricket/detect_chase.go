@@ -92,7 +92,7 @@ func (t *tally) chaseNow() {
 func (d *detection) targetReached(in *Innings) {
 	s := d.s
 	target := s.Target(in)
-	if s.over() || !s.last(in) || in.Runs < target || s.playedOn(in, target) || s.shortened() && !s.namesTarget() && !s.IsSuperOver(in.No) {
+	if s.isOver() || !s.last(in) || in.Runs < target || s.playedOn(in, target) || s.isShortened() && !s.namesTarget() && !s.IsSuperOver(in.No) {
 		return
 	}
 	c := d.inningsEvent(in, EventResult, resultKey, s.chaseWon(in))

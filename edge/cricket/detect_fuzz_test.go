@@ -105,7 +105,7 @@ func TestDetectAnything(t *testing.T) {
 				keys[c.Key] = true
 			}
 			for i := range all {
-				st.Seen = st.Seen.With(all[i].Key)
+				st.Seen = st.Seen.WithKeys(all[i].Key)
 			}
 			st.Memory = st.Memory.next(&st, &snap, st.Seen.unpack())
 			_ = snap.display(&st, all, s.now)

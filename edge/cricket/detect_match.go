@@ -42,7 +42,7 @@ func (d *detection) missing(in *Innings) {
 	for no := first; no < in.No && s.MultiDay(); no++ {
 		absent := Innings{No: no, TeamID: in.TeamID, Overs: "0.0", UpdatedAt: in.UpdatedAt}
 		if (in.No-no)%2 == 1 {
-			absent.TeamID = s.other(in.TeamID)
+			absent.TeamID = s.opponentOf(in.TeamID)
 		}
 		d.inningsEnd(&absent, CauseForfeited)
 	}
@@ -60,14 +60,14 @@ func (s *Snapshot) superOver(n, innings int, at time.Time) Candidate {
 // superOverAhead reports a super over from the feed's flag or note, before its first innings has a score line.
 func (d *detection) superOverAhead() {
 	s, in := d.s, d.s.current()
-	if in == nil || s.over() || s.MultiDay() || in.No < 2 || in.No%2 == 1 {
+	if in == nil || s.isOver() || s.MultiDay() || in.No < 2 || in.No%2 == 1 {
 		return
 	}
 	if said := s.saysSuperOver(); !said && (!s.SuperOver || in.No > 2) {
 		return
 	}
 	first := s.innings(in.No - 1)
-	if first == nil || first.Runs != in.Runs && s.Target(in)-1 != in.Runs || s.Ended(in) == CauseNone {
+	if first == nil || first.Runs != in.Runs && s.Target(in)-1 != in.Runs || s.CauseOfEnd(in) == CauseNone {
 		return
 	}
 	d.add(s.superOver(in.No/2, in.No+1, in.UpdatedAt))
@@ -141,7 +141,7 @@ func (s *Snapshot) inningsLeaves(in *Innings) string {
 	switch {
 	case s.MultiDay():
 		return fmt.Sprintf("+lead%d", s.lead(in))
-	case in.No == 1 && !s.over():
+	case in.No == 1 && !s.isOver():
 		return fmt.Sprintf("+%s%d%s", needMark, s.chaseTarget(), s.chaseOvers(in))
 	default:
 		return ""
@@ -168,7 +168,7 @@ func (s *Snapshot) inningsEndText(in *Innings, cause Cause) string {
 
 // nextNeeds returns what the side batting next needs in limited overs, "AUS need 353"; nothing after a chase.
 func (s *Snapshot) nextNeeds(in *Innings) []string {
-	other := s.code(s.other(in.TeamID))
+	other := s.code(s.opponentOf(in.TeamID))
 	switch {
 	case s.IsSuperOver(in.No) && s.Target(in) == 0:
 		return []string{fmt.Sprintf("%s need %d to win the super over", other, in.Runs+1)}
@@ -183,7 +183,7 @@ func (s *Snapshot) nextNeeds(in *Innings) []string {
 func (s *Snapshot) chaseText(in *Innings) string {
 	if second := s.innings(2); in.No == 3 && (second == nil || second.TeamID != in.TeamID) {
 		if lead := s.lead(in); lead >= 0 {
-			return fmt.Sprintf(". %s need %d", s.code(s.other(in.TeamID)), lead+1)
+			return fmt.Sprintf(". %s need %d", s.code(s.opponentOf(in.TeamID)), lead+1)
 		}
 	}
 	if in.No >= 4 {
@@ -218,7 +218,7 @@ func ScoreLine(in *Innings, cause Cause) string {
 
 // lead returns the batting side's lead over all innings so far, negative if it trails.
 func (s *Snapshot) lead(in *Innings) int {
-	return s.sum(in.TeamID, in.No) + in.Runs - s.sum(s.other(in.TeamID), in.No)
+	return s.sum(in.TeamID, in.No) + in.Runs - s.sum(s.opponentOf(in.TeamID), in.No)
 }
 
 func (s *Snapshot) leadText(in *Innings) string {

@@ -11,7 +11,7 @@ import (
 // be announced is decided by believable. A match that was not played has none.
 func (d *detection) ending() {
 	s := d.s
-	if !s.over() || s.Status.NotPlayed() {
+	if !s.isOver() || s.Status.NotPlayed() {
 		return
 	}
 	kind, text := s.result()
@@ -144,7 +144,7 @@ func (s *Snapshot) margin() string {
 func (s *Snapshot) superOverMargin(in *Innings, target int) string {
 	chased := in.TeamID == s.Winner && in.Runs >= target
 	held := in.TeamID != s.Winner && in.Runs < target-1
-	if target > 0 && s.Ended(in) != CauseNone && (chased || held) {
+	if target > 0 && s.CauseOfEnd(in) != CauseNone && (chased || held) {
 		return " the Super Over"
 	}
 	return ""
@@ -158,15 +158,15 @@ func (s *Snapshot) scoresText() string {
 	parts := make([]string, 0, len(s.Innings))
 	for i := range s.Innings {
 		in := &s.Innings[i]
-		parts = append(parts, s.code(in.TeamID)+" "+ScoreLine(in, s.Ended(in)))
+		parts = append(parts, s.code(in.TeamID)+" "+ScoreLine(in, s.CauseOfEnd(in)))
 	}
 	return "Match over: " + strings.Join(parts, ", ")
 }
 
-func (s *Snapshot) abandoned() bool { return s.phase() == PhaseAbandoned }
+func (s *Snapshot) isAbandoned() bool { return s.phase() == PhaseAbandoned }
 
 // level reports whether a limited-overs match was tied after its regulation innings.
 func (s *Snapshot) level() bool {
 	second := s.innings(2)
-	return !s.MultiDay() && second != nil && s.Target(second) > 0 && second.Runs == s.Target(second)-1 && s.Ended(second) != CauseNone
+	return !s.MultiDay() && second != nil && s.Target(second) > 0 && second.Runs == s.Target(second)-1 && s.CauseOfEnd(second) != CauseNone
 }

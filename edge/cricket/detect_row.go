@@ -20,24 +20,24 @@ func (t *tally) silentWickets() []BattingRow {
 	shown := map[int64]bool{}
 	for i := range t.balls {
 		if b := &t.balls[i]; b.Wicket {
-			shown[b.out()] = true
+			shown[b.batterOut()] = true
 		}
 	}
 	rows := slices.DeleteFunc(slices.Clone(t.s.Batting), func(r BattingRow) bool {
 		return r.Innings != t.in.No || !r.Out || shown[r.PlayerID]
 	})
 	slices.SortStableFunc(rows, func(a, b BattingRow) int {
-		return cmp.Or(cmp.Compare(t.when(a.FoWOvers), t.when(b.FoWOvers)), cmp.Compare(a.FoWRuns, b.FoWRuns))
+		return cmp.Or(cmp.Compare(t.ballNumber(a.FoWOvers), t.ballNumber(b.FoWOvers)), cmp.Compare(a.FoWRuns, b.FoWRuns))
 	})
 	return rows
 }
 
-// when converts a label to a number of balls, for ordering.
-func (t *tally) when(label string) int { return ballsOf(label, t.s.BallsPerOver()) }
+// ballNumber converts a label to a number of balls, for ordering.
+func (t *tally) ballNumber(label string) int { return ballsOf(label, t.s.BallsPerOver()) }
 
 // silentBefore counts the silent wickets that fell before a ball, so that every wicket is numbered by its fall.
 func (t *tally) silentBefore(label string) {
-	for len(t.silent) > 0 && t.when(t.silent[0].FoWOvers) < t.when(label) {
+	for len(t.silent) > 0 && t.ballNumber(t.silent[0].FoWOvers) < t.ballNumber(label) {
 		t.nextSilent()
 	}
 }
@@ -102,7 +102,7 @@ func rowSubject(kind EventType, player int64) string {
 
 // sinceLabel estimates how long ago a ball was bowled.
 func (t *tally) sinceLabel(label string) time.Duration {
-	return time.Duration(t.s.legal(t.in)-t.when(label)) * perBall
+	return time.Duration(t.s.legal(t.in)-t.ballNumber(label)) * perBall
 }
 
 func (t *tally) rowWicket(row *BattingRow) {
@@ -110,7 +110,7 @@ func (t *tally) rowWicket(row *BattingRow) {
 	t.stand = 0
 	t.out[row.PlayerID] = true
 	how, runs, legal := rowDismissal(row), t.runs, t.legal
-	if fell := t.when(row.FoWOvers); fell > 0 || len(t.balls) == 0 {
+	if fell := t.ballNumber(row.FoWOvers); fell > 0 || len(t.balls) == 0 {
 		t.runs, t.legal = row.FoWRuns, fell // balls may have been bowled since
 	}
 	text := t.wicketText(row.PlayerID, how, row.BowlerID, row.CatchID)
@@ -139,7 +139,7 @@ func (t *tally) rowMilestones(row *BattingRow) {
 		if row.Runs < m.runs || t.lines && entry(t.bat, row.PlayerID).runs < m.runs {
 			break // the balls are all known, and the row alone is ahead: it is wrong for a moment
 		}
-		text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.who(row.PlayerID, batterWord), row.Runs, row.Balls)
+		text := fmt.Sprintf("%s! %s %d (%d)", m.word, t.s.playerName(row.PlayerID, batterWord), row.Runs, row.Balls)
 		ago := time.Duration(row.Runs-m.runs) * perRun
 		if row.Out {
 			ago = max(ago, t.sinceLabel(row.FoWOvers))
@@ -150,7 +150,7 @@ func (t *tally) rowMilestones(row *BattingRow) {
 
 // rowHaul reports a bowler's wickets from the row.
 func (t *tally) rowHaul(row *BowlingRow) {
-	name := t.s.who(row.PlayerID, bowlerWord)
+	name := t.s.playerName(row.PlayerID, bowlerWord)
 	seen := entry(t.bowl, row.PlayerID)
 	seen.wickets = max(seen.wickets, row.Wickets)
 	tell := func(kind EventType, key, text string, nth int) {
@@ -181,7 +181,7 @@ func (t *tally) sinceHaul(bowler int64, nth int) time.Duration {
 	var falls []int
 	for r := range t.s.battingOf(t.in.No) {
 		if r.Out && r.BowlerID == bowler {
-			falls = append(falls, t.when(r.FoWOvers))
+			falls = append(falls, t.ballNumber(r.FoWOvers))
 		}
 	}
 	if len(falls) < nth {
@@ -198,7 +198,7 @@ func (t *tally) rowBoundaries() {
 		t.rowBoundary(row, EventFour, "FOUR!", row.Fours, fourKey)
 		t.rowBoundary(row, EventSix, "SIX!", row.Sixes, sixKey)
 		if seen.Jump > 0 && len(t.balls) == 0 {
-			text := fmt.Sprintf("Two sixes in the over! %s · %s", t.s.who(row.PlayerID, batterWord), t.nowScore())
+			text := fmt.Sprintf("Two sixes in the over! %s · %s", t.s.playerName(row.PlayerID, batterWord), t.nowScore())
 			key := rowSixesKey(t.in.No, row.PlayerID, seen.Jump)
 			t.addOnce(t.rowEvent(EventConsecutiveSixes, key, text, row.PlayerID, time.Duration(row.Sixes-seen.Jump)*5*perRun))
 		}
@@ -218,7 +218,7 @@ func (t *tally) seenOf(player int64) (BatterSeen, bool) {
 
 func (t *tally) rowBoundary(row *BattingRow, kind EventType, word string, count int, key func(int, int64, int) string) {
 	for n := 1; n <= count; n++ {
-		text := fmt.Sprintf("%s %s · %s", word, t.s.who(row.PlayerID, batterWord), t.nowScore())
+		text := fmt.Sprintf("%s %s · %s", word, t.s.playerName(row.PlayerID, batterWord), t.nowScore())
 		k := key(t.in.No, row.PlayerID, n)
 		ago := time.Duration(count-n) * 5 * perRun
 		if t.known.has(k) {
@@ -246,7 +246,7 @@ func (t *tally) rowMaidens() {
 		for n := 1; n <= row.Maidens-seen; n++ {
 			key := rowMaidenKey(t.in.No, row.PlayerID, n)
 			ago := time.Duration(row.Maidens-seen-n) * 12 * perBall
-			text := "Maiden: " + t.s.who(row.PlayerID, bowlerWord)
+			text := "Maiden: " + t.s.playerName(row.PlayerID, bowlerWord)
 			t.addOnce(t.rowEvent(EventMaiden, key, text, row.PlayerID, ago))
 		}
 	}
@@ -256,9 +256,9 @@ func (t *tally) rowMaidens() {
 func (t *tally) rowBatters() {
 	n := 0
 	for row := range t.s.battingOf(t.in.No) {
-		name := t.s.who(row.PlayerID, batterWord)
+		name := t.s.playerName(row.PlayerID, batterWord)
 		if n++; n > 2 {
-			text := fmt.Sprintf("%s comes in", t.s.who(row.PlayerID, "New batter"))
+			text := fmt.Sprintf("%s comes in", t.s.playerName(row.PlayerID, "New batter"))
 			ago := time.Duration(2*row.Balls) * perBall
 			t.addOnce(t.rowEvent(EventNewBatsman, newBatterKey(t.in.No, row.PlayerID), text, row.PlayerID, ago))
 		}
@@ -327,7 +327,7 @@ func (t *tally) nineties() {
 		if r.Out || r.Runs < 90 || r.Runs > 99 {
 			continue
 		}
-		text := fmt.Sprintf("%s %d*", t.s.who(r.PlayerID, batterWord), r.Runs)
+		text := fmt.Sprintf("%s %d*", t.s.playerName(r.PlayerID, batterWord), r.Runs)
 		t.add(t.rowEvent(EventNineties, "", text, r.PlayerID, 0))
 	}
 }

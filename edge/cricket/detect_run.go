@@ -18,7 +18,7 @@ func (t *tally) hatTrick(b *Ball, streak *Streak, n int) {
 	if streak == nil {
 		return
 	}
-	name := t.s.who(b.BowlerID, bowlerWord)
+	name := t.s.playerName(b.BowlerID, bowlerWord)
 	switch len(streak.Places) {
 	case 2:
 		c := t.candidate(b, EventOnHatTrick, onHatTrickKey(t.in.No, b.BowlerID, n), name+" on a hat-trick")
@@ -62,17 +62,17 @@ func (t *tally) sixes(b *Ball, bat *batTally) {
 		return
 	}
 	bat.row = append(bat.row, b)
-	if len(bat.row) != 3 || t.jumped(b.BatterID, bat.sixes) {
+	if len(bat.row) != 3 || t.rowReportedFirst(b.BatterID, bat.sixes) {
 		return
 	}
-	text := fmt.Sprintf("Three sixes in a row! %s · %s", t.s.who(b.BatterID, batterWord), t.score())
+	text := fmt.Sprintf("Three sixes in a row! %s · %s", t.s.playerName(b.BatterID, batterWord), t.score())
 	c := t.candidate(b, EventConsecutiveSixes, sixesKey(t.in.No, b.BatterID, bat.sixes), text)
 	c.Subject, c.Was = subject(b.BatterID), keyOf(oldSixes, b.BatterID, bat.row[0].ID)
 	t.add(c)
 }
 
-// jumped reports whether the row reported these sixes before their balls arrived.
-func (t *tally) jumped(batter int64, sixes int) bool {
+// rowReportedFirst reports whether the row reported these sixes before their balls arrived.
+func (t *tally) rowReportedFirst(batter int64, sixes int) bool {
 	for n := sixes - 1; n <= sixes+1; n++ {
 		if t.known.holds(familyRowSixes, int64(t.in.No), batter, int64(n)) {
 			return true
@@ -164,7 +164,7 @@ func (t *tally) maiden(b *Ball) {
 	if n := t.rowMaiden(b); n > 0 {
 		key = rowMaidenKey(t.in.No, b.BowlerID, n)
 	}
-	t.addOnce(t.candidate(b, EventMaiden, key, "Maiden: "+t.s.who(b.BowlerID, bowlerWord)))
+	t.addOnce(t.candidate(b, EventMaiden, key, "Maiden: "+t.s.playerName(b.BowlerID, bowlerWord)))
 }
 
 func (s *Snapshot) isMaiden(over []*Ball) bool {

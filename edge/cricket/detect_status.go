@@ -72,8 +72,8 @@ func (d *detection) notStarted() {
 	d.add(d.matchEvent(kind, key, text, d.m.StatusAt))
 }
 
-// begun reports whether a ball has been bowled.
-func (s *Snapshot) begun() bool {
+// hasBegun reports whether a ball has been bowled.
+func (s *Snapshot) hasBegun() bool {
 	in := s.current()
 	return in != nil && (in.No > 1 || in.Runs > 0 || s.legal(in) > 0 || len(s.Balls) > 0)
 }
@@ -151,7 +151,7 @@ func breakWord(kind EventType) string {
 // standing returns the state of the match in a break, "ENG 312/7, trail by 40".
 func (s *Snapshot) standing(in *Innings) string {
 	text := s.code(in.TeamID)
-	switch cause := s.Ended(in); cause {
+	switch cause := s.CauseOfEnd(in); cause {
 	case CauseAllOut:
 		text += fmt.Sprintf(" %d all out", in.Runs)
 	case CauseDeclared:
@@ -168,8 +168,8 @@ func (s *Snapshot) standing(in *Innings) string {
 	return text + s.leadText(in)
 }
 
-// revised reports overs and target changed by rain, as far as the feed gives them.
-func (d *detection) revised(in *Innings) {
+// reportRevision reports overs and target changed by rain, as far as the feed gives them.
+func (d *detection) reportRevision(in *Innings) {
 	s := d.s
 	if in.No != s.stop().Innings || s.MultiDay() {
 		return

@@ -49,7 +49,7 @@ func (sp *spells) ball(b *Ball) *Streak {
 		sp.end(b.BowlerID)
 	}
 	sp.last = b
-	if !b.Wicket || !dismissalOf(b.Outcome, b.BowlerID, b.CatchID).credited() {
+	if !b.Wicket || !dismissalOf(b.Outcome, b.BowlerID, b.CatchID).isCredited() {
 		sp.end(b.BowlerID)
 		return nil
 	}
@@ -58,7 +58,7 @@ func (sp *spells) ball(b *Ball) *Streak {
 		k = &Streak{Bowler: b.BowlerID}
 		sp.open[b.BowlerID] = k
 	}
-	k.Outs = append(k.Outs, b.out())
+	k.Outs = append(k.Outs, b.batterOut())
 	k.Places, k.Last, k.Innings, k.Over = append(k.Places, b.place()), b.ID, b.Innings, b.Label
 	return k
 }
@@ -96,11 +96,11 @@ func ballInOver(label string) int {
 
 // hatTrick returns the words for a hat-trick, "Shami: Kohli, Rahul, Pant", and its subject, the bowler and the batters out.
 func (s *Snapshot) hatTrick(k *Streak) (words, about string) {
-	words, about = s.who(k.Bowler, bowlerWord), subject(k.Bowler)
+	words, about = s.playerName(k.Bowler, bowlerWord), subject(k.Bowler)
 	var names []string
 	var ids []string
 	for _, id := range k.Outs {
-		names, ids = append(names, s.who(id, batterWord)), append(ids, subject(id))
+		names, ids = append(names, s.playerName(id, batterWord)), append(ids, subject(id))
 	}
 	if len(names) == 3 {
 		words += ": " + strings.Join(names, ", ")

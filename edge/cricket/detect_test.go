@@ -328,7 +328,7 @@ func TestInningsEnds(t *testing.T) {
 			s := newScript(t, tc.overs)
 			s.innings(teamA)
 			tc.set(s)
-			if got := s.snap.Ended(&s.snap.Innings[0]); got != tc.want {
+			if got := s.snap.CauseOfEnd(&s.snap.Innings[0]); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})

@@ -33,9 +33,9 @@ type Display struct {
 	UpdatedAt    time.Time     `json:"updatedAt"`
 }
 
-// For returns the display for a follower of a team: that team is listed first, and nothing else differs. For a
+// ForTeam returns the display for a follower of a team: that team is listed first, and nothing else differs. For a
 // team that does not play it returns the display unchanged.
-func (d Display) For(teamID int64) Display {
+func (d Display) ForTeam(teamID int64) Display {
 	if len(d.Teams) == 2 && d.Teams[1].ID == teamID && d.Teams[0].ID != teamID {
 		d.Teams = []TeamScore{d.Teams[1], d.Teams[0]}
 	}

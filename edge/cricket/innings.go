@@ -85,8 +85,8 @@ func (s *Snapshot) last(in *Innings) bool { return in.No >= s.current().No }
 // legal returns the number of legal balls of an innings.
 func (s *Snapshot) legal(in *Innings) int { return ballsOf(in.Overs, s.BallsPerOver()) }
 
-// scheduled returns the number of legal balls an innings may last without rain, 0 for no limit.
-func (s *Snapshot) scheduled(in *Innings) int {
+// ballsScheduled returns the number of legal balls an innings may last without rain, 0 for no limit.
+func (s *Snapshot) ballsScheduled(in *Innings) int {
 	if s.IsSuperOver(in.No) {
 		return s.BallsPerOver()
 	}
@@ -106,12 +106,12 @@ func (s *Snapshot) quota(in *Innings) int {
 	if n := s.revisedQuota(in); n > 0 {
 		return n
 	}
-	return s.scheduled(in)
+	return s.ballsScheduled(in)
 }
 
 // bowledOut reports whether an innings has had all its overs. Overs that rain takes off the second do not end the first.
 func (s *Snapshot) bowledOut(in *Innings) bool {
-	legal, revised, whole := s.legal(in), s.revisedQuota(in), s.scheduled(in)
+	legal, revised, whole := s.legal(in), s.revisedQuota(in), s.ballsScheduled(in)
 	if in.No == 1 {
 		return legal > 0 && (whole > 0 && legal >= whole || legal == revised)
 	}
@@ -138,8 +138,8 @@ func (s *Snapshot) sum(team int64, before int) int {
 	return total
 }
 
-// other returns a team's opponent.
-func (s *Snapshot) other(team int64) int64 {
+// opponentOf returns a team's opponent.
+func (s *Snapshot) opponentOf(team int64) int64 {
 	if s.Teams[0].ID == team {
 		return s.Teams[1].ID
 	}
@@ -160,7 +160,7 @@ func (s *Snapshot) Target(in *Innings) int {
 		if in.No < 4 {
 			return 0
 		}
-		return max(0, s.sum(s.other(in.TeamID), in.No)-s.sum(in.TeamID, in.No)+1)
+		return max(0, s.sum(s.opponentOf(in.TeamID), in.No)-s.sum(in.TeamID, in.No)+1)
 	case in.No != 2:
 		return 0
 	default:
@@ -205,8 +205,8 @@ func (s *Snapshot) noteTarget() int {
 	return 0
 }
 
-// shortened reports whether rain shortened the match.
-func (s *Snapshot) shortened() bool { return s.RevOvers != "" || s.RevTarget > 0 }
+// isShortened reports whether rain shortened the match.
+func (s *Snapshot) isShortened() bool { return s.RevOvers != "" || s.RevTarget > 0 }
 
 // rainRuled reports whether a rain rule set the target: the feed says so, or the target differs from the
 // scores'. Equally fewer overs for both sides need no rule.
@@ -232,9 +232,9 @@ const (
 	CauseClosed    Cause = "closed"
 )
 
-// Ended returns why an innings is over, CauseNone if it is not. The last innings of a match that just stops
+// CauseOfEnd returns why an innings is over, CauseNone if it is not. The last innings of a match that just stops
 // (rain, a draw) has no cause: the result covers it.
-func (s *Snapshot) Ended(in *Innings) Cause {
+func (s *Snapshot) CauseOfEnd(in *Innings) Cause {
 	phase := s.phase()
 	target := s.Target(in)
 	moved := !s.last(in) || phase == PhaseInningsBreak
@@ -245,7 +245,7 @@ func (s *Snapshot) Ended(in *Innings) Cause {
 		return CauseTarget
 	case s.bowledOut(in):
 		return CauseOvers
-	case s.shortHanded(in, moved || phase == PhaseCompleted && s.decided(in)):
+	case s.shortHanded(in, moved || phase == PhaseCompleted && s.isDecidedOnScore(in)):
 		return CauseAllOut
 	case !moved:
 		return CauseNone
@@ -266,7 +266,7 @@ func (s *Snapshot) decides(innings int) bool {
 		return false
 	}
 	target := s.Target(in)
-	switch s.Ended(in) {
+	switch s.CauseOfEnd(in) {
 	case CauseTarget:
 		return true
 	case CauseOvers, CauseAllOut:
@@ -302,7 +302,7 @@ func (s *Snapshot) wentOff(in *Innings) int {
 	return n
 }
 
-// decided reports whether the side batting last lost on the score alone: an innings cut short by rain has a revised target.
-func (s *Snapshot) decided(in *Innings) bool {
+// isDecidedOnScore reports whether the side batting last lost on the score alone: an innings cut short by rain has a revised target.
+func (s *Snapshot) isDecidedOnScore(in *Innings) bool {
 	return s.RevTarget == 0 && s.Winner != 0 && s.Winner != in.TeamID
 }

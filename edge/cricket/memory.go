@@ -74,7 +74,7 @@ func (m Memory) next(prev *State, s *Snapshot, recorded keySet) Memory {
 	if m.Innings != in.No {
 		m.Innings, m.Batters, m.Bowlers = in.No, nil, nil
 	}
-	m.noteRows(prev, s, in, m.known(recorded))
+	m.noteRows(prev, s, in, m.knownKeys(recorded))
 	if s.Balls == nil && s.closeNow(in) {
 		last := s.closeKeyAt(s.quota(in)-s.legal(in)) == closeLastKey
 		m.Close, m.CloseLast = m.Close || !last, m.CloseLast || last
@@ -103,7 +103,7 @@ func (m *Memory) noteStatus(prev *State, s *Snapshot) {
 			m.Stops = append(slices.DeleteFunc(slices.Clone(m.Stops), func(x Stop) bool { return x == stop }), stop)
 		}
 	case phase == PhaseInterrupted, phase == "":
-	case phase != PhaseLive, len(m.Stops) == 0, s.since(m.Stops[len(m.Stops)-1]) > resumedBalls:
+	case phase != PhaseLive, len(m.Stops) == 0, s.ballsSince(m.Stops[len(m.Stops)-1]) > resumedBalls:
 		m.Stopped = false // another day or innings, or play has continued for a while
 	}
 }
@@ -120,8 +120,8 @@ func (s *Snapshot) stop() Stop {
 	return Stop{in.No, in.Overs}
 }
 
-// since returns the number of balls bowled since an interruption, resumedBalls+1 in another innings.
-func (s *Snapshot) since(x Stop) int {
+// ballsSince returns the number of balls bowled since an interruption, resumedBalls+1 in another innings.
+func (s *Snapshot) ballsSince(x Stop) int {
 	now := s.stop()
 	if now.Innings != x.Innings {
 		return resumedBalls + 1
@@ -138,7 +138,7 @@ func (m *Memory) day(s *Snapshot) int {
 	if in := s.current(); day == 0 && in != nil && s.MultiDay() && !s.StartsAt.IsZero() {
 		day = max(0, int(in.UpdatedAt.Sub(s.StartsAt)/(24*time.Hour)))
 	}
-	if s.over() {
+	if s.isOver() {
 		return max(1, day)
 	}
 	return day + 1
@@ -201,8 +201,8 @@ func (m *Memory) noteMaidens(known keySet, s *Snapshot, in *Innings, balls []Bal
 	}
 }
 
-// known returns the recorded keys if rows may have reported events, otherwise nil: looking up keys is expensive.
-func (m *Memory) known(recorded keySet) keySet {
+// knownKeys returns the recorded keys if rows may have reported events, otherwise nil: looking up keys is expensive.
+func (m *Memory) knownKeys(recorded keySet) keySet {
 	if !m.Rowed {
 		return nil
 	}

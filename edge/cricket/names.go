@@ -38,8 +38,8 @@ func (s *Snapshot) distinct() *Snapshot {
 	return &named
 }
 
-// who returns a player's name for texts: the last name, or otherwise if it is not known.
-func (s *Snapshot) who(id int64, otherwise string) string {
+// playerName returns a player's name for texts: the last name, or otherwise if it is not known.
+func (s *Snapshot) playerName(id int64, otherwise string) string {
 	if n, ok := s.Players[id]; ok {
 		if name := strings.TrimSpace(cmp.Or(n.Last, n.Full)); name != "" {
 			return short(name)
@@ -85,7 +85,7 @@ func (s *Snapshot) withSides(before []Side) *Snapshot {
 }
 
 // lastName returns a player's name for cards.
-func (s *Snapshot) lastName(id int64) string { return s.who(id, "#"+strconv.FormatInt(id, 10)) }
+func (s *Snapshot) lastName(id int64) string { return s.playerName(id, "#"+strconv.FormatInt(id, 10)) }
 
 // Team returns a side by its id.
 func (s *Snapshot) Team(id int64) Team {
@@ -177,8 +177,8 @@ func rowDismissal(r *BattingRow) dismissal {
 	}
 }
 
-// credited reports whether the bowler gets the wicket.
-func (d dismissal) credited() bool {
+// isCredited reports whether the bowler gets the wicket.
+func (d dismissal) isCredited() bool {
 	switch d {
 	case outRunOut, outRetired, outObstructing, outHandled, outHitTwice, outTimedOut:
 		return false
@@ -190,12 +190,12 @@ func (d dismissal) credited() bool {
 // howOut writes a dismissal as a scorecard does, without names that are not known.
 func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 	by := ""
-	if name := s.who(bowler, ""); name != "" {
+	if name := s.playerName(bowler, ""); name != "" {
 		by = " b " + name
 	}
 	switch d {
 	case outCaught:
-		return s.helped("c", "caught", "c sub", catcher) + by
+		return s.withFielder("c", "caught", "c sub", catcher) + by
 	case outCaughtBowl:
 		if by == "" {
 			return "caught and bowled"
@@ -204,7 +204,7 @@ func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 	case outLBW:
 		return "lbw" + by
 	case outStumped:
-		return s.helped("st", "stumped", "st", catcher) + by
+		return s.withFielder("st", "stumped", "st", catcher) + by
 	case outHitWicket:
 		return "hit wicket" + by
 	case outBowled:
@@ -226,9 +226,9 @@ func (s *Snapshot) howOut(d dismissal, bowler, catcher int64) string {
 	}
 }
 
-// helped returns "c Root": word and the fielder's name. It returns nobody if the feed gives no fielder, nameless if the name is not known.
-func (s *Snapshot) helped(word, nameless, nobody string, fielder int64) string {
-	switch name := s.who(fielder, ""); {
+// withFielder returns "c Root": word and the fielder's name. It returns nobody if the feed gives no fielder, nameless if the name is not known.
+func (s *Snapshot) withFielder(word, nameless, nobody string, fielder int64) string {
+	switch name := s.playerName(fielder, ""); {
 	case fielder == 0:
 		return nobody
 	case name == "":

@@ -46,7 +46,7 @@ func (st *State) postpone(start, now time.Time) {
 
 // TakeUp makes a match that waits for another time one that is about to start; false if it does not wait.
 func (st *State) TakeUp(start, now time.Time) bool {
-	if st.Status != ActivePostponed && !st.Undecided() {
+	if st.Status != ActivePostponed && !st.IsUndecided() {
 		return false
 	}
 	st.takeUp(start)
@@ -74,13 +74,13 @@ func (st *State) takeUp(start time.Time) {
 
 // reopens reports whether a match that has ended is played after all: one that was abandoned, and continues on a reserve day, or that
 // had not begun.
-func (st *State) reopens(phase Phase) bool { return st.Undecided() && phase == PhaseLive }
+func (st *State) reopens(phase Phase) bool { return st.IsUndecided() && phase == PhaseLive }
 
 // UndecidedPhases are the phases in which a match ends without a decision.
 func UndecidedPhases() []Phase { return []Phase{PhasePrematch, PhasePostponed, PhaseAbandoned} }
 
-// Undecided reports whether a match has ended without a decision, so that it may still be played.
-func (st *State) Undecided() bool {
+// IsUndecided reports whether a match has ended without a decision, so that it may still be played.
+func (st *State) IsUndecided() bool {
 	return st.Status == ActiveEnded && slices.Contains(UndecidedPhases(), st.MatchPhase)
 }
 

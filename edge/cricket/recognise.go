@@ -141,7 +141,7 @@ func matchingsOf(facts []fact, known keySet) map[series]*matching {
 // modern turns facts of earlier versions, which name a ball by its id, into such that name its place, and gives the events of
 // those balls the keys under which they are recorded.
 func (s *Snapshot) modern(all []Candidate, facts []fact, known keySet) (changed bool) {
-	changed = s.placed(facts)
+	changed = s.replaceByPlace(facts)
 	old := false
 	for _, family := range [...]string{oldBall, oldHatTrick, oldOnHatTrick, oldSixes} {
 		old = old || known[family] != nil && len(known[family].keys) > 0
@@ -192,8 +192,8 @@ func (f *fact) isOf(c *Candidate) bool {
 	return countedKind(family, numbers) == c.Type && of.player == numbers[0]
 }
 
-// placed replaces the ball's id in the words of facts by its place. A ball that is no longer there has none.
-func (s *Snapshot) placed(facts []fact) (changed bool) {
+// replaceByPlace replaces the ball's id in the words of facts by its place. A ball that is no longer there has none.
+func (s *Snapshot) replaceByPlace(facts []fact) (changed bool) {
 	for i := range facts {
 		f := &facts[i]
 		if f.words == "" || strings.HasPrefix(f.words, atPlace) {
@@ -264,13 +264,13 @@ func (m *matching) pair() {
 		})
 	}
 	for _, f := range m.gone {
-		if !m.recorded(f.key) {
+		if !m.isRecorded(f.key) {
 			find(f, func(c *Candidate) bool { return f.place() != 0 && f.place() == c.place() })
 		}
 	}
 	for _, f := range m.facts { // a boundary that only its row showed gets its ball
 		find(f, func(c *Candidate) bool {
-			return f.fromScore() && c.place() != 0 && c.place() >= m.first() && !m.recorded(c.Key)
+			return f.fromScore() && c.place() != 0 && c.place() >= m.first() && !m.isRecorded(c.Key)
 		})
 	}
 }
@@ -284,7 +284,7 @@ func (m *matching) first() int64 {
 	return first
 }
 
-func (m *matching) recorded(key string) bool {
+func (m *matching) isRecorded(key string) bool {
 	return slices.ContainsFunc(m.facts, func(f *fact) bool { return f.key == key })
 }
 
@@ -338,7 +338,7 @@ func (m *matching) rename() {
 		if of[c] {
 			continue
 		}
-		if c.place() != 0 && !used[c.Key] && m.recorded(c.Key) {
+		if c.place() != 0 && !used[c.Key] && m.isRecorded(c.Key) {
 			c.Key = ""
 		}
 		if !used[c.Key] {

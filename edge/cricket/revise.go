@@ -40,8 +40,8 @@ const fromScore = "score"
 // fromScore reports whether the fact came from score or rows, so that balls that arrive later supply its words.
 func (f *fact) fromScore() bool { return strings.HasSuffix(f.words, ":"+fromScore) }
 
-// counted reports whether a fact counts something in a scorecard row: a boundary, a maiden, a bowler's wickets, or the runs of a stand.
-func (f *fact) counted() bool {
+// isCount reports whether a fact counts something in a scorecard row: a boundary, a maiden, a bowler's wickets, or the runs of a stand.
+func (f *fact) isCount() bool {
 	switch family, _ := splitKey(f.key); family {
 	case familyBoundary, familyRowMaiden, familyBowlerFire, familyStand:
 		return true
@@ -177,7 +177,7 @@ func (f *fact) runs() bool {
 func (r *round) keptFacts() []fact {
 	first := r.snap.revisable(revisedBalls)
 	facts := slices.DeleteFunc(r.state.Announced.facts(), func(f fact) bool {
-		return (f.standing == factTransient || f.standing == factTransientQuiet) && f.outlived(r.now) ||
+		return (f.standing == factTransient || f.standing == factTransientQuiet) && f.hasOutlived(r.now) ||
 			f.minor() && f.place() < first && !f.runs()
 	})
 	for i := range facts {

@@ -35,14 +35,14 @@ func (s *Snapshot) sanitize() *Snapshot {
 		}
 		fixed.Innings = append(fixed.Innings, in)
 	}
-	fixed.Batting = keep(s.Batting, func(r *BattingRow) bool { return saneBatting(r, n) })
-	fixed.Bowling = keep(s.Bowling, func(r *BowlingRow) bool { return saneBowling(r, n) })
-	fixed.Balls = inOrder(keep(s.Balls, func(b *Ball) bool { return saneBall(b, n) }))
+	fixed.Batting = saneRows(s.Batting, func(r *BattingRow) bool { return saneBatting(r, n) })
+	fixed.Bowling = saneRows(s.Bowling, func(r *BowlingRow) bool { return saneBowling(r, n) })
+	fixed.Balls = inOrder(saneRows(s.Balls, func(b *Ball) bool { return saneBall(b, n) }))
 	return &fixed
 }
 
-// keep returns the sane rows: the list itself if all are.
-func keep[T any](rows []T, sane func(*T) bool) []T {
+// saneRows returns the sane rows: the list itself if all are.
+func saneRows[T any](rows []T, sane func(*T) bool) []T {
 	for i := range rows {
 		if !sane(&rows[i]) {
 			return slices.DeleteFunc(slices.Clone(rows), func(r T) bool { return !sane(&r) })

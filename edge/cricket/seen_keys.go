@@ -272,7 +272,7 @@ func (r *packReader) keys(f *keyFamily) {
 	f.keys, r.heads = r.heads[:0:few], r.heads[few:]
 	for count := r.number(); count > 0 && !r.Bad; count-- {
 		if d := r.number(); d > 0 {
-			r.after(f, arity, d)
+			r.appendNext(f, arity, d)
 			continue
 		}
 		run := r.number()
@@ -281,7 +281,7 @@ func (r *packReader) keys(f *keyFamily) {
 		}
 		r.Bad = r.Bad || run > maxRun
 		for ; run > 0 && !r.Bad; run-- {
-			r.after(f, arity, 1)
+			r.appendNext(f, arity, 1)
 		}
 	}
 }
@@ -307,8 +307,8 @@ func (r *packReader) room(arity int) []int64 {
 	return key
 }
 
-// after appends the last key with d added to its last number.
-func (r *packReader) after(f *keyFamily, arity int, d int64) {
+// appendNext appends the last key with d added to its last number.
+func (r *packReader) appendNext(f *keyFamily, arity int, d int64) {
 	if r.Bad || arity == 0 || len(f.keys) == 0 {
 		r.Bad = true
 		return
@@ -326,8 +326,8 @@ func (e SeenKeys) Has(key string) bool { return e.unpack().has(key) }
 // Keys returns the keys of the set.
 func (e SeenKeys) Keys() []string { return e.unpack().all() }
 
-// With returns the set with keys added.
-func (e SeenKeys) With(keys ...string) SeenKeys {
+// WithKeys returns the set with keys added.
+func (e SeenKeys) WithKeys(keys ...string) SeenKeys {
 	ks := e.unpack()
 	for _, k := range keys {
 		ks.add(k)

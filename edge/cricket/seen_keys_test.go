@@ -41,7 +41,7 @@ func TestSeenKeysAreASet(t *testing.T) {
 			if k == "" {
 				continue
 			}
-			e = e.With(k)
+			e = e.WithKeys(k)
 			model[k] = true
 		}
 		for k := range model {
@@ -60,7 +60,7 @@ func TestSeenKeysAreASet(t *testing.T) {
 		}
 		shuffled := slices.Clone(got)
 		slices.Reverse(shuffled)
-		if again := SeenKeys(nil).With(shuffled...); !slices.Equal(again, e) {
+		if again := SeenKeys(nil).WithKeys(shuffled...); !slices.Equal(again, e) {
 			t.Fatalf("equal sets are packed as %x and %x", e, again)
 		}
 		if len(got) > 0 {
@@ -110,13 +110,13 @@ func TestSeenKeysAreSmall(t *testing.T) {
 
 // Damaged bytes are read as far as possible: nothing panics, and packing what was read adds no keys.
 func FuzzEmitted(f *testing.F) {
-	f.Add([]byte(SeenKeys(nil).With("b:1003", "b:1006", "w:1:1", "w:1:2", "w:1:3", "st:Postp.")))
+	f.Add([]byte(SeenKeys(nil).WithKeys("b:1003", "b:1006", "w:1:1", "w:1:2", "w:1:3", "st:Postp.")))
 	f.Add([]byte{0, 255, 255, 255, 255, 15})
 	f.Add([]byte{1, 255, 255, 255, 255, 15, 0, 255, 127})
 	corpus.Add(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		keys := SeenKeys(raw).Keys()
-		if again := SeenKeys(nil).With(keys...).Keys(); len(again) > len(keys) {
+		if again := SeenKeys(nil).WithKeys(keys...).Keys(); len(again) > len(keys) {
 			t.Errorf("%q packed again gives %q", keys, again)
 		}
 		Announced(raw).facts()

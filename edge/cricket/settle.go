@@ -22,7 +22,7 @@ const openSubject = "open"
 // verdict decides whether a result may be announced.
 func (s *Snapshot) verdict() verdict {
 	if s.Winner == 0 {
-		if s.NoResult != "" || s.level() && !s.abandoned() && (!s.hasSuperOvers() || s.saysTied()) {
+		if s.NoResult != "" || s.level() && !s.isAbandoned() && (!s.hasSuperOvers() || s.saysTied()) {
 			return verdictSound
 		}
 		return verdictOpen
@@ -60,11 +60,11 @@ func (s *Snapshot) noteHas(words ...string) bool {
 // revisedVerdict checks a winner against the feed's revised target. If rain ended the chase, only the rule's
 // tables, and so the note, tell who was ahead: the revised overs may then be those that were bowled.
 func (s *Snapshot) revisedVerdict(in *Innings) verdict {
-	cause, batting := s.Ended(in), s.Winner == in.TeamID
+	cause, batting := s.CauseOfEnd(in), s.Winner == in.TeamID
 	switch {
 	case in.Runs >= s.RevTarget || cause != CauseNone && cause != CauseOvers:
 		return s.chaseVerdict(in, s.RevTarget)
-	case s.noteNames(s.other(s.Winner)):
+	case s.noteNames(s.opponentOf(s.Winner)):
 		return verdictWrong
 	case cause == CauseNone, batting && s.noteNames(s.Winner):
 		return verdictSound
@@ -90,7 +90,7 @@ func (s *Snapshot) chaseVerdict(in *Innings, target int) verdict {
 		return verdictOpen
 	case (in.Runs >= target) != batting:
 		return verdictWrong
-	case !batting && s.Ended(in) == CauseNone: // the chase is still on
+	case !batting && s.CauseOfEnd(in) == CauseNone: // the chase is still on
 		return verdictOpen
 	case s.Note != "" && !s.marginFits(in, target):
 		return verdictOpen
@@ -123,8 +123,8 @@ func (s *Snapshot) multiDayVerdict(in *Innings) verdict {
 	}
 }
 
-// settled reports whether the scores support the result.
-func (s *Snapshot) settled() bool { return s.verdict() == verdictSound }
+// isSettled reports whether the scores support the result.
+func (s *Snapshot) isSettled() bool { return s.verdict() == verdictSound }
 
 // believable reports whether a candidate may be announced. A result waits until the scores support it, but not forever; a milestone that
 // only a row shows waits for longer than most wrong rows last.
@@ -140,9 +140,9 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 		return true // play continues
 	case c.Detail == detailTarget:
 		wait = targetHold
-	case r.snap.settled():
+	case r.snap.isSettled():
 		return true
-	case r.snap.abandoned():
+	case r.snap.isAbandoned():
 		wait = abandonWait
 	case r.snap.Winner == 0 && r.snap.level() && r.snap.hasSuperOvers():
 		wait = tieWait
@@ -169,7 +169,7 @@ func (st *State) follow(all []Candidate, s *Snapshot, known keySet, now time.Tim
 	if told && st.FinishedAt.IsZero() && (phase == PhaseCompleted || phase == PhaseAbandoned) {
 		st.FinishedAt = now // the score announced it before the feed did
 	}
-	if told && s.settled() {
+	if told && s.isSettled() {
 		st.Result = all[i].Text
 	}
 }
@@ -202,7 +202,7 @@ func (st *State) finish(events []Event, now time.Time) {
 
 // owes reports whether a correction, or an event true again after one, is still held. The match ends only after it is announced.
 func (st *State) owes() bool {
-	withdrawn := st.Announced.withdrawn()
+	withdrawn := st.Announced.withdrawnKeys()
 	return slices.ContainsFunc(st.Pending, func(p Pending) bool {
 		return strings.HasPrefix(p.Key, correctionPrefix) || withdrawn[p.Key] ||
 			withdrawn[targetFact] && strings.HasPrefix(p.Key, revisedPrefix)

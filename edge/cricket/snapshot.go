@@ -161,8 +161,8 @@ type Ball struct {
 // Total returns the runs that the ball adds to the team's score.
 func (b *Ball) Total() int { return b.Runs + b.Byes + b.LegByes }
 
-// out returns the batter out on a ball with a wicket.
-func (b *Ball) out() int64 {
+// batterOut returns the batter out on a ball with a wicket.
+func (b *Ball) batterOut() int64 {
 	if b.OutID != 0 {
 		return b.OutID
 	}

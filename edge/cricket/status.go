@@ -77,8 +77,8 @@ func (s Status) NotPlayed() bool {
 	return w == "postp" || w == "cancl"
 }
 
-// Listed reports whether a status is one of the feed's documented ones. Others are told as far as their words say what they are.
-func (s Status) Listed() bool {
+// IsListed reports whether a status is one of the feed's documented ones. Others are told as far as their words say what they are.
+func (s Status) IsListed() bool {
 	_, known := s.Phase()
 	return known && s.stops() == "" && !strings.HasPrefix(s.word(), "stumps ")
 }
@@ -139,8 +139,8 @@ func (s *Snapshot) phase() Phase {
 	return p
 }
 
-// over reports whether the match is over: nothing more will be played.
-func (s *Snapshot) over() bool {
+// isOver reports whether the match is over: nothing more will be played.
+func (s *Snapshot) isOver() bool {
 	p := s.phase()
 	return p == PhaseCompleted || p == PhaseAbandoned
 }

@@ -62,14 +62,14 @@ func Step(prev State, s *Snapshot, o Options, now time.Time) Outcome {
 		return Outcome{State: next, Kept: true}
 	}
 	next.Stamp = s.stamp() // the feed's own, before steady changes it
-	s = s.timed().steady(prev.PreviousScore).ballsTimed()
+	s = s.dateLines().steady(prev.PreviousScore).ballsTimed()
 	shown := next.settleStatus(s)
 	known := prev.Seen.unpack()
 	d := detect(&prev, s, known)
 	all := d.out
 	var out Outcome
 	if prev.Status != ActiveEnded {
-		out = next.judge(&prev, s, all, known, o, now)
+		out = next.decideEvents(&prev, s, all, known, o, now)
 	}
 	next.Memory = d.m
 	next.remember(shown, now)
@@ -109,8 +109,8 @@ func (s *Snapshot) cardsSince(prev *State) []CardInnings {
 	return out
 }
 
-// judge decides which events this snapshot confirms, which of them alert, and which recorded ones are no longer true.
-func (st *State) judge(
+// decideEvents decides which events this snapshot confirms, which of them alert, and which recorded ones are no longer true.
+func (st *State) decideEvents(
 	prev *State, s *Snapshot, all []Candidate, known keySet, o Options, now time.Time,
 ) Outcome {
 	st.Inconsistent = inconsistentCount(prev.Inconsistent, s)
@@ -127,8 +127,8 @@ func (st *State) judge(
 			fresh = append(fresh, all[i])
 		}
 	}
-	against, byKey := st.challenged(all, s, known, now)
-	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}, owed: st.Announced.withdrawn()}
+	against, byKey := st.challengeFacts(all, s, known, now)
+	r := round{state: st, snap: s, options: o, now: now, challenges: byKey, told: map[string]bool{}, owed: st.Announced.withdrawnKeys()}
 	r.first = Pending{
 		Since: now.UnixMilli(), Burst: newBalls(prev, s) > burstBalls,
 		Baseline: prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap,
@@ -292,7 +292,7 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 		return "" // late is better than never
 	case p.Baseline && !tellsState(c.Type):
 		return "baseline"
-	case (phase == PhaseAbandoned || phase == PhasePostponed) && suspended(c.Type):
+	case (phase == PhaseAbandoned || phase == PhasePostponed) && isSuspended(c.Type):
 		return "abandoned"
 	case c.BallID != 0 && !c.Untimed && r.age(c, p) > staleAfter, s.overtaken(c.Key):
 		return StaleRule
@@ -303,8 +303,8 @@ func (r *round) staleness(c *Candidate, p Pending) string {
 	}
 }
 
-// suspended reports whether an abandoned match holds an event back: play may resume, or the status may be wrong.
-func suspended(t EventType) bool {
+// isSuspended reports whether an abandoned match holds an event back: play may resume, or the status may be wrong.
+func isSuspended(t EventType) bool {
 	switch t {
 	case EventCancelled, EventPostponed, EventDelayed, EventCorrection:
 		return false

@@ -41,7 +41,7 @@ func BenchmarkStep(b *testing.B) {
 					keys = append(keys, c.Key)
 				}
 			}
-			st := cricket.State{Seen: cricket.SeenKeys(nil).With(keys...)}
+			st := cricket.State{Seen: cricket.SeenKeys(nil).WithKeys(keys...)}
 			b.ReportMetric(float64(len(r.Snapshots[0].Balls)), "balls")
 			b.ReportAllocs()
 			for b.Loop() {

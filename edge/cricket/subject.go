@@ -28,7 +28,7 @@ func (s *Snapshot) wicketSubject(who int64, how dismissal, bowler, catcher int64
 	default:
 		catcher = 0
 	}
-	if bowler != 0 && s.who(bowler, "") == "" || catcher != 0 && s.who(catcher, "") == "" {
+	if bowler != 0 && s.playerName(bowler, "") == "" || catcher != 0 && s.playerName(catcher, "") == "" {
 		return subject(who)
 	}
 	h := fnv.New32a()

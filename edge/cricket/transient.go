@@ -29,14 +29,14 @@ func transientFact(key string, told bool, now time.Time) fact {
 	return f
 }
 
-// outlived reports whether the event has stood too long to be a mistake.
-func (f *fact) outlived(now time.Time) bool {
+// hasOutlived reports whether the event has stood too long to be a mistake.
+func (f *fact) hasOutlived(now time.Time) bool {
 	told, err := strconv.ParseInt(f.subject, 10, 64)
 	return err != nil || now.Sub(time.Unix(told, 0)) >= transientWait
 }
 
-// still reports whether the snapshot does not deny the standstill: it shows the same, a match that is put off or an unknown status.
-func (s *Snapshot) still(key string) bool {
+// standsStill reports whether the snapshot does not deny the standstill: it shows the same, a match that is put off or an unknown status.
+func (s *Snapshot) standsStill(key string) bool {
 	switch phase := s.phase(); {
 	case phase == PhaseAbandoned || phase == PhasePostponed || phase == "":
 		return true

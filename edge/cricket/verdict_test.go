@@ -274,7 +274,7 @@ func TestStatusesOfTheSkies(t *testing.T) {
 		if got := s.texts(EventDelayed, EventInterrupted, EventStumps); len(got) != 1 || got[0] != tc.want {
 			t.Errorf("%s: told %q, want %q", tc.status, got, tc.want)
 		}
-		if listed := tc.status == "Int."; tc.status.Listed() != listed {
+		if listed := tc.status == "Int."; tc.status.IsListed() != listed {
 			t.Errorf("%s is documented: %t", tc.status, !listed)
 		}
 	}

@@ -28,7 +28,7 @@ func (l *ledger) crowd(t *testing.T) {
 		for i := range 300 {
 			id := fmt.Sprintf("g%04d", i)
 			row := b.Stamp(gameKey(id), attr.Item{"gameId": attr.S(id), "teamId": attr.S(l.team), "status": attr.S(Scheduled)})
-			indexed(row, indexGames, prefixTeam+l.team, prefixGame+id)
+			addIndexKey(row, indexGames, prefixTeam+l.team, prefixGame+id)
 			b.Commit(b.Create(row))
 		}
 		for i := range 2 * MaxAtBats {
@@ -96,7 +96,7 @@ func TestTransactionsDoNotGrow(t *testing.T) {
 	step("the deletion of a game", func(b *Book) { b.DeleteGame(l.game) })
 	l.consume(t, st, from, w)
 	step("what arrives of at-bats that were taken back", func(b *Book) {
-		b.Commit(b.Put(b.Stamp(undoneKey("g0001", "x"), attr.Item{"correctedAt": attr.S(b.At(-time.Hour))}), table.If{}))
+		b.Commit(b.Put(b.Stamp(undoneKey("g0001", "x"), attr.Item{"correctedAt": attr.S(b.StampAfter(-time.Hour))}), table.If{}))
 		late := b.Stamp(atBatKey("g0001", "x"), attr.Item{"result": attr.S("K"), "playerId": attr.S("x0001")})
 		b.Commit(b.Create(late))
 	})
@@ -104,13 +104,13 @@ func TestTransactionsDoNotGrow(t *testing.T) {
 	step("an at-bat that was corrected, taken back and dropped by others", func(b *Book) {
 		late := b.Stamp(atBatKey("g0001", "z"), attr.Item{"result": attr.S("K"), "playerId": attr.S("x0001")})
 		b.Commit(b.Create(late))
-		b.Commit(b.Put(b.Stamp(undoneKey("g0001", "z"), attr.Item{"correctedAt": attr.S(b.At(-time.Hour))}), table.If{}))
+		b.Commit(b.Put(b.Stamp(undoneKey("g0001", "z"), attr.Item{"correctedAt": attr.S(b.StampAfter(-time.Hour))}), table.If{}))
 		b.Commit(b.Drop(late))
 	})
 	l.consume(t, st, st.Seq()-1, w)
 	step("markers that are old", func(b *Book) {
 		old := b.Stamp(undoneKey("g0001", "y"), nil)
-		old["createdAt"] = attr.S(b.At(-keptFor - time.Hour))
+		old["createdAt"] = attr.S(b.StampAfter(-keptFor - time.Hour))
 		b.Commit(b.Put(old, table.If{}))
 		b.Commit(b.Create(b.Stamp(atBatKey("g0001", "y"), attr.Item{"result": attr.S("K"), "playerId": attr.S("x0001")})))
 	})
@@ -135,7 +135,7 @@ func (l *ledger) consume(t *testing.T, st *store.Store, after uint64, w *actions
 	for more := true; more; {
 		l.do(t, func(b *Book) {
 			before := b.Tx.Seq()
-			err := l.Emptied(b.Tx, records)
+			err := l.EmptyDeleted(b.Tx, records)
 			if n := b.Tx.Seq() - before; n > table.Slice {
 				t.Errorf("a slice of %d writes", n)
 			}

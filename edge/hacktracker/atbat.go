@@ -30,7 +30,7 @@ func (b *Book) AtBat(game, id string) AtBat {
 	if i := slices.IndexFunc(all, func(a AtBat) bool { return a.ID == id || a.sk == prefixAtBat+id }); i >= 0 {
 		return all[i]
 	}
-	b.Look(atBatKey(game, id)) // the row that is missing: it may be in the cloud
+	b.LookFor(atBatKey(game, id)) // the row that is missing: it may be in the cloud
 	b.Fail(notFound("At-bat"))
 	return AtBat{}
 }
@@ -60,7 +60,7 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 		row["madeBy"], row["handedInBy"] = attr.S(b.madeBy), attr.S(b.user)
 	}
 	player := p.Set["playerId"].Str()
-	indexed(row, indexAtBats, prefixPlayer+player, prefixAtBat+id)
+	addIndexKey(row, indexAtBats, prefixPlayer+player, prefixAtBat+id)
 	if was := b.Get(atBatKey(game, id)); was != nil {
 		b.Refuse(!SameAtBat(row, was), fault.New(fault.Conflict, "idempotency_conflict", "This Idempotency-Key was used for another at-bat"))
 		return atBatOf(was)
@@ -78,7 +78,7 @@ func (b *Book) NewAtBat(game, once string, at time.Time, late error, in Input) A
 
 // onAt checks that a game is in progress, or was at a moment.
 func (s *Service) onAt(game attr.Item, at attr.Value) store.WriteItem {
-	return s.Check(game, table.When(exists+" AND (#status = :live OR finalAt >= :at)", attr.Item{":live": attr.S(InProgress), ":at": at}))
+	return s.Check(game, table.IfTrue(exists+" AND (#status = :live OR finalAt >= :at)", attr.Item{":live": attr.S(InProgress), ":at": at}))
 }
 
 // SameAtBat reports whether an at-bat is the same plate appearance as the stored one with its id. Once the stored one was corrected, its
@@ -113,14 +113,14 @@ func (b *Book) DeleteAtBat(game, id string) {
 func (s *Service) asCorrected(last AtBat) store.WriteItem {
 	said := attr.Item{":at": attr.S(last.UpdatedAt), ":player": attr.S(last.PlayerID), ":result": attr.S(last.Result), ":inning": attr.Int(int64(last.Inning))}
 	update := "SET createdAt = if_not_exists(createdAt, :at), updatedAt = :at, correctedAt = :at, playerId = :player, #result = :result, inning = :inning"
-	return s.Update(undoneKey(last.GameID, strings.TrimPrefix(last.sk, prefixAtBat)), update, table.When("attribute_not_exists(correctedAt) OR correctedAt < :at", said))
+	return s.Update(undoneKey(last.GameID, strings.TrimPrefix(last.sk, prefixAtBat)), update, table.IfTrue("attribute_not_exists(correctedAt) OR correctedAt < :at", said))
 }
 
 // shownUndone is how many plays that were taken back a page lists.
 const shownUndone = 5
 
-// Undone lists the plays of a game that were taken back last, for a member of the team: somebody may have corrected one at another node meanwhile.
-func (b *Book) Undone(game string) []AtBat {
+// UndonePlays lists the plays of a game that were taken back last, for a member of the team: somebody may have corrected one at another node meanwhile.
+func (b *Book) UndonePlays(game string) []AtBat {
 	b.Game(game)
 	out := slices.DeleteFunc(collect(b, "", prefixGame+game, prefixUndone, atBatOf), func(a AtBat) bool { return a.Result == "" })
 	slices.SortStableFunc(out, func(a, b AtBat) int { return cmp.Compare(a.CreatedAt, b.CreatedAt) })

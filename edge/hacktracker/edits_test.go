@@ -292,9 +292,9 @@ func TestTakenBack(t *testing.T) {
 		*b = *l.Open(b.Tx, b.user)
 	})
 	for what, look := range map[string]func(b *Book){
-		"each":     func(b *Book) { b.Fail(l.Emptied(b.Tx, []store.Record{{Key: row, New: row}})) },
+		"each":     func(b *Book) { b.Fail(l.EmptyDeleted(b.Tx, []store.Record{{Key: row, New: row}})) },
 		"all":      func(b *Book) { b.Fail(l.EmptyAll(b.Tx)) },
-		"the word": func(b *Book) { b.Fail(l.Emptied(b.Tx, []store.Record{{Key: undoneKey(l.game, e.id), New: row}})) },
+		"the word": func(b *Book) { b.Fail(l.EmptyDeleted(b.Tx, []store.Record{{Key: undoneKey(l.game, e.id), New: row}})) },
 	} {
 		l.do(t, func(b *Book) {
 			b.Commit(b.Create(maps.Clone(row)))
@@ -305,7 +305,7 @@ func TestTakenBack(t *testing.T) {
 	}
 	l.do(t, func(b *Book) {
 		b.DeleteGame(l.game)
-		b.Fail(l.Emptied(b.Tx, []store.Record{{Key: deletedKey(l.game), New: deletedKey(l.game)}}))
+		b.Fail(l.EmptyDeleted(b.Tx, []store.Record{{Key: deletedKey(l.game), New: deletedKey(l.game)}}))
 		if left := collect(b, "", prefixGame+l.game, prefixUndone, rowOf); len(left) != 0 {
 			t.Errorf("rows left of a deleted game: %v", left)
 		}
@@ -321,7 +321,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 	left := func(l *ledger) (n int) {
 		t.Helper()
 		l.do(t, func(b *Book) {
-			n = len(table.Read(&b.Plan, b.Tx.QueryAll(b.Under(prefixGame+l.game, prefixAtBat)), rowOf))
+			n = len(table.Read(&b.Plan, b.Tx.QueryAll(b.QueryUnder(prefixGame+l.game, prefixAtBat)), rowOf))
 		})
 		return n
 	}
@@ -336,7 +336,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 		for more := true; more; { // slices
 			gone.do(t, func(b *Book) {
 				before := b.Tx.Seq()
-				err := gone.Emptied(b.Tx, records)
+				err := gone.EmptyDeleted(b.Tx, records)
 				if n := b.Tx.Seq() - before; n > table.Slice {
 					t.Errorf("a slice of %d writes", n)
 				}
@@ -358,7 +358,7 @@ func TestDeletedGamesAreEmptied(t *testing.T) {
 		t.Fatalf("%d and %d at-bats before the deletion", a, b)
 	}
 	gone.do(t, func(b *Book) { // as rows of another node arrive
-		b.Commit(b.Delete(gameKey(gone.game), table.When(exists, nil)))
+		b.Commit(b.Delete(gameKey(gone.game), table.IfTrue(exists, nil)))
 		b.Commit(b.Create(b.Stamp(deletedKey(gone.game), attr.Item{"gameId": attr.S(gone.game)})))
 	})
 	consume()
@@ -389,7 +389,7 @@ func TestTheMarkerIsLeft(t *testing.T) {
 		l := newLedger(t, update)
 		l.do(t, func(b *Book) {
 			other := b.Make(b.NewGame("", body(`{"teamId":%q}`, l.team)))
-			on := b.Update(gameKey(other), "SET #status = :live", table.When(exists, attr.Item{":live": attr.S(InProgress)}))
+			on := b.Update(gameKey(other), "SET #status = :live", table.IfTrue(exists, attr.Item{":live": attr.S(InProgress)}))
 			b.Commit(on) // as the row of another node arrives
 			if end(b, l.game); b.Get(liveKey(l.team))["gameId"].Str() != other {
 				t.Errorf("%s: the marker is %v", what, b.Get(liveKey(l.team)))
@@ -416,7 +416,7 @@ func TestMostOfATeam(t *testing.T) {
 	}{
 		"games": {MaxGames, func(_ *Book, n int) attr.Item {
 			row := gameKey(fmt.Sprint(n))
-			indexed(row, indexGames, prefixTeam+l.team, prefixGame+fmt.Sprint(n))
+			addIndexKey(row, indexGames, prefixTeam+l.team, prefixGame+fmt.Sprint(n))
 			return row
 		}, func(b *Book) (string, []store.WriteItem) { return b.NewGame("", body(`{"teamId":%q}`, l.team)) }},
 		"players": {
@@ -448,7 +448,7 @@ func TestCostOfAStartAmongManyGames(t *testing.T) {
 		for n := range MaxGames {
 			row := gameKey(fmt.Sprint(n))
 			row["status"], row["scheduledStart"] = attr.S(Final), b.now()
-			indexed(row, indexGames, prefixTeam+l.team, prefixGame+fmt.Sprint(n))
+			addIndexKey(row, indexGames, prefixTeam+l.team, prefixGame+fmt.Sprint(n))
 			b.Commit(b.Put(row, table.If{}))
 		}
 	})
@@ -456,7 +456,7 @@ func TestCostOfAStartAmongManyGames(t *testing.T) {
 		counted := testing.AllocsPerRun(1, func() { b.Count(b.entriesOf(l.team), MaxGames+1) })
 		for game, want := range map[string]string{l.game: "", "0": l.game} {
 			got := ""
-			allocated := testing.AllocsPerRun(1, func() { got = b.beside(&Game{ID: game, TeamID: l.team}) })
+			allocated := testing.AllocsPerRun(1, func() { got = b.otherLiveGame(&Game{ID: game, TeamID: l.team}) })
 			if got != want || allocated > 2*counted {
 				t.Errorf("beside %s there is %q, want %q; %v allocations, and %v to count the games", game, got, want, allocated, counted)
 			}

@@ -14,7 +14,7 @@ import (
 
 // allowGame returns a game and its team, if the user may do the action.
 func (b *Book) allowGame(game string, do action) (Game, Team) {
-	g := gameOf(b.known(gameKey(game), "Game"))
+	g := gameOf(b.requireRow(gameKey(game), "Game"))
 	return g, b.allow(g.TeamID, do)
 }
 
@@ -32,8 +32,8 @@ func (b *Book) MayScore(game string) bool {
 
 // GameName returns the names of a game's two sides, for the node's operator.
 func (b *Book) GameName(game string) (us, them string) {
-	g := gameOf(b.known(gameKey(game), "Game"))
-	return teamOf(b.known(teamKey(g.TeamID), "Team")).Name, cmp.Or(g.Opponent, "Opponent")
+	g := gameOf(b.requireRow(gameKey(game), "Game"))
+	return teamOf(b.requireRow(teamKey(g.TeamID), "Team")).Name, cmp.Or(g.Opponent, "Opponent")
 }
 
 // gamesOf returns a team's games, latest first, those without a date last.
@@ -45,11 +45,11 @@ func (b *Book) gamesOf(team string) []Game {
 
 // entriesOf returns the query of a team's games.
 func (b *Book) entriesOf(team string) store.Query {
-	return b.By(indexGames, indexGames+"PK", indexGames+"SK").Under(prefixTeam+team, prefixGame)
+	return b.ByIndex(indexGames, indexGames+"PK", indexGames+"SK").QueryUnder(prefixTeam+team, prefixGame)
 }
 
 // Games lists the games of all teams, a page of them.
-func (b *Book) Games(p Page) ([]Game, attr.Item) { return listed(b, "GAME", p, gameOf) }
+func (b *Book) Games(p Page) ([]Game, attr.Item) { return listKind(b, "GAME", p, gameOf) }
 
 // NewGame returns the id of a new game and the writes that create it. Without a team it goes to the caller's PERSONAL team Default.
 func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteItem) {
@@ -65,8 +65,8 @@ func (b *Book) NewGame(once string, in Input) (id string, writes []store.WriteIt
 	row["gameId"], row["status"], row["teamScore"], row["opponentScore"], row["lineup"] = attr.S(id), attr.S(Scheduled), attr.Int(0), attr.Int(0), attr.L()
 	b.Stamp(row, p.Set)
 	row["teamId"] = attr.S(team)
-	indexed(row, indexEntity, "ENTITY#GAME", skMetadata+"#"+id)
-	indexed(row, indexGames, prefixTeam+team, prefixGame+id)
+	addIndexKey(row, indexEntity, "ENTITY#GAME", skMetadata+"#"+id)
+	addIndexKey(row, indexGames, prefixTeam+team, prefixGame+id)
 	g := gameOf(row)
 	if g.Status == Final {
 		row["finalAt"] = row["createdAt"]
@@ -101,15 +101,15 @@ func (b *Book) checkLineup(team string, lineup attr.Value) {
 // start returns the writes, besides the game's own, that make it the team's one game in progress. The games' status decides, not the marker.
 func (b *Book) start(t *Team, g *Game) []store.WriteItem {
 	b.Refuse(t.Type != Personal && len(g.Lineup) == 0, Invalid("A lineup is required before you can start the game. Please set the lineup first."))
-	b.Refuse(b.beside(g) != "", Invalid("A game is already in progress. Please finish the current game before starting another."))
-	return append(b.take(liveKey(t.ID), "gameId", g.ID, func(owner string) store.WriteItem {
-		return b.Check(gameKey(owner), table.When("attribute_not_exists(PK) OR #status <> :live", attr.Item{":live": attr.S(InProgress)}))
-	}), b.there(t.ID))
+	b.Refuse(b.otherLiveGame(g) != "", Invalid("A game is already in progress. Please finish the current game before starting another."))
+	return append(b.claimMarker(liveKey(t.ID), "gameId", g.ID, func(owner string) store.WriteItem {
+		return b.Check(gameKey(owner), table.IfTrue("attribute_not_exists(PK) OR #status <> :live", attr.Item{":live": attr.S(InProgress)}))
+	}), b.checkTeamExists(t.ID))
 }
 
-// beside returns the latest other game of the team that is in progress, or "". It is called in the writer's turn, so it decodes those games
+// otherLiveGame returns the latest other game of the team that is in progress, or "". It is called in the writer's turn, so it decodes those games
 // alone.
-func (b *Book) beside(g *Game) string {
+func (b *Book) otherLiveGame(g *Game) string {
 	q := b.entriesOf(g.TeamID)
 	q.Filter, q.Names, q.Values[":live"] = "#status = :live", map[string]string{"#status": "status"}, attr.S(InProgress)
 	on := table.Decode(&b.Plan, b.Tx.QueryAll(q), decoder(gameOf))
@@ -118,18 +118,18 @@ func (b *Book) beside(g *Game) string {
 	return append(on, Game{})[0].ID
 }
 
-// leave returns the writes by which a game gives up its team's marker: to another game in progress if there is one.
-func (b *Book) leave(g *Game) []store.WriteItem {
+// releaseMarker returns the writes by which a game gives up its team's marker: to another game in progress if there is one.
+func (b *Book) releaseMarker(g *Game) []store.WriteItem {
 	writes := b.letGo(liveKey(g.TeamID), "gameId", g.ID)
 	if writes == nil {
 		return nil
 	}
-	other := b.beside(g)
+	other := b.otherLiveGame(g)
 	if other == "" {
 		return writes
 	}
-	return b.take(liveKey(g.TeamID), "gameId", other, func(string) store.WriteItem {
-		return b.Check(gameKey(other), table.When("#status = :live", attr.Item{":live": attr.S(InProgress)}))
+	return b.claimMarker(liveKey(g.TeamID), "gameId", other, func(string) store.WriteItem {
+		return b.Check(gameKey(other), table.IfTrue("#status = :live", attr.Item{":live": attr.S(InProgress)}))
 	})
 }
 
@@ -158,7 +158,7 @@ func (b *Book) ChangeGame(game string, in Input) Game {
 	case on && t.Type != Personal && len(next.Lineup) == 0 && len(was.Lineup) > 0:
 		b.Fail(Invalid("A lineup is required while the game is in progress."))
 	case !on && was.Status == InProgress:
-		more = b.leave(&was)
+		more = b.releaseMarker(&was)
 	}
 	if next.Status == Final {
 		endOnce(change.Update, b.now())
@@ -191,15 +191,15 @@ func (b *Book) AddRuns(game, once string, at time.Time, in Input) Game {
 		adds = append(adds, name+" :"+name)
 	}
 	update := "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps), updatedAt = :now ADD " + strings.Join(adds, ", ")
-	b.Commit(b.Update(gameKey(game), update, table.When(exists+" AND NOT contains(runKeys, :tap)", values)))
+	b.Commit(b.Update(gameKey(game), update, table.IfTrue(exists+" AND NOT contains(runKeys, :tap)", values)))
 	return b.Game(game)
 }
 
-// DeleteGame removes a game. Because of the row DELETED, Emptied removes its at-bats, also those that another node brings later.
+// DeleteGame removes a game. Because of the row DELETED, EmptyDeleted removes its at-bats, also those that another node brings later.
 func (b *Book) DeleteGame(game string) {
 	g, _ := b.allowGame(game, manageGames)
 	gone := b.Stamp(deletedKey(game), attr.Item{"gameId": attr.S(game), "deletedBy": attr.S(b.user)})
-	b.Commit(append(b.leave(&g), b.Create(gone), b.Delete(gameKey(game), table.When(exists, nil)))...)
+	b.Commit(append(b.releaseMarker(&g), b.Create(gone), b.Delete(gameKey(game), table.IfTrue(exists, nil)))...)
 }
 
 // empty removes at-bats of a deleted game, a slice in each call, and checks that the game does not exist. If there are others it fails with
@@ -207,20 +207,20 @@ func (b *Book) DeleteGame(game string) {
 func (b *Book) empty(game string) {
 	writes := []store.WriteItem{}
 	for _, prefix := range []string{prefixAtBat, prefixUndone} { // misshapen ones too
-		writes = append(writes, table.Read(&b.Plan, b.Tx.QueryAll(b.Under(prefixGame+game, prefix)), b.Drop)...)
+		writes = append(writes, table.Read(&b.Plan, b.Tx.QueryAll(b.QueryUnder(prefixGame+game, prefix)), b.Drop)...)
 	}
 	if len(writes) == 0 {
 		return
 	}
-	gone := b.Check(gameKey(game), table.When("attribute_not_exists(PK)", nil))
+	gone := b.Check(gameKey(game), table.IfTrue("attribute_not_exists(PK)", nil))
 	b.Commit(append([]store.WriteItem{gone}, writes[:min(len(writes), emptied)]...)...)
 	if len(writes) > emptied {
 		b.Fail(table.ErrMore)
 	}
 }
 
-// Emptied removes at-bats that were taken back and those of deleted games, whichever of marker and at-bat arrives first.
-func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
+// EmptyDeleted removes at-bats that were taken back and those of deleted games, whichever of marker and at-bat arrives first.
+func (s *Service) EmptyDeleted(tx *store.Tx, records []store.Record) error {
 	b := s.Open(tx, "")
 	begun := tx.Seq()
 	for i := range records {
@@ -228,7 +228,7 @@ func (s *Service) Emptied(tx *store.Tx, records []store.Record) error {
 			return table.ErrMore
 		}
 		if r := &records[i]; r.New != nil {
-			b.gone(r.Key)
+			b.removeNamed(r.Key)
 		} else if id, ok := strings.CutPrefix(r.Key["SK"].Str(), prefixAtBat); ok {
 			b.showLast(b.Get(undoneKey(GameOf(r.Key), id)), r.Old)
 		}
@@ -247,7 +247,7 @@ func (s *Service) EmptyAll(tx *store.Tx) error {
 		if tx.Seq()-begun >= table.Slice/2 {
 			return table.ErrMore
 		}
-		b.gone(it)
+		b.removeNamed(it)
 		if it["SK"].Str() == skDeleted && !isDeletedMark(it) {
 			continue
 		}
@@ -264,9 +264,9 @@ func isDeletedMark(row attr.Item) bool {
 	return row["gameId"].Str() != "" && err == nil
 }
 
-// gone removes what a marker row names, or an at-bat row that has a marker. A row of another program in the place of a marker, without what
+// removeNamed removes what a marker row names, or an at-bat row that has a marker. A row of another program in the place of a marker, without what
 // this program writes into one, removes nothing.
-func (b *Book) gone(row attr.Item) {
+func (b *Book) removeNamed(row attr.Item) {
 	game, sk := GameOf(row), row["SK"].Str()
 	_, id, _ := strings.Cut(sk, "#")
 	atBat := strings.HasPrefix(sk, prefixAtBat) || strings.HasPrefix(sk, prefixUndone)

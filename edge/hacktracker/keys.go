@@ -61,8 +61,8 @@ func deletedKey(game string) attr.Item        { return key(prefixGame+game, skDe
 func atBatKey(game, atBat string) attr.Item   { return key(prefixGame+game, prefixAtBat+atBat) }
 func undoneKey(game, atBat string) attr.Item  { return key(prefixGame+game, prefixUndone+atBat) }
 
-// indexed adds the key of an index to a row.
-func indexed(row attr.Item, index, pk, sk string) {
+// addIndexKey adds the key of an index to a row.
+func addIndexKey(row attr.Item, index, pk, sk string) {
 	row[index+"PK"], row[index+"SK"] = attr.S(pk), attr.S(sk)
 }
 

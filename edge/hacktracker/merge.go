@@ -51,7 +51,7 @@ func (s *Service) Merge(all, later []table.Refused, get func(key attr.Item) (att
 	case live != nil && live.Remote != nil && !ends && (isStart(*live) || isLost(*live) && slices.ContainsFunc(later, isStart)):
 		return m.withoutStart(live.Remote["gameId"])
 	case !ends && slices.ContainsFunc(all, isLost):
-		return m.again(m.without(isLost), nil)
+		return m.again(m.writesWithout(isLost), nil)
 	case ends, slices.ContainsFunc(all, isFree):
 		m.later = slices.Concat(all, later) // again repeats the checks of these
 		return m.again(m.later, func(_, _ attr.Item) {})
@@ -86,7 +86,7 @@ func isDone(r *table.Refused, alone bool) bool {
 
 // showsLater reports whether r has the marker of an at-bat that was taken back show a correction, and it shows a later one.
 func showsLater(r *table.Refused) bool {
-	return strings.HasPrefix(r.Key["SK"].Str(), prefixUndone) && r.Updates() != "" && r.Remote["correctedAt"].Str() >= after(r.Key, *r)["correctedAt"].Str()
+	return strings.HasPrefix(r.Key["SK"].Str(), prefixUndone) && r.Updates() != "" && r.Remote["correctedAt"].Str() >= rowAfter(r.Key, *r)["correctedAt"].Str()
 }
 
 func isNumber(r table.Refused) bool { return strings.HasPrefix(r.Key["SK"].Str(), prefixJersey) }
@@ -107,12 +107,12 @@ func isFree(r table.Refused) bool {
 
 // repeats reports whether another node has already sent the tap that g adds to a game's score.
 func repeats(g *table.Refused) bool {
-	taps := textsOf(after(g.Key, *g)["runKeys"])
+	taps := textsOf(rowAfter(g.Key, *g)["runKeys"])
 	return len(taps) > 0 && slices.Contains(textsOf(g.Remote["runKeys"]), taps[0])
 }
 
-// after returns a row after writes to it; nil if it is gone or the writes do not fit it.
-func after(row attr.Item, all ...table.Refused) attr.Item {
+// rowAfter returns a row after writes to it; nil if it is gone or the writes do not fit it.
+func rowAfter(row attr.Item, all ...table.Refused) attr.Item {
 	for i := range all {
 		switch again := all[i].Again[0]; {
 		case again.Put != nil:
@@ -133,8 +133,8 @@ func after(row attr.Item, all ...table.Refused) attr.Item {
 	return row
 }
 
-// of returns the writes to the row with key k.
-func of(k attr.Item, all []table.Refused) []table.Refused {
+// writesTo returns the writes to the row with key k.
+func writesTo(k attr.Item, all []table.Refused) []table.Refused {
 	return slices.DeleteFunc(slices.Clone(all), func(r table.Refused) bool { return !attr.EqualItems(r.Key, k) })
 }
 
@@ -142,7 +142,7 @@ func rowOf(k attr.Item) string { return k["PK"].Str() + " " + k["SK"].Str() }
 
 // now returns the cloud's version of a row if its write was refused, else this node's.
 func (m *merging) now(k attr.Item) (attr.Item, error) {
-	if own := of(k, m.all); len(own) > 0 {
+	if own := writesTo(k, m.all); len(own) > 0 {
 		return own[0].Remote, nil
 	}
 	return m.get(k)
@@ -155,19 +155,19 @@ func (m *merging) ends(live attr.Item) bool {
 
 // isOn reports whether the game that holds the marker live is in progress after our writes to its row.
 func (m *merging) isOn(live, row attr.Item) bool {
-	return after(row, of(gameKey(live["gameId"].Str()), slices.Concat(m.all, m.later))...)["status"].Str() == InProgress
+	return rowAfter(row, writesTo(gameKey(live["gameId"].Str()), slices.Concat(m.all, m.later))...)["status"].Str() == InProgress
 }
 
-// without returns all writes except those for which some holds.
-func (m *merging) without(some func(r table.Refused) bool) []table.Refused {
+// writesWithout returns all writes except those for which some holds.
+func (m *merging) writesWithout(some func(r table.Refused) bool) []table.Refused {
 	return slices.DeleteFunc(slices.Concat(m.all, m.later), some)
 }
 
-// behind returns a row after our writes to it. A marker is free if they end its game, and deleted if its next game is not in progress.
-func (m *merging) behind(was attr.Item, own []table.Refused) (row attr.Item, last store.WriteItem, free bool) {
-	row, last, free = after(was, own...), own[len(own)-1].Again[0], isLive(own[0]) && m.ends(was)
+// rowAfterOurs returns a row after our writes to it. A marker is free if they end its game, and deleted if its next game is not in progress.
+func (m *merging) rowAfterOurs(was attr.Item, own []table.Refused) (row attr.Item, last store.WriteItem, free bool) {
+	row, last, free = rowAfter(was, own...), own[len(own)-1].Again[0], isLive(own[0]) && m.ends(was)
 	if g, err := m.now(gameKey(row["gameId"].Str())); isLive(own[0]) && (free || was == nil) && (err != nil || !m.isOn(row, g)) {
-		row, last = nil, m.Delete(own[0].Key, table.When("gameId = :was", attr.Item{":was": was["gameId"]}))
+		row, last = nil, m.Delete(own[0].Key, table.IfTrue("gameId = :was", attr.Item{":was": was["gameId"]}))
 	}
 	return row, last, free
 }
@@ -181,9 +181,9 @@ func (m *merging) again(all []table.Refused, edit func(was, row attr.Item)) (wri
 			continue
 		}
 		have[rowOf(r.Key)] = true
-		own := of(r.Key, all)
+		own := writesTo(r.Key, all)
 		was, err := m.now(r.Key)
-		row, last, free := m.behind(was, own)
+		row, last, free := m.rowAfterOurs(was, own)
 		switch put := own[0].Again[0].Put; {
 		case err != nil, put != nil && put.Condition != "" && was != nil && !free, row == nil && last.Delete == nil:
 			return nil, false // another row exists, or none does any more
@@ -212,10 +212,10 @@ func (m *merging) again(all []table.Refused, edit func(was, row attr.Item)) (wri
 
 // atBat resolves a refused at-bat: another node may have it, or its game may be in progress after all.
 func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
-	row, own := after(nil, *a), of(a.Key, m.later)
+	row, own := rowAfter(nil, *a), writesTo(a.Key, m.later)
 	game := gameKey(GameOf(a.Key))
 	it, err := m.get(game)
-	last := after(row, own...)
+	last := rowAfter(row, own...)
 	switch g := gameOf(it); {
 	case err != nil || row == nil:
 		return nil, false
@@ -229,16 +229,16 @@ func (m *merging) atBat(a *table.Refused) (writes []store.WriteItem, ok bool) {
 		return nil, false
 	}
 	on := patch.Patch{Set: attr.Item{"status": attr.S(InProgress), "updatedAt": row["updatedAt"]}}
-	return []store.WriteItem{{Update: on.Update(m.Table, game, table.When("attribute_exists(startRefused)", nil))}, m.Create(last)}, true
+	return []store.WriteItem{{Update: on.Update(m.Table, game, table.IfTrue("attribute_exists(startRefused)", nil))}, m.Create(last)}, true
 }
 
 // takenBack resolves corrections of an at-bat that another node has taken back. Other writes are a person's matter.
 func (m *merging) takenBack(a *table.Refused) (writes []store.WriteItem, ok bool) {
-	own := of(a.Key, slices.Concat(m.all, m.later))
+	own := writesTo(a.Key, slices.Concat(m.all, m.later))
 	if len(own) < len(m.all)+len(m.later) {
 		return nil, false
 	}
-	last := atBatOf(after(a.Base, own...))
+	last := atBatOf(rowAfter(a.Base, own...))
 	if last.Result == "" {
 		return nil, true // taken back here as well
 	}
@@ -253,7 +253,7 @@ func (m *merging) takenBack(a *table.Refused) (writes []store.WriteItem, ok bool
 // withoutStart applies the writes without a start that was refused because of another game. The game keeps its old status and records
 // the other game in startRefused; at-bats after the start make the start good.
 func (m *merging) withoutStart(other attr.Value) (writes []store.WriteItem, ok bool) {
-	return m.again(m.without(isLive), func(was, row attr.Item) {
+	return m.again(m.writesWithout(isLive), func(was, row attr.Item) {
 		if row["status"].Str() == InProgress && row["PK"].Str() != prefixGame+other.Str() {
 			row["status"], row["startRefused"] = attr.S(cmp.Or(was["status"].Str(), Scheduled)), other
 		}
@@ -267,8 +267,8 @@ func (m *merging) withoutNumber(j *table.Refused) (writes []store.WriteItem, ok 
 		return nil, false
 	}
 	refused := func(row attr.Item) bool { return prefixJersey+row["playerNumber"].Text() == j.Key["SK"].Str() }
-	last := refused(after(p.Remote, append([]table.Refused{*p}, of(p.Key, m.later)...)...)) // else they have another one since
-	left := m.without(func(r table.Refused) bool { return isNumber(r) && (last || attr.EqualItems(r.Key, j.Key)) })
+	last := refused(rowAfter(p.Remote, append([]table.Refused{*p}, writesTo(p.Key, m.later)...)...)) // else they have another one since
+	left := m.writesWithout(func(r table.Refused) bool { return isNumber(r) && (last || attr.EqualItems(r.Key, j.Key)) })
 	return m.again(left, func(was, row attr.Item) {
 		if attr.EqualItems(m.KeyOf(row), p.Key) && refused(row) {
 			row["numberRefused"] = row["playerNumber"]
@@ -296,7 +296,7 @@ func (s *Service) rest(was, row attr.Item) []store.WriteItem {
 	}
 	ended := p.Set["finalAt"]
 	delete(p.Set, "finalAt")
-	u := p.Update(s.Table, s.KeyOf(row), s.Same(was, "gameId")) // gameId: for a marker
+	u := p.Update(s.Table, s.KeyOf(row), s.IfSame(was, "gameId")) // gameId: for a marker
 	if !ended.IsZero() {
 		endOnce(u, ended)
 	}

@@ -30,7 +30,7 @@ func TestMerge(t *testing.T) {
 	live := table.Refused{Key: liveKey("t"), View: liveKey("t"), Remote: with(liveKey("t"), attr.Item{"gameId": attr.S("o")})}
 	start := []table.Refused{{Key: gameKey("g"), Base: game, View: started, Remote: game}, live}
 	over := func(was, row attr.Item, name string) table.Refused {
-		return table.Refused{Key: s.KeyOf(row), Base: was, View: row, Again: []store.WriteItem{s.Put(row, s.Same(was, name)), s.Check(teamKey("t"), table.When(exists, nil))}}
+		return table.Refused{Key: s.KeyOf(row), Base: was, View: row, Again: []store.WriteItem{s.Put(row, s.IfSame(was, name)), s.Check(teamKey("t"), table.IfTrue(exists, nil))}}
 	}
 	taken := []table.Refused{start[0], over(live.Remote, with(liveKey("t"), attr.Item{"gameId": attr.S("g")}), "gameId")}
 	ended := with(started, attr.Item{"status": attr.S(Final), "finalAt": attr.S("2")})
@@ -43,7 +43,7 @@ func TestMerge(t *testing.T) {
 		}
 		values := attr.Item{":taps": attr.L(attr.S(tap)), ":none": attr.L(), ":n": attr.Int(1)}
 		return table.Refused{Key: gameKey("g"), Remote: with(game, attr.Item{"runKeys": attr.L(list...)}), Again: []store.WriteItem{
-			s.Update(gameKey("g"), "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps) ADD teamScore :n", table.When("", values)),
+			s.Update(gameKey("g"), "SET runKeys = list_append(if_not_exists(runKeys, :none), :taps) ADD teamScore :n", table.IfTrue("", values)),
 		}}
 	}
 	swept := table.Refused{Key: atBatKey("g", "x"), Base: atBat, Again: []store.WriteItem{s.Drop(atBatKey("g", "x"))}}
@@ -92,7 +92,7 @@ func TestMerge(t *testing.T) {
 		again(s, tt.all)
 		var later []table.Refused
 		for _, k := range tt.later {
-			later = append(later, table.Refused{Key: k, Again: []store.WriteItem{s.Update(k, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))}})
+			later = append(later, table.Refused{Key: k, Again: []store.WriteItem{s.Update(k, "SET place = :p", table.IfTrue(exists, attr.Item{":p": attr.S("x")}))}})
 		}
 		writes, ok := s.Merge(tt.all, later, nobody)
 		if ok != tt.ok || len(writes) != tt.writes {
@@ -108,8 +108,8 @@ func TestMerge(t *testing.T) {
 		t.Errorf("%v", row)
 	}
 	undone := key(prefixGame+"g", prefixUndone+"x")
-	corrected := s.Update(swept.Key, "SET place = :p", table.When(exists, attr.Item{":p": attr.S("x")}))
-	there := s.Check(gameKey("g"), table.When(exists, nil))
+	corrected := s.Update(swept.Key, "SET place = :p", table.IfTrue(exists, attr.Item{":p": attr.S("x")}))
+	there := s.Check(gameKey("g"), table.IfTrue(exists, nil))
 	writes, ok := s.Merge([]table.Refused{{Key: swept.Key, View: atBat, Remote: atBat, Again: []store.WriteItem{s.Create(atBat)}}}, []table.Refused{
 		{Key: swept.Key, Again: []store.WriteItem{corrected, there}}, swept, {Key: undone, Again: []store.WriteItem{s.Create(undone), there}},
 	}, nobody)
@@ -140,7 +140,7 @@ func again(s *Service, all []table.Refused) {
 		switch r := &all[i]; {
 		case r.Again != nil:
 		case r.View == nil:
-			r.Again = []store.WriteItem{s.Delete(r.Key, table.When(exists, nil))}
+			r.Again = []store.WriteItem{s.Delete(r.Key, table.IfTrue(exists, nil))}
 		case r.Base == nil:
 			r.Again = []store.WriteItem{s.Create(r.View)}
 		default:
@@ -154,7 +154,7 @@ func TestMergeOfAtBats(t *testing.T) {
 	s := &Service{Rows("t")}
 	row := atBatKey("g", "x")
 	row["createdAt"], row["updatedAt"] = attr.S("2"), attr.S("2")
-	corrected := s.Update(atBatKey("g", "x"), "SET rbis = :n", table.When(exists, attr.Item{":n": attr.Int(2)}))
+	corrected := s.Update(atBatKey("g", "x"), "SET rbis = :n", table.IfTrue(exists, attr.Item{":n": attr.Int(2)}))
 	for name, tt := range map[string]struct {
 		game  attr.Item
 		later []store.WriteItem
@@ -214,7 +214,7 @@ func TestMergeOfMarkers(t *testing.T) {
 		{Key: gameKey("h"), Again: s.rest(game("h", Scheduled), game("h", InProgress))},
 		{Key: liveKey("t"), Again: []store.WriteItem{s.Create(marker("h", "1"))}},
 	}
-	put := []store.WriteItem{s.Put(marker("h", "1"), s.Same(marker("g", "1"), "gameId"))}
+	put := []store.WriteItem{s.Put(marker("h", "1"), s.IfSame(marker("g", "1"), "gameId"))}
 	for name, tt := range map[string]struct {
 		remote, other string // the marker's game in the cloud, and the status of the other game
 		again         []store.WriteItem

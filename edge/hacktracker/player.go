@@ -57,7 +57,7 @@ func (b *Book) Player(team, player string) Player {
 }
 
 func (b *Book) player(team, player string) Player {
-	return playerOf(b.known(playerKey(team, player), "Player"))
+	return playerOf(b.requireRow(playerKey(team, player), "Player"))
 }
 
 // NewPlayer returns the id of a new player without a user, and the writes that create them.
@@ -66,12 +66,12 @@ func (b *Book) NewPlayer(team, once string, in Input) (id string, writes []store
 	b.Refuse(t.Type == Personal, Invalid("Cannot add players to personal teams. A personal team has one player, its owner."))
 	p := b.read(playerFields(), in, "firstName")
 	id = b.newID("player", once)
-	b.tooMany(b.Count(b.Under(prefixTeam+team, prefixPlayer), MaxPlayers), MaxPlayers, "players on the team")
+	b.tooMany(b.Count(b.QueryUnder(prefixTeam+team, prefixPlayer), MaxPlayers), MaxPlayers, "players on the team")
 	row := playerKey(team, id)
 	row["status"] = attr.S(active)
 	b.Stamp(row, p.Set)
 	row["playerId"], row["teamId"], row["isGhost"], row["userId"], row["linkedAt"] = attr.S(id), attr.S(team), attr.Bool(true), attr.Null(), attr.Null()
-	writes = []store.WriteItem{b.Create(row), b.there(team)}
+	writes = []store.WriteItem{b.Create(row), b.checkTeamExists(team)}
 	if v, ok := p.Set["playerNumber"]; ok {
 		writes = append(writes, b.claim(team, id, v)...)
 	}
@@ -83,14 +83,14 @@ func (b *Book) claim(team, player string, n attr.Value) []store.WriteItem {
 	for _, p := range b.roster(team) {
 		b.Refuse(p.ID != player && Shirt(p.Number) == n.Text(), fault.New(fault.Conflict, "number_taken", "Player number %s is already taken", n.Text()))
 	}
-	return b.take(jerseyKey(team, n.Text()), "playerId", player, func(owner string) store.WriteItem {
-		return b.Check(playerKey(team, owner), table.When("attribute_not_exists(playerNumber) OR playerNumber <> :n", attr.Item{":n": n}))
+	return b.claimMarker(jerseyKey(team, n.Text()), "playerId", player, func(owner string) store.WriteItem {
+		return b.Check(playerKey(team, owner), table.IfTrue("attribute_not_exists(playerNumber) OR playerNumber <> :n", attr.Item{":n": n}))
 	})
 }
 
-// take returns the writes that give a marker to by. If another owner has it, which the rows do not confirm, a program that does not
+// claimMarker returns the writes that give a marker to by. If another owner has it, which the rows do not confirm, a program that does not
 // maintain markers left it there: take then takes it over, with the check from lost that this still holds.
-func (b *Book) take(k attr.Item, name, by string, lost func(owner string) store.WriteItem) []store.WriteItem {
+func (b *Book) claimMarker(k attr.Item, name, by string, lost func(owner string) store.WriteItem) []store.WriteItem {
 	was := b.Get(k)
 	writes := []store.WriteItem{b.Replace(b.Stamp(maps.Clone(k), attr.Item{name: attr.S(by)}), was, name)}
 	if owner := was[name].Str(); was != nil && owner != by {
@@ -143,7 +143,7 @@ func (b *Book) DeletePlayer(team, player string) {
 	was := b.player(team, player)
 	b.Refuse(!was.Ghost, Invalid("Cannot delete linked player. Use unlink operation instead."))
 	writes := b.letGo(jerseyKey(team, Shirt(was.Number)), "playerId", player)
-	b.Commit(append(writes, b.Delete(playerKey(team, player), table.When(isGhost, attr.Item{":ghost": attr.Bool(true)})))...)
+	b.Commit(append(writes, b.Delete(playerKey(team, player), table.IfTrue(isGhost, attr.Item{":ghost": attr.Bool(true)})))...)
 }
 
 // LinkPlayer links a ghost to a user, who becomes a member of the team and is shown to it by their first name until they accept (AcceptTeam).
@@ -176,11 +176,11 @@ func (b *Book) LinkPlayer(team, player string, in Input) Player {
 		}
 		writes = append(writes, b.update(memberKey(user, team), m, exists, nil))
 	}
-	return b.linked(user, &t, player, writes)
+	return b.commitLink(user, &t, player, writes)
 }
 
-// linked commits the writes that link or unlink a player and a user. For another user it checks that the caller still may do so.
-func (b *Book) linked(user string, t *Team, player string, writes []store.WriteItem) Player {
+// commitLink commits the writes that link or unlink a player and a user. For another user it checks that the caller still may do so.
+func (b *Book) commitLink(user string, t *Team, player string, writes []store.WriteItem) Player {
 	if b.user != user {
 		writes = append(writes, b.asRole(t.ID, t.Role))
 	}
@@ -198,11 +198,11 @@ func (b *Book) UnlinkPlayer(team, player string) Player {
 		return p
 	}
 	b.Refuse(*p.UserID == t.OwnerID, Invalid("Cannot unlink the owner's player"))
-	return b.linked(*p.UserID, &t, player, []store.WriteItem{b.unlinked(team, player), b.ended(*p.UserID, team)})
+	return b.commitLink(*p.UserID, &t, player, []store.WriteItem{b.unlinkPlayer(team, player), b.endMembership(*p.UserID, team)})
 }
 
-// unlinked returns the write that makes a player a ghost again.
-func (b *Book) unlinked(team, player string) store.WriteItem {
+// unlinkPlayer returns the write that makes a player a ghost again.
+func (b *Book) unlinkPlayer(team, player string) store.WriteItem {
 	c := patch.Patch{
 		Set:    attr.Item{"isGhost": attr.Bool(true), "userId": attr.Null(), "linkedAt": attr.Null()},
 		Remove: []string{indexPlayers + "PK", indexPlayers + "SK"},

@@ -138,7 +138,7 @@ func (b *Book) reachable(player, team string) Player {
 		in = b.memberships(b.user)
 	}
 	for _, m := range in {
-		if it := b.found(playerKey(m.TeamID, player)); it != nil {
+		if it := b.readRow(playerKey(m.TeamID, player)); it != nil {
 			b.allow(m.TeamID, anyMember)
 			return playerOf(it)
 		}

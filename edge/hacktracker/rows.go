@@ -270,8 +270,8 @@ func atBatOf(it attr.Item) AtBat {
 	return a
 }
 
-// when returns the time that orders at-bats, in milliseconds: that of a ULID id, else the row's creation time.
-func (a *AtBat) when() int64 {
+// orderTime returns the time that orders at-bats, in milliseconds: that of a ULID id, else the row's creation time.
+func (a *AtBat) orderTime() int64 {
 	if id, err := ulid.ParseStrict(a.ID); err == nil {
 		return int64(id.Time())
 	}
@@ -282,7 +282,9 @@ func (a *AtBat) when() int64 {
 
 // Sort orders at-bats by time, then by id, so that all nodes have the same order.
 func Sort(all []AtBat) {
-	slices.SortFunc(all, func(a, b AtBat) int { return cmp.Or(cmp.Compare(a.when(), b.when()), strings.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b AtBat) int {
+		return cmp.Or(cmp.Compare(a.orderTime(), b.orderTime()), strings.Compare(a.ID, b.ID))
+	})
 }
 
 func textOf(v attr.Value) *string {

@@ -74,7 +74,7 @@ func (b *Book) GamesOf(team string, page GamesPage) (games []Game, next *Place) 
 // Coming returns a team's games in progress, and the one scheduled next; nil if there is none.
 func (b *Book) Coming(team string) (live []Game, next *Game) {
 	b.allow(team, anyMember)
-	all, now := b.schedule(team), b.At(0)
+	all, now := b.schedule(team), b.StampAfter(0)
 	for i := range all {
 		switch g := &all[i]; {
 		case g.Status == InProgress:

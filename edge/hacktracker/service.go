@@ -57,9 +57,9 @@ func (s *Service) OpenOnce(tx *store.Tx, user, once string) *Book {
 // HandIn notes that the user hands in what somebody else has made: a user, or a device.
 func (b *Book) HandIn(madeBy string) { b.madeBy = madeBy }
 
-// known reads a row that must exist.
-func (b *Book) known(k attr.Item, what string) attr.Item {
-	it := b.found(k)
+// requireRow reads a row that must exist.
+func (b *Book) requireRow(k attr.Item, what string) attr.Item {
+	it := b.readRow(k)
 	b.Refuse(it == nil, notFound(what))
 	return it
 }
@@ -88,7 +88,7 @@ func (b *Book) Make(id string, writes []store.WriteItem) string {
 // update returns the write that applies a patch, stamped with the current time, under a condition.
 func (b *Book) update(k attr.Item, p patch.Patch, condition string, values attr.Item) store.WriteItem {
 	p.Set["updatedAt"] = b.now()
-	return store.WriteItem{Update: p.Update(b.Table, k, table.When(condition, values))}
+	return store.WriteItem{Update: p.Update(b.Table, k, table.IfTrue(condition, values))}
 }
 
 // The conditions that a row exists, and that a player is a ghost or not.
@@ -99,7 +99,7 @@ const (
 
 // allow returns a team to a member who may do something with it.
 func (b *Book) allow(team string, do action) Team {
-	t, it := b.team(team), b.found(memberKey(b.user, team))
+	t, it := b.team(team), b.readRow(memberKey(b.user, team))
 	m := membershipOf(it)
 	b.Refuse(it == nil, forbidden("User is not a member of this team"))
 	b.Refuse(!m.isActive(), forbidden("Team membership is not active"))
@@ -110,21 +110,23 @@ func (b *Book) allow(team string, do action) Team {
 
 // asRole returns the check that the user still has a role when the write reaches the cloud.
 func (b *Book) asRole(team string, role Role) store.WriteItem {
-	return b.Check(memberKey(b.user, team), table.When("#role = :role AND #status = :active", attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)}))
+	return b.Check(memberKey(b.user, team), table.IfTrue("#role = :role AND #status = :active", attr.Item{":role": attr.S(string(role)), ":active": attr.S(active)}))
 }
 
-// there returns the check that a team has not been deleted.
-func (s *Service) there(team string) store.WriteItem {
-	return s.Check(teamKey(team), table.When(exists+" AND (attribute_not_exists(#status) OR #status <> :deleted)", attr.Item{":deleted": attr.S(deleted)}))
+// checkTeamExists returns the check that a team has not been deleted.
+func (s *Service) checkTeamExists(team string) store.WriteItem {
+	return s.Check(teamKey(team), table.IfTrue(exists+" AND (attribute_not_exists(#status) OR #status <> :deleted)", attr.Item{":deleted": attr.S(deleted)}))
 }
 
 // Now returns the time of the transaction.
 func (b *Book) Now() time.Time { return b.Tx.Now() }
 
-// At returns Now plus after in the format of the rows.
-func (b *Book) At(after time.Duration) string { return b.Now().Add(after).UTC().Format(patch.Stamp) }
+// StampAfter returns Now plus after in the format of the rows.
+func (b *Book) StampAfter(after time.Duration) string {
+	return b.Now().Add(after).UTC().Format(patch.Stamp)
+}
 
-func (b *Book) now() attr.Value { return attr.S(b.At(0)) }
+func (b *Book) now() attr.Value { return attr.S(b.StampAfter(0)) }
 
 // Stamp sets the times of a new row and the attributes in set.
 func (b *Book) Stamp(row, set attr.Item) attr.Item {
@@ -143,7 +145,7 @@ func (b *Book) newID(kind, once string) string {
 
 // collect decodes the rows in a partition of the table or an index whose sort keys have a prefix. It skips misshapen ones.
 func collect[T any](b *Book, index, pk, prefix string, of func(it attr.Item) T) []T {
-	return table.Decode(&b.Plan, b.Tx.QueryAll(b.By(index, index+"PK", index+"SK").Under(pk, prefix)), decoder(of))
+	return table.Decode(&b.Plan, b.Tx.QueryAll(b.ByIndex(index, index+"PK", index+"SK").QueryUnder(pk, prefix)), decoder(of))
 }
 
 // Page selects a part of a list.
@@ -152,8 +154,8 @@ type Page struct {
 	Start attr.Item // key of the last row before the page; nil for the first page
 }
 
-// listed reads a page of the rows of a kind, without misshapen ones, and returns the key of its last row; nil if there are no more.
-func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out []T, next attr.Item) {
+// listKind reads a page of the rows of a kind, without misshapen ones, and returns the key of its last row; nil if there are no more.
+func listKind[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out []T, next attr.Item) {
 	if b.Err() != nil {
 		return nil, nil
 	}
@@ -175,9 +177,9 @@ func listed[T any](b *Book, kind string, p Page, of func(it attr.Item) T) (out [
 	return out, found.LastKey
 }
 
-// Once returns where the row is that makes a request with an Idempotency-Key take effect once across all nodes. The scope is the user, or the
+// OnceRow returns where the row is that makes a request with an Idempotency-Key take effect once across all nodes. The scope is the user, or the
 // device that the entry was made on.
-func (s *Service) Once(scope, path, once string, in Input) (at idempotency.Former, err error) {
+func (s *Service) OnceRow(scope, path, once string, in Input) (at idempotency.Former, err error) {
 	at.Key = key(prefixOnce+scope+"#"+once, skMetadata)
 	at.Hash, err = idempotency.Hash(scope+" "+path, in)
 	return at, err

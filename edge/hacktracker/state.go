@@ -63,7 +63,7 @@ func advance(b *Bases, a *AtBat) *Bases {
 	case b == nil, a.Result == Strikeout:
 		return b
 	case a.Result == Walk, a.Result == HitByP:
-		return forced(*b, a.PlayerID)
+		return forceRunners(*b, a.PlayerID)
 	case isHit && *b == Bases{}:
 		return &to
 	case outsOf[a.Result] == 1 && *b == Bases{}:
@@ -72,8 +72,8 @@ func advance(b *Bases, a *AtBat) *Bases {
 	return nil
 }
 
-// forced puts a batter on first and moves up the runners who are forced.
-func forced(b Bases, batter string) *Bases {
+// forceRunners puts a batter on first and moves up the runners who are forced.
+func forceRunners(b Bases, batter string) *Bases {
 	if b.First != "" {
 		if b.Second != "" {
 			b.Third = b.Second
@@ -95,7 +95,7 @@ func doubles(all []AtBat) (out [][]string) {
 	for i := range all {
 		a := &all[i]
 		same := appearance{a.PlayerID, a.Result, a.Inning}
-		if earlier := last[same]; earlier != nil && a.when()-earlier.when() <= doubleWithin.Milliseconds() {
+		if earlier := last[same]; earlier != nil && a.orderTime()-earlier.orderTime() <= doubleWithin.Milliseconds() {
 			out = append(out, []string{earlier.ID, a.ID})
 		}
 		last[same] = a

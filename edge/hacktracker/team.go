@@ -20,7 +20,7 @@ import (
 const keptFor = 30 * 24 * time.Hour
 
 func (b *Book) team(team string) Team {
-	t := teamOf(b.known(teamKey(team), "Team"))
+	t := teamOf(b.requireRow(teamKey(team), "Team"))
 	b.Refuse(t.Status == deleted, notFound("Team"))
 	return t
 }
@@ -50,7 +50,7 @@ type TeamQuery struct {
 
 // Teams lists teams, a page of them.
 func (b *Book) Teams(q TeamQuery) ([]Team, attr.Item) {
-	all, next := listed(b, "TEAM", q.Page, teamOf)
+	all, next := listKind(b, "TEAM", q.Page, teamOf)
 	return slices.DeleteFunc(all, func(t Team) bool {
 		other := q.Type != "" && t.Type != q.Type || q.Owner != "" && t.OwnerID != q.Owner
 		return other || t.Status == deleted || q.Type == "" && q.Owner == "" && t.Type == Personal
@@ -68,7 +68,7 @@ func (b *Book) NewTeam(once string, in Input) (id string, writes []store.WriteIt
 	b.tooMany(len(owned), MaxTeams, "teams of yours")
 	team := b.Stamp(teamKey(id), p.Set)
 	team["teamId"], team["ownerId"], team["team_type"], team["status"] = attr.S(id), attr.S(b.user), kind, attr.S(active)
-	indexed(team, indexEntity, "ENTITY#TEAM", skMetadata+"#"+id)
+	addIndexKey(team, indexEntity, "ENTITY#TEAM", skMetadata+"#"+id)
 	b.Refuse(b.Get(teamKey(id)) != nil, fault.New(fault.Conflict, "conflict", "Team creation conflict"))
 
 	player := b.newID("owner", once)
@@ -90,7 +90,7 @@ func (b *Book) membership(user, team string, role Role, by attr.Value) attr.Item
 // link links a player's row to a user.
 func link(row attr.Item, user, player string, now attr.Value) {
 	row["isGhost"], row["userId"], row["linkedAt"] = attr.Bool(false), attr.S(user), now
-	indexed(row, indexPlayers, prefixUser+user, prefixPlayer+player)
+	addIndexKey(row, indexPlayers, prefixUser+user, prefixPlayer+player)
 }
 
 // ChangeTeam changes a team's name and description.
@@ -114,10 +114,10 @@ func (b *Book) DeleteTeam(team string) (token string) {
 // RecoverTeam restores a deleted team for its owner.
 func (b *Book) RecoverTeam(team string, in Input) Team {
 	token := b.read(map[string]patch.Field{"recoveryToken": {Read: patch.Text(patch.UpTo(64))}}, in, "recoveryToken").Set["recoveryToken"]
-	it := b.known(teamKey(team), "Team")
+	it := b.requireRow(teamKey(team), "Team")
 	t := teamOf(it)
 	b.Refuse(t.OwnerID != b.user, forbidden("Insufficient permissions. Required: owner"))
-	b.Refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.At(-keptFor), notFound("Team"))
+	b.Refuse(t.Status != deleted || token.Str() == "" || !token.Equal(it["recoveryToken"]) || it["deletedAt"].Str() < b.StampAfter(-keptFor), notFound("Team"))
 	p := patch.Patch{Set: attr.Item{"status": attr.S(active)}, Remove: []string{"deletedAt", "recoveryToken"}}
 	b.Commit(b.update(teamKey(team), p, "recoveryToken = :token", attr.Item{":token": token}))
 	return b.Team(team)
@@ -128,7 +128,7 @@ func (b *Book) ChangeMember(team, user string, in Input) Membership {
 	p := b.change(memberFields(), in)
 	t := b.allow(team, ownTeam)
 	b.Refuse(user == t.OwnerID, Invalid("The owner's membership cannot be changed"))
-	was := membershipOf(b.known(memberKey(user, team), "Member"))
+	was := membershipOf(b.requireRow(memberKey(user, team), "Member"))
 	if status, ok := p.Set["status"]; ok {
 		b.setStatus(&p, &was, status.Str())
 	}
@@ -162,17 +162,17 @@ func (b *Book) AcceptTeam(team string) Membership {
 func (b *Book) LeaveTeam(team string) {
 	t := b.allow(team, anyMember)
 	b.Refuse(b.user == t.OwnerID, Invalid("The owner cannot leave the team"))
-	writes := []store.WriteItem{b.ended(b.user, team)}
+	writes := []store.WriteItem{b.endMembership(b.user, team)}
 	for _, p := range b.roster(team) {
 		if p.UserID != nil && *p.UserID == b.user {
-			writes = append(writes, b.unlinked(team, p.ID))
+			writes = append(writes, b.unlinkPlayer(team, p.ID))
 		}
 	}
 	b.Commit(writes...)
 }
 
-// ended returns the write that ends a membership.
-func (b *Book) ended(user, team string) store.WriteItem {
+// endMembership returns the write that ends a membership.
+func (b *Book) endMembership(user, team string) store.WriteItem {
 	p, was := patch.Patch{Set: attr.Item{}}, membershipOf(b.Get(memberKey(user, team)))
 	b.setStatus(&p, &was, inactive)
 	return b.update(memberKey(user, team), p, exists, nil)
@@ -186,15 +186,15 @@ func (b *Book) Enrol(email, name string) {
 	row := userKey(b.user)
 	row["userId"], row["email"] = attr.S(b.user), attr.S(email)
 	row["firstName"], row["lastName"] = attr.S(cmp.Or(first, before, nameless)), attr.S(cmp.Or(last, "User"))
-	indexed(row, indexSub, "COGNITO#"+b.user, "USER")
-	indexed(row, indexEntity, "ENTITY#USER", skMetadata+"#"+b.user)
+	addIndexKey(row, indexSub, "COGNITO#"+b.user, "USER")
+	addIndexKey(row, indexEntity, "ENTITY#USER", skMetadata+"#"+b.user)
 	if b.Get(userKey(b.user)) == nil {
 		b.Commit(b.Create(b.Stamp(row, nil)))
 	}
 }
 
 // User returns a user's profile.
-func (b *Book) User(user string) User { return userOf(b.known(userKey(user), "User")) }
+func (b *Book) User(user string) User { return userOf(b.requireRow(userKey(user), "User")) }
 
 // VisibleUser returns what the caller may see of a user: everything of oneself and of members of a common team, of others the first
 // name. Contact data is for those who play together, by teams of which the user has made or accepted the membership: else anybody could
@@ -231,7 +231,7 @@ func (b *Book) UserBySub(sub string) (u User) {
 }
 
 // Users lists users.
-func (b *Book) Users(p Page) ([]User, attr.Item) { return listed(b, "USER", p, userOf) }
+func (b *Book) Users(p Page) ([]User, attr.Item) { return listKind(b, "USER", p, userOf) }
 
 // ChangeUser changes the user's names and phone number.
 func (b *Book) ChangeUser(in Input) User {
@@ -248,7 +248,7 @@ func (b *Book) DeleteUser() {
 	for _, t := range teams {
 		b.Refuse(t.Role == Owner && t.Type == Managed, fault.New(fault.Conflict, "owns_team", "User still owns the team %s", t.Name))
 	}
-	b.Commit(b.Delete(userKey(b.user), table.When(exists, nil)))
+	b.Commit(b.Delete(userKey(b.user), table.IfTrue(exists, nil)))
 }
 
 // Context reports which kinds of team a user is in.
@@ -286,8 +286,8 @@ func (b *Book) memberships(user string) []Membership {
 	return collect(b, "", prefixUser+user, prefixTeam, membershipOf)
 }
 
-// Followed returns the partitions that a node polls often: games in progress and their teams.
-func (s *Service) Followed(tx *store.Tx, _ []string) (out []attr.Value, err error) {
+// WatchedPartitions returns the partitions that a node polls often: games in progress and their teams.
+func (s *Service) WatchedPartitions(tx *store.Tx, _ []string) (out []attr.Value, err error) {
 	b := s.Open(tx, "")
 	for _, g := range collect(b, indexEntity, "ENTITY#GAME", skMetadata, gameOf) {
 		if g.Status == InProgress {

@@ -65,8 +65,8 @@ func decoder[T any](of func(row attr.Item) T) func(row attr.Item) (T, error) {
 	}
 }
 
-// found reads a row of which a record is read; nil if there is none. A misshapen one is an error.
-func (b *Book) found(k attr.Item) attr.Item {
+// readRow reads a row of which a record is read; nil if there is none. A misshapen one is an error.
+func (b *Book) readRow(k attr.Item) attr.Item {
 	row := b.Get(k)
 	if row == nil {
 		return nil

@@ -154,7 +154,7 @@ func TestNodeAnswersDynamoDB(t *testing.T) {
 		t.Errorf("scores: %+v, %v", d.Spec, err)
 	}
 	err = s.View(t.Context(), func(tx *store.Tx) error {
-		follows, err := phone.Follows{}.Of(tx, "7")
+		follows, err := phone.Follows{}.OfMatch(tx, "7")
 		if len(follows) != 1 || follows[0].UserID != "asha" {
 			t.Errorf("follows: %+v", follows)
 		}

@@ -13,9 +13,9 @@ import (
 	"github.com/touchline/touchline/store/derived"
 )
 
-// Derived returns the rules of the rows that are counted: the points of an event's predictions, and the standings of a year. Picks and
+// DerivedRules returns the rules of the rows that are counted: the points of an event's predictions, and the standings of a year. Picks and
 // results are the facts.
-func (s *Service) Derived() []*derived.Rule {
+func (s *Service) DerivedRules() []*derived.Rule {
 	s.rules.Do(func() {
 		s.points = &derived.Rule{
 			Name: "points of predictions", Rows: s.Handle, Units: s.pointUnits, Sources: s.pointSources, Read: s.readPoints, Busy: s.isScoring,
@@ -183,9 +183,9 @@ func (c *Card) waits() []string {
 	return []string{fmt.Sprintf("Counting waits for rows of %s that cannot be read: %d, such as %s.", c.Name, len(c.unread), strings.Join(rows, ", "))}
 }
 
-// held says why an event cannot be counted here now; none: it can.
-func (c *Card) held() (why []string) {
-	if c.behind() {
+// holdReasons says why an event cannot be counted here now; none: it can.
+func (c *Card) holdReasons() (why []string) {
+	if c.isBehind() {
 		why = append(why, "Results of "+c.Name+" that were entered at another node have not arrived here yet.")
 	}
 	return why
@@ -199,8 +199,8 @@ func (s *Service) readPoints(tx *store.Tx, event string) (u derived.Unit, err er
 		return u, p.Err()
 	}
 	c := p.load(event, everybody)
-	u.Held, u.Unread, u.Shared = c.held(), c.waits(), c.edition == 0 && !c.scoring
-	u.Checks = []store.WriteItem{p.Check(eventKey(c.ID), p.Same(c.Event.was, scoredBy...))}
+	u.Held, u.Unread, u.Shared = c.holdReasons(), c.waits(), c.edition == 0 && !c.scoring
+	u.Checks = []store.WriteItem{p.Check(eventKey(c.ID), p.IfSame(c.Event.was, scoredBy...))}
 	for i := range c.all {
 		one := &c.all[i]
 		points, correct := c.points(one.Picks)
@@ -224,7 +224,7 @@ const mostChecks = 40
 // both cannot be right.
 func (s *Service) readStandings(tx *store.Tx, year string) (u derived.Unit, err error) {
 	p := s.plan(tx)
-	s.Derived()
+	s.DerivedRules()
 	unreadable := tx.Unreadable()
 	all := p.countingIn(year)
 	if n := tx.Unreadable() - unreadable; n > 0 {
@@ -232,7 +232,7 @@ func (s *Service) readStandings(tx *store.Tx, year string) (u derived.Unit, err 
 	}
 	for i := range all {
 		c := p.load(all[i].ID, everybody)
-		u.Held, u.Unread = append(u.Held, c.held()...), append(u.Unread, c.waits()...)
+		u.Held, u.Unread = append(u.Held, c.holdReasons()...), append(u.Unread, c.waits()...)
 		u.Shared = u.Shared || c.edition == 0 && !c.scoring
 		others, err := s.points.Differences(tx, c.ID)
 		p.Fail(err)
@@ -240,7 +240,7 @@ func (s *Service) readStandings(tx *store.Tx, year string) (u derived.Unit, err 
 			u.Held = append(u.Held, "The points of "+c.Name+" are not as this node counts them: look at the points of predictions first.")
 		}
 		if len(u.Checks) < mostChecks {
-			u.Checks = append(u.Checks, p.Check(eventKey(c.ID), p.Same(c.Event.was, scoredBy...)))
+			u.Checks = append(u.Checks, p.Check(eventKey(c.ID), p.IfSame(c.Event.was, scoredBy...)))
 		}
 	}
 	u.Rows = p.standingRows(year)
@@ -250,14 +250,14 @@ func (s *Service) readStandings(tx *store.Tx, year string) (u derived.Unit, err 
 // standingRows compares the rows of a year's standings with a recount.
 func (p *plan) standingRows(year string) (rows []derived.Row) {
 	want := p.recount(year, (*Event).counts)
-	for it := range p.Rows(p.Tx.QueryAll(p.indexed(prefixStandings + year))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.indexQuery(prefixStandings + year))) {
 		user := userOf(it)
 		if user == "" || it["SK"].Str() != prefixStandings+year {
 			continue
 		}
 		row := derived.Row{Key: standingsKey(user, year), Was: it}
 		if st, counts := want[user]; counts {
-			row.After = st.counted()
+			row.After = st.countedAttrs()
 		} else {
 			row.Before = attr.Item{}
 			for _, name := range standingFacts {
@@ -271,7 +271,7 @@ func (p *plan) standingRows(year string) (rows []derived.Row) {
 	}
 	for _, user := range slices.Sorted(maps.Keys(want)) {
 		st := want[user]
-		row := derived.Row{Key: standingsKey(user, year), Was: p.Get(standingsKey(user, year)), After: st.counted()}
+		row := derived.Row{Key: standingsKey(user, year), Was: p.Get(standingsKey(user, year)), After: st.countedAttrs()}
 		if row.Was == nil {
 			row.Set = st.row(year)
 			delete(row.Set, "PK")
@@ -285,8 +285,8 @@ func (p *plan) standingRows(year string) (rows []derived.Row) {
 // standingFacts are the attributes of a standing that are counted.
 var standingFacts = []string{"GSI_SK", "points", "mcorrect", "eplayed"}
 
-// counted returns them.
-func (st *Standing) counted() attr.Item {
+// countedAttrs returns them.
+func (st *Standing) countedAttrs() attr.Item {
 	return attr.Item{
 		"GSI_SK": attr.S(standingScore(st.Points, st.User)),
 		"points": attr.Int(int64(st.Points)), "mcorrect": attr.Int(int64(st.Correct)), "eplayed": attr.Int(int64(st.Played)),

@@ -22,7 +22,7 @@ func (p *plan) events() []Event { return p.eventsIn("") }
 
 // eventsIn reads the events of a year, newest first. A row that cannot be decoded is skipped.
 func (p *plan) eventsIn(year string) []Event {
-	q := p.Under(pkEvents, prefixEvent+year)
+	q := p.QueryUnder(pkEvents, prefixEvent+year)
 	q.Descending = true
 	return table.Decode(&p.Plan, p.Tx.QueryAll(q), eventOf)
 }
@@ -132,7 +132,7 @@ func (s *Service) ChangeEvent(tx *store.Tx, id string, n NewEvent) (Card, error)
 		}
 	}
 	p.Fail(c.Event.check())
-	p.since(c.Event.was, eventFacts, "SET #state = :state, #name = :name, #startsAt = :at", attr.Item{
+	p.updateUnchanged(c.Event.was, eventFacts, "SET #state = :state, #name = :name, #startsAt = :at", attr.Item{
 		":state": attr.S(string(c.State)), ":name": attr.S(c.Name), ":at": attr.S(c.StartsAt.Format(time.RFC3339)),
 	})
 	return p.entry(id, nobody), p.Err()
@@ -161,7 +161,7 @@ func (s *Service) DeleteEvent(tx *store.Tx, id string) error {
 			items = append(items, s.Remove(row))
 		}
 		p.Commit(items...)
-		event = s.Check(eventKey(id), table.When("attribute_not_exists(PK)", nil))
+		event = s.Check(eventKey(id), table.IfTrue("attribute_not_exists(PK)", nil))
 	}
 	return p.Err()
 }
@@ -286,7 +286,7 @@ func (s *Service) ChangeMatch(tx *store.Tx, event, id string, change func(d *Det
 	case m.Points != old.Points || m.Preshow != old.Preshow || !sameTeams || !slices.Equal(m.Championships, old.Championships):
 		p.Fail(fault.New(fault.Conflict, "event_not_upcoming", "The event is locked: only the name of a match can change."))
 	default:
-		p.since(old.was, []string{"name"}, "SET #name = :name", attr.Item{":name": attr.S(m.Name)})
+		p.updateUnchanged(old.was, []string{"name"}, "SET #name = :name", attr.Item{":name": attr.S(m.Name)})
 	}
 	return m, p.Err()
 }
@@ -311,7 +311,7 @@ func (p *plan) place(event string, in []Match) {
 	for i := range in {
 		if place := cardPlace(i + 1); in[i].Place != place {
 			in[i].Place = place
-			items = append(items, p.Update(matchKey(event, in[i].ID), "SET GSI_SK = :place", table.When(exists, attr.Item{":place": attr.S(place)})))
+			items = append(items, p.Update(matchKey(event, in[i].ID), "SET GSI_SK = :place", table.IfTrue(exists, attr.Item{":place": attr.S(place)})))
 		}
 	}
 	for batch := range slices.Chunk(items, perTransaction) {

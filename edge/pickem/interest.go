@@ -18,7 +18,7 @@ const (
 // Cards lists the partitions with the cards of events around today.
 func (s *Service) Cards(tx *store.Tx, _ []string) ([]attr.Value, error) {
 	all := []attr.Value{attr.S(pkEvents)}
-	events, err := s.near(tx)
+	events, err := s.eventsAround(tx)
 	for i := range events {
 		all = append(all, attr.S(prefixEvent+events[i].ID))
 	}
@@ -29,7 +29,7 @@ func (s *Service) Cards(tx *store.Tx, _ []string) ([]attr.Value, error) {
 // otherwise nothing. Predictions are in the partitions
 // of their users, some of whom may have been invited at another node, so no list of partitions would do.
 func (s *Service) Picks(tx *store.Tx, _ []string) (all []attr.Value, err error) {
-	events, err := s.near(tx)
+	events, err := s.eventsAround(tx)
 	if slices.ContainsFunc(events, func(e Event) bool {
 		return e.State == Broadcast || e.State != Scored && s.now(tx).After(e.LockAt.Add(-picksFromLock))
 	}) {
@@ -38,8 +38,8 @@ func (s *Service) Picks(tx *store.Tx, _ []string) (all []attr.Value, err error) 
 	return all, err
 }
 
-// near lists the events around today, and later ones that an admin has locked already.
-func (s *Service) near(tx *store.Tx) ([]Event, error) {
+// eventsAround lists the events around today, and later ones that an admin has locked already.
+func (s *Service) eventsAround(tx *store.Tx) ([]Event, error) {
 	p, now := s.plan(tx), s.now(tx)
 	return slices.DeleteFunc(p.events(), func(e Event) bool {
 		return e.StartsAt.Before(now.Add(-cardsBefore)) || e.StartsAt.After(now.Add(cardsAfter)) && e.State != Broadcast
@@ -62,7 +62,7 @@ func (s *Service) OfUser(_ *store.Tx, user string) ([]attr.Item, error) {
 // OfEvent lists the keys of all possible predictions for an event, which must be known here before the event is deleted.
 func (s *Service) OfEvent(tx *store.Tx, event string) (keys []attr.Item, err error) {
 	p := s.plan(tx)
-	for row := range p.Rows(tx.ScanAll(s.With(skUser, prefixUser))) {
+	for row := range p.Rows(tx.ScanAll(s.ScanWith(skUser, prefixUser))) {
 		keys = append(keys, predictionKey(userOf(row), event))
 	}
 	return keys, p.Err()

@@ -76,7 +76,7 @@ func TestResultFromElsewhereIsScoredAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Take(nil, records); err != nil {
+	if err := r.ConsumeRecords(nil, records); err != nil {
 		t.Fatal(err)
 	}
 	late := first.Now().Add(time.Minute / 2)

@@ -27,8 +27,8 @@ func (s *Service) Run(ctx context.Context, c clock.Clock, failed func(error)) er
 	}
 }
 
-// Take consumes journal records. It wakes Run if an event has changed, here or at another node: its lock may have moved, or a scoring be due.
-func (s *Service) Take(_ *store.Tx, records []store.Record) error {
+// ConsumeRecords consumes journal records. It wakes Run if an event has changed, here or at another node: its lock may have moved, or a scoring be due.
+func (s *Service) ConsumeRecords(_ *store.Tx, records []store.Record) error {
 	for i := range records {
 		if records[i].Key["PK"].Str() == pkEvents {
 			s.Wake.Set()
@@ -77,7 +77,7 @@ func (s *Service) Maintain(ctx context.Context) (next time.Duration, err error) 
 const setLock = "SET startsAt = "
 
 func (p *plan) lock(e *Event) {
-	p.since(e.was, []string{"state", "startsAt"}, setLock+":at, #state = :to", attr.Item{
+	p.updateUnchanged(e.was, []string{"state", "startsAt"}, setLock+":at, #state = :to", attr.Item{
 		":at": attr.S(e.StartsAt.UTC().Format(time.RFC3339)), ":to": attr.S(string(Broadcast)),
 	})
 }
@@ -92,7 +92,7 @@ func (s *Service) SetState(tx *store.Tx, id string, to State) (Card, error) {
 	opens := c.State == Broadcast && to == Upcoming && s.now(tx).Before(c.LockAt) && c.edition == 0
 	p.Refuse(to == Scored, fault.New(fault.Conflict, "not_scored", "The state cannot be set to scored: enter the results, then score the event."))
 	p.Refuse(c.State != Upcoming && !opens, fault.New(fault.Conflict, "state_backwards", "An event cannot go from %s to %s.", c.State, to))
-	p.since(c.Event.was, scoredBy, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
+	p.updateUnchanged(c.Event.was, scoredBy, "SET #state = :to", attr.Item{":to": attr.S(string(to))})
 	if p.Err() == nil {
 		c.State = to
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// computed reports whether the node itself made a write: a part of a scoring, or the lock of a due event.
-func computed(r *table.Refused) bool {
+// isComputed reports whether the node itself made a write: a part of a scoring, or the lock of a due event.
+func isComputed(r *table.Refused) bool {
 	update := r.Updates()
 	return strings.HasPrefix(r.Key["SK"].Str(), prefixStandings) || strings.HasPrefix(update, setMark) || strings.HasPrefix(update, setLock) ||
 		strings.HasPrefix(update, setScored) || derived.IsUpdate(update) || strings.HasPrefix(update, setPoints) && userOf(r.Key) != ""
@@ -67,7 +67,7 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 //
 // read returns another row as it is here.
 func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
-	byPerson := func(r table.Refused) bool { return !computed(&r) }
+	byPerson := func(r table.Refused) bool { return !isComputed(&r) }
 	later := slices.ContainsFunc(tail, byPerson)
 	if !slices.ContainsFunc(all, byPerson) {
 		return nil, !later
@@ -84,20 +84,20 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 		return nil, it.Remote != nil && it.Base == nil && attr.EqualItems(it.View, it.Remote) && userOf(it.Key) == "" && !later
 	case user == "":
 		lock := it.Base["name"].Equal(it.View["name"]) && it.Base["startsAt"].Equal(it.View["startsAt"])
-		return nil, lock && locked(it.Remote) && locked(it.View) && !later
+		return nil, lock && isLocked(it.Remote) && isLocked(it.View) && !later
 	}
 	row, err := read(eventKey(event))
 	picks, at := map[string]*int{}, "" // from the writes: View lacks picks made once another node's row had arrived here
 	for _, r := range append([]table.Refused{*it}, tail...) {
 		if attr.EqualItems(r.Key, it.Key) && r.Again[0].Delete == nil {
-			at = max(at, said(&r, event, picks))
+			at = max(at, addPicks(&r, event, picks))
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, false
-	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !locked(row):
-		return s.joined(user, event, it.Remote, picks, at)
+	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !isLocked(row):
+		return s.mergePicks(user, event, it.Remote, picks, at)
 	}
 	var late []string
 	for match := range picks {
@@ -105,11 +105,11 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 	}
 	members, err := attr.SS(late...)
 	note := attr.Item{":type": attr.S("notcounted"), ":picks": members}
-	return []store.WriteItem{s.Update(lateKey(user, event), "SET #type = :type ADD picks :picks", table.When("", note))}, err == nil
+	return []store.WriteItem{s.Update(lateKey(user, event), "SET #type = :type ADD picks :picks", table.IfTrue("", note))}, err == nil
 }
 
-// joined merges picks of a refused first row, and of the writes behind it, into another node's row.
-func (s *Service) joined(user, event string, remote attr.Item, ours map[string]*int, at string) (writes []store.WriteItem, ok bool) {
+// mergePicks merges picks of a refused first row, and of the writes behind it, into another node's row.
+func (s *Service) mergePicks(user, event string, remote attr.Item, ours map[string]*int, at string) (writes []store.WriteItem, ok bool) {
 	theirs, err := predictionOf(remote, event)
 	if err != nil {
 		return nil, false
@@ -130,8 +130,8 @@ func (s *Service) joined(user, event string, remote attr.Item, ours map[string]*
 // onePick matches the part of an update that sets a pick or, without a value, takes it back.
 var onePick = regexp.MustCompile(`predictions\.(#\w+)(?: = (:\w+))?`)
 
-// said adds the picks of a write (see first and change) to picks, and returns the time at which they were made.
-func said(r *table.Refused, event string, picks map[string]*int) (at string) {
+// addPicks adds the picks of a write (see first and change) to picks, and returns the time at which they were made.
+func addPicks(r *table.Refused, event string, picks map[string]*int) (at string) {
 	again := r.Again[0]
 	if again.Put != nil {
 		first, _ := predictionOf(again.Put.Item, event) // a row that this program wrote

@@ -55,7 +55,7 @@ func (p *plan) madeAgain(c *Card, user string, picks map[string]*int) {
 	}
 	members, err := attr.SS(again...)
 	p.Fail(err)
-	p.Commit(p.Update(lateKey(user, c.ID), "DELETE picks :picks", table.When("", attr.Item{":picks": members})))
+	p.Commit(p.Update(lateKey(user, c.ID), "DELETE picks :picks", table.IfTrue("", attr.Item{":picks": members})))
 }
 
 // checkTeams refuses a match that is not on the card, and a team that is not in its match. It looks for the row of a missing match, which
@@ -77,13 +77,13 @@ func (p *plan) lacks(c *Card, match string, err error) {
 	if why := c.unreadRow(key); why != nil {
 		p.Fail(table.Unreadable("match", why))
 	}
-	p.Look(key)
+	p.LookFor(key)
 	p.Fail(err)
 }
 
 // isOpen returns the check that an event takes picks. It decides in the cloud.
 func (s *Service) isOpen(event string) store.WriteItem {
-	return s.Check(eventKey(event), table.When("#state = :upcoming", attr.Item{":upcoming": attr.S(string(Upcoming))}))
+	return s.Check(eventKey(event), table.IfTrue("#state = :upcoming", attr.Item{":upcoming": attr.S(string(Upcoming))}))
 }
 
 // stamp is the layout of the times of picks in rows, in UTC. All have one length, so that they compare as text.

@@ -162,7 +162,7 @@ func (r *rig) item(k attr.Item) attr.Item {
 func (r *rig) derive(points, standings int) (held []string) {
 	r.t.Helper()
 	var left []int
-	for _, rule := range r.Derived() {
+	for _, rule := range r.DerivedRules() {
 		units := read(r, func(tx *store.Tx) ([]string, error) { return rule.Units(tx, nil) })
 		n := 0
 		for _, unit := range units {

@@ -44,8 +44,8 @@ type Event struct {
 // Locked reports whether an event is locked, by the clock or by its state.
 func (e *Event) Locked(now time.Time) bool { return e.State != Upcoming || !now.Before(e.LockAt) }
 
-// locked reports whether an event's row exists and says that the event is locked.
-func locked(it attr.Item) bool {
+// isLocked reports whether an event's row exists and says that the event is locked.
+func isLocked(it attr.Item) bool {
 	state := State(it["state"].Str())
 	return state == Broadcast || state == Scored
 }
@@ -82,11 +82,11 @@ func eventOf(it attr.Item) (e Event, err error) {
 		e.ours = true
 	}
 	e.LockAt = e.StartsAt.Add(-lockBefore)
-	return e, indexed(it, "event", prefixEvent+e.ID)
+	return e, checkIndexed(it, "event", prefixEvent+e.ID)
 }
 
-// indexed checks that a row is of a type, and in a partition of the index.
-func indexed(it attr.Item, kind, partition string) error {
+// checkIndexed checks that a row is of a type, and in a partition of the index.
+func checkIndexed(it attr.Item, kind, partition string) error {
 	switch {
 	case it["type"].Str() != kind:
 		return fmt.Errorf("attribute type is not %s", kind)
@@ -204,7 +204,7 @@ func matchOf(it attr.Item, event string) (m Match, err error) {
 			return m, fmt.Errorf("attribute result is not the number of a team")
 		}
 	}
-	return m, indexed(it, "match", prefixEvent+event)
+	return m, checkIndexed(it, "match", prefixEvent+event)
 }
 
 func (m *Match) row(event string) (attr.Item, error) {
@@ -262,7 +262,7 @@ func predictionOf(it attr.Item, event string) (p Prediction, err error) {
 	if p.User == "" || it["SK"].Str() != prefixEvent+event {
 		return p, fmt.Errorf("its key is not that of a prediction for the event %s", event)
 	}
-	return p, indexed(it, "prediction", prefixEvent+event)
+	return p, checkIndexed(it, "prediction", prefixEvent+event)
 }
 
 // Standing is a user's row in the standings of a year.

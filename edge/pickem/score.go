@@ -87,7 +87,7 @@ func (s *Service) score(ctx context.Context, event string) (out Scoring, err err
 	if err := s.step(ctx, event, (*plan).mark); err != nil {
 		return out, err
 	}
-	s.Derived()
+	s.DerivedRules()
 	points, err := s.points.SettleUnit(ctx, s.Store, event)
 	out.Predictions = points.Written
 	if err != nil {
@@ -131,13 +131,13 @@ func (p *plan) mark(c *Card) {
 	}
 	p.Refuse(c.State == Upcoming, notLocked())
 	p.needsAll(c)
-	p.Refuse(c.behind(), fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet. Try again later."))
+	p.Refuse(c.isBehind(), fault.New(fault.Unavailable, "results_missing_here", "Results entered at another node have not arrived here yet. Try again later."))
 	p.Refuse(missing != nil, &MissingError{missing})
-	p.since(c.Event.was, scoredBy, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
+	p.updateUnchanged(c.Event.was, scoredBy, setMark+":yes", attr.Item{":yes": attr.Bool(true)})
 }
 
-// behind reports whether results set elsewhere are still missing here: matches are in another partition than their event, and arrive apart.
-func (c *Card) behind() bool {
+// isBehind reports whether results set elsewhere are still missing here: matches are in another partition than their event, and arrive apart.
+func (c *Card) isBehind() bool {
 	n := 0
 	for i := range c.Matches {
 		n += c.Matches[i].Edition
@@ -154,7 +154,7 @@ func (p *plan) needsAll(c *Card) {
 
 func (p *plan) finish(c *Card) {
 	p.needsAll(c)
-	p.since(c.Event.was, scoredBy, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
+	p.updateUnchanged(c.Event.was, scoredBy, setScored+"#state = :scored", attr.Item{":scored": attr.S(string(Scored))})
 }
 
 // due lists the events whose scoring has begun and not ended, and can go on.
@@ -166,7 +166,7 @@ func (p *plan) due() (ids []string) {
 		if !e.scoring {
 			continue
 		}
-		if c := p.load(e.ID, everybody); len(c.unread) == 0 && !c.behind() {
+		if c := p.load(e.ID, everybody); len(c.unread) == 0 && !c.isBehind() {
 			ids = append(ids, e.ID)
 		}
 	}
@@ -190,7 +190,7 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 		m := c.match(id)
 		m.Result = Result{Known: true, Team: *cmp.Or(team, new(NoContest))}
 		values := attr.Item{":result": m.Result.value(), ":one": attr.Int(1)}
-		items = append(items, s.Update(matchKey(event, id), "SET #result = :result ADD edition :one", table.When(exists, values)))
+		items = append(items, s.Update(matchKey(event, id), "SET #result = :result ADD edition :one", table.IfTrue(exists, values)))
 	}
 	for batch := range slices.Chunk(items, perTransaction) {
 		set, values := "ADD edition :n", attr.Item{":n": attr.Int(int64(len(batch))), ":upcoming": attr.S(string(Upcoming))}
@@ -198,7 +198,7 @@ func (s *Service) SetResults(tx *store.Tx, event string, results map[string]*int
 			set += " SET scoring = :yes"
 			values[":yes"] = attr.Bool(true)
 		}
-		p.Commit(append(batch, s.Update(eventKey(event), set, table.When(exists+" AND #state <> :upcoming", values)))...)
+		p.Commit(append(batch, s.Update(eventKey(event), set, table.IfTrue(exists+" AND #state <> :upcoming", values)))...)
 	}
 	return c, p.Err()
 }

@@ -182,7 +182,7 @@ func TestLateJoiner(t *testing.T) {
 	if len(got) != 2 || got[0] != (Standing{Placed{1, "late", "late", 25, 1}, 1}) || got[1] != (Standing{Placed{2, "sam", "sam", 5, 1}, 1}) {
 		t.Errorf("%+v", got)
 	}
-	if up := read(r, func(tx *store.Tx) (map[string]int, error) { return r.Climbed(tx, "2024") }); up["late"] != 0 || up["sam"] != -1 {
+	if up := read(r, func(tx *store.Tx) (map[string]int, error) { return r.PlacesClimbed(tx, "2024") }); up["late"] != 0 || up["sam"] != -1 {
 		t.Errorf("since the last event: %v", up)
 	}
 }
@@ -317,7 +317,7 @@ func TestStandingsOfTheOriginalStay(t *testing.T) {
 					delete(values, name)
 				}
 			}
-			if err := table.Commit(tx, r.Update(key, u, table.When("", values))); err != nil {
+			if err := table.Commit(tx, r.Update(key, u, table.IfTrue("", values))); err != nil {
 				return err
 			}
 		}

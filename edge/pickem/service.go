@@ -93,7 +93,7 @@ const (
 
 // load reads an event in one query of the index, with the predictions of one user, or of everybody, best first.
 func (p *plan) load(event, user string) Card {
-	q := p.indexed(prefixEvent + event)
+	q := p.indexQuery(prefixEvent + event)
 	if user != everybody {
 		q.Filter = "attribute_not_exists(belongsto) OR belongsto = :user"
 		q.Values[":user"] = attr.S(prefixUser + user)
@@ -103,7 +103,7 @@ func (p *plan) load(event, user string) Card {
 
 // entry reads an event with the picks of one user. It does not read others' picks, so its cost does not depend on their number.
 func (p *plan) entry(event, user string) Card {
-	q := p.indexed(prefixEvent + event)
+	q := p.indexQuery(prefixEvent + event)
 	q.KeyCondition += " AND GSI_SK < :scores"
 	q.Values[":scores"] = attr.S(prefixScore)
 	c := p.card(event, q)
@@ -117,7 +117,7 @@ func (p *plan) entry(event, user string) Card {
 			c.Mine = &mine
 		}
 	}
-	c.dropped()
+	c.listDropped()
 	return c
 }
 
@@ -169,17 +169,17 @@ func (s *Service) Event(tx *store.Tx, id, user string) (Card, error) {
 			c.Mine = new(*one)
 		}
 	}
-	c.dropped()
+	c.listDropped()
 	if open {
-		rank(c.all, (*Prediction).placed)
+		rank(c.all, (*Prediction).asPlaced)
 		c.Predictions = c.all
 	}
 	c.NotCounted = len(p.Get(lateKey(user, id))["picks"].Strs()) > 0
 	return c, p.Err()
 }
 
-// dropped lists in Dropped the matches whose teams have changed since the reader picked.
-func (c *Card) dropped() {
+// listDropped lists in Dropped the matches whose teams have changed since the reader picked.
+func (c *Card) listDropped() {
 	for i := range c.Matches {
 		if m := &c.Matches[i]; !c.Mine.has(m.ID) && slices.ContainsFunc(m.Was, c.Mine.has) {
 			c.Dropped = append(c.Dropped, m.Name)
@@ -191,12 +191,12 @@ func (c *Card) dropped() {
 // locked by itself does not know whether the other nodes have.
 func (p *plan) open(event string) bool {
 	it := p.Get(eventKey(event))
-	if p.Confirmed != nil && locked(it) {
+	if p.Confirmed != nil && isLocked(it) {
 		var err error
 		it, err = p.Confirmed(p.Tx, p.Table, eventKey(event))
 		p.Fail(err)
 	}
-	return locked(it)
+	return isLocked(it)
 }
 
 // Listed is an event in a list, with how many of its matches the reader has picked.
@@ -205,7 +205,7 @@ type Listed struct {
 	Picked string `json:"picked"` // "3 of 11"
 }
 
-func (p *Placed) placed() *Placed { return p }
+func (p *Placed) asPlaced() *Placed { return p }
 
 // rank sorts rows by points, most first, and sets their ranks. Equal points share a rank: 1, 1, 3.
 func rank[T any](rows []T, placed func(*T) *Placed) {

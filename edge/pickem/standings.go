@@ -29,7 +29,7 @@ func (p *plan) recount(year string, counts func(e *Event) bool) map[string]Stand
 // Standings returns the standings of a year, by one query of the index.
 func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 	p, all := s.plan(tx), []Standing{}
-	for it := range p.Rows(tx.QueryAll(s.indexed(prefixStandings + year))) {
+	for it := range p.Rows(tx.QueryAll(s.indexQuery(prefixStandings + year))) {
 		st, err := standingOf(it, year)
 		if err != nil {
 			p.Skip(it, err)
@@ -38,19 +38,19 @@ func (s *Service) Standings(tx *store.Tx, year string) ([]Standing, error) {
 		st.Name = p.name(st.User)
 		all = append(all, st)
 	}
-	rank(all, (*Standing).placed)
+	rank(all, (*Standing).asPlaced)
 	return all, p.Err()
 }
 
-// Moved returns the standings of an event's year with the event counted, and those without it by user.
-func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[string]Standing, err error) {
+// StandingsMoved returns the standings of an event's year with the event counted, and those without it by user.
+func (s *Service) StandingsMoved(tx *store.Tx, event string) (now []Standing, before map[string]Standing, err error) {
 	p := s.plan(tx)
 	ranked := func(counts func(e *Event) bool) (all []Standing) {
 		for _, st := range p.recount(yearOf(event), counts) {
 			st.Name = p.name(st.User)
 			all = append(all, st)
 		}
-		rank(all, (*Standing).placed)
+		rank(all, (*Standing).asPlaced)
 		return all
 	}
 	before = map[string]Standing{}
@@ -60,8 +60,8 @@ func (s *Service) Moved(tx *store.Tx, event string) (now []Standing, before map[
 	return ranked(func(e *Event) bool { return e.ID == event || e.counts() }), before, p.Err()
 }
 
-// Climbed returns how many places each user gained in a year's standings with the last scored event; a loss is negative.
-func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
+// PlacesClimbed returns how many places each user gained in a year's standings with the last scored event; a loss is negative.
+func (s *Service) PlacesClimbed(tx *store.Tx, year string) (map[string]int, error) {
 	p := s.plan(tx)
 	events := p.events() // newest first
 	last := slices.IndexFunc(events, func(e Event) bool { return yearOf(e.ID) == year && e.State == Scored })
@@ -69,7 +69,7 @@ func (s *Service) Climbed(tx *store.Tx, year string) (map[string]int, error) {
 	if last < 0 {
 		return up, p.Err()
 	}
-	now, before, err := s.Moved(tx, events[last].ID)
+	now, before, err := s.StandingsMoved(tx, events[last].ID)
 	for i := range now {
 		if was, ok := before[now[i].User]; ok { // a user who was not ranked before has gained no places
 			up[now[i].User] = was.Rank - now[i].Rank

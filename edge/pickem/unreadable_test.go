@@ -46,7 +46,7 @@ func (r *rig) all(tx *store.Tx) error {
 	for _, read := range []func(tx *store.Tx) error{
 		func(tx *store.Tx) error { _, err := r.Users(tx); return err },
 		func(tx *store.Tx) error { _, err := r.Standings(tx, "2024"); return err },
-		func(tx *store.Tx) error { _, err := r.Climbed(tx, "2024"); return err },
+		func(tx *store.Tx) error { _, err := r.PlacesClimbed(tx, "2024"); return err },
 		func(tx *store.Tx) error { _, err := r.Cards(tx, nil); return err },
 		func(tx *store.Tx) error { _, err := r.Picks(tx, nil); return err },
 		func(tx *store.Tx) error { _, err := r.Profile(tx, "max", "max"); return err },
@@ -128,7 +128,7 @@ func TestUnreadableSubject(t *testing.T) {
 			}, fault.Unreadable},
 		"the match": {matchKey, "teams", func(r *rig, tx *store.Tx, id, match string) error { return r.DeleteMatch(tx, id, match) }, fault.Unreadable},
 		"the user": {func(_, _ string) attr.Item { return userKey("sam") }, "active",
-			func(r *rig, tx *store.Tx, _, _ string) error { return r.Invited(tx, "sam") }, fault.Unreadable},
+			func(r *rig, tx *store.Tx, _, _ string) error { return r.CheckInvited(tx, "sam") }, fault.Unreadable},
 		"an event with predictions": {func(id, _ string) attr.Item { return predictionKey("sam", id) }, "predictions",
 			func(r *rig, tx *store.Tx, id, _ string) error { return r.DeleteEvent(tx, id) }, fault.Conflict},
 		"a user with predictions": {func(id, _ string) attr.Item { return predictionKey("sam", id) }, "predictions",
@@ -190,7 +190,7 @@ func TestCountingWaitsForUnreadableRows(t *testing.T) {
 			t.Errorf("%s: the job: %v", name, err)
 		}
 		waits := 0
-		for _, rule := range r.Derived() {
+		for _, rule := range r.DerivedRules() {
 			for _, unit := range read(r, func(tx *store.Tx) ([]string, error) { return rule.Units(tx, nil) }) {
 				out, err := rule.SettleIdle(t.Context(), r.Store, unit)
 				if err != nil || len(out.Others) > 0 {

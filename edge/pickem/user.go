@@ -62,8 +62,8 @@ func (p *plan) name(id string) string {
 	return cmp.Or(u.Name, id)
 }
 
-// Invited returns a Forbidden error unless id is an active user.
-func (s *Service) Invited(tx *store.Tx, id string) error {
+// CheckInvited returns a Forbidden error unless id is an active user.
+func (s *Service) CheckInvited(tx *store.Tx, id string) error {
 	p := s.plan(tx)
 	u := p.user(id)
 	p.Refuse(u.ID == "" || !u.Active, fault.New(fault.Forbidden, "not_invited", "Ask the league's admin for an invitation."))
@@ -73,7 +73,7 @@ func (s *Service) Invited(tx *store.Tx, id string) error {
 // Users lists the users by ID.
 func (s *Service) Users(tx *store.Tx) ([]User, error) {
 	p := s.plan(tx)
-	return table.Decode(&p.Plan, tx.ScanAll(s.With(skUser, prefixUser)), userRow), p.Err()
+	return table.Decode(&p.Plan, tx.ScanAll(s.ScanWith(skUser, prefixUser)), userRow), p.Err()
 }
 
 // Invite creates a user.
@@ -94,7 +94,7 @@ func (s *Service) ChangeUser(tx *store.Tx, id string, name *string, active *bool
 	p.Refuse(u.ID == "", noUser())
 	u.Name, u.Active = *cmp.Or(name, &u.Name), *cmp.Or(active, &u.Active)
 	p.Fail(checkName(u.Name))
-	p.since(u.was, []string{"name", "active"}, "SET #name = :name, #active = :active", attr.Item{
+	p.updateUnchanged(u.was, []string{"name", "active"}, "SET #name = :name, #active = :active", attr.Item{
 		":name": attr.S(u.Name), ":active": attr.Bool(u.Active),
 	})
 	return u, p.Err()
@@ -139,7 +139,7 @@ func (s *Service) Profile(tx *store.Tx, id, reader string) (Profile, error) {
 		case strings.HasPrefix(sk, prefixStandings):
 			p.standing(it, &of)
 		case strings.HasPrefix(sk, prefixEvent):
-			p.played(it, id == reader, &of)
+			p.addToProfile(it, id == reader, &of)
 		}
 	}
 	p.Refuse(of.ID == "", noUser())
@@ -158,8 +158,8 @@ func (p *plan) standing(row attr.Item, to *Profile) {
 	to.Standings[year] = st
 }
 
-// played adds the event of a prediction row to a profile, unless it belongs to another user and the event is still open.
-func (p *plan) played(row attr.Item, own bool, to *Profile) {
+// addToProfile adds the event of a prediction row to a profile, unless it belongs to another user and the event is still open.
+func (p *plan) addToProfile(row attr.Item, own bool, to *Profile) {
 	id := strings.TrimPrefix(row["SK"].Str(), prefixEvent)
 	prediction, err := predictionOf(row, id)
 	if err != nil {

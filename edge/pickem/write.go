@@ -19,11 +19,11 @@ func (s *Service) plan(tx *store.Tx) *plan { return &plan{s, s.Plan(tx)} }
 
 const exists = "attribute_exists(PK)"
 
-// since updates a row if its named attributes are unchanged since it was read as was.
-func (p *plan) since(was attr.Item, names []string, update string, values attr.Item) {
-	only := p.Same(was, names...)
+// updateUnchanged updates a row if its named attributes are unchanged since it was read as was.
+func (p *plan) updateUnchanged(was attr.Item, names []string, update string, values attr.Item) {
+	only := p.IfSame(was, names...)
 	maps.Copy(values, only.Values)
-	p.Commit(p.Update(p.KeyOf(was), update, table.When(only.Condition, values)))
+	p.Commit(p.Update(p.KeyOf(was), update, table.IfTrue(only.Condition, values)))
 }
 
 // create writes a new row. If one exists, the error is a Conflict with the given code and text.
@@ -34,14 +34,14 @@ func (p *plan) create(row attr.Item, code, text string) {
 
 // partition returns the query of a partition of the table, last row first.
 func (s *Service) partition(pk string) store.Query {
-	q := s.Under(pk, "")
+	q := s.QueryUnder(pk, "")
 	q.Descending = true
 	return q
 }
 
-// indexed returns the query of a partition of the index, last row first.
-func (s *Service) indexed(pk string) store.Query {
-	q := s.By(s.Index, "GSI_PK", "GSI_SK").Under(pk, "")
+// indexQuery returns the query of a partition of the index, last row first.
+func (s *Service) indexQuery(pk string) store.Query {
+	q := s.ByIndex(s.Index, "GSI_PK", "GSI_SK").QueryUnder(pk, "")
 	q.Descending = true
 	return q
 }

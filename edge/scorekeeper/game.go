@@ -210,7 +210,7 @@ func (s *Service) write(g, was *Game) (store.WriteItem, error) {
 		return s.Create(row), err
 	}
 	update := "SET guesses = :guesses, guess_times = :times, guess_keys = :keys, won = :won, updated_at = :at"
-	only := table.When("guesses = :seen AND won = :was", attr.Item{
+	only := table.IfTrue("guesses = :seen AND won = :was", attr.Item{
 		":seen": texts(was.Guesses), ":was": attr.Bool(was.Won), ":guesses": texts(g.Guesses), ":times": texts(g.GuessTimes),
 		":keys": texts(g.GuessKeys), ":won": attr.Bool(g.Won), ":at": attr.S(g.UpdatedAt),
 	})
@@ -322,7 +322,7 @@ func (s *Service) Game(tx *store.Tx, user, date string) (View, error) {
 
 // RecordSeenDrops records that a player has been told of dropped words. If another node has added some since, the list stays, to be shown again.
 func (s *Service) RecordSeenDrops(tx *store.Tx, user, date string, told []string) error {
-	w := s.Update(GameKey(user, date), "REMOVE dropped", table.When("dropped = :told", attr.Item{":told": texts(told)}))
+	w := s.Update(GameKey(user, date), "REMOVE dropped", table.IfTrue("dropped = :told", attr.Item{":told": texts(told)}))
 	_, err := tx.Update(*w.Update)
 	if fault.Is(err, fault.Conflict) {
 		return nil

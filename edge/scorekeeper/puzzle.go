@@ -155,7 +155,7 @@ func (s *Service) Puzzles(tx *store.Tx, from, to string) ([]Puzzle, error) {
 // such as one that another program wrote in a form that cannot be decoded.
 func rows[T any](p *plan, prefix, sk string, take func(row attr.Item) (T, bool)) []T {
 	all := []T{}
-	for row := range p.Rows(p.Tx.ScanAll(p.With(sk, prefix))) {
+	for row := range p.Rows(p.Tx.ScanAll(p.ScanWith(sk, prefix))) {
 		if v, ok := take(row); ok {
 			all = append(all, v)
 		}
@@ -180,7 +180,7 @@ func (s *Service) SetAnswer(tx *store.Tx, n NewAnswer) (Puzzle, error) {
 		team = attr.S(now.TeamID)
 	}
 	if p.needs(AnswerKey(n.Date), "puzzle", &old) {
-		seen := table.When("word = :seen", attr.Item{":word": attr.S(now.Word), ":team": team, ":seen": attr.S(old.Word)})
+		seen := table.IfTrue("word = :seen", attr.Item{":word": attr.S(now.Word), ":team": team, ":seen": attr.S(old.Word)})
 		p.Commit(p.Update(AnswerKey(n.Date), "SET word = :word, team_id = :team", seen))
 	} else {
 		row := AnswerKey(n.Date)

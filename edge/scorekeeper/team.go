@@ -152,7 +152,7 @@ func (p *plan) teamsOf(user string) []string {
 // collectUnder collects what take returns for the rows of a partition whose sort keys begin with prefix. name is the rest of the sort key.
 func collectUnder[T any](p *plan, pk, prefix string, take func(name string, row attr.Item) (T, bool)) []T {
 	all := []T{}
-	for row := range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
+	for row := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pk, prefix))) {
 		if v, ok := take(strings.TrimPrefix(row["sk"].Str(), prefix), row); ok {
 			all = append(all, v)
 		}
@@ -219,7 +219,7 @@ func (s *Service) CreateTeam(tx *store.Tx, user, name string, once ...Once) (Tea
 // the role otherwise. They are refused if another node has changed the role.
 func (s *Service) membership(team, user string, was, role Role, at int64) (items []store.WriteItem) {
 	for _, k := range []attr.Item{memberKey(team, user), belongsKey(user, team)} {
-		unchanged := table.When("#role = :was", attr.Item{":was": attr.S(string(was))})
+		unchanged := table.IfTrue("#role = :was", attr.Item{":was": attr.S(string(was))})
 		switch {
 		case was == "":
 			k["role"], k["joined_at_millis"], k["user_id"] = attr.S(string(role)), attr.Int(at), attr.S(user)
@@ -248,15 +248,15 @@ func (p *plan) setRole(by, team, user string, was, role Role) {
 	const count = "ADD admins :by"
 	switch n := admins[role] - admins[was]; {
 	case n == 0:
-		items = append(items, p.Check(teamKey(team), table.When(there, nil)))
+		items = append(items, p.Check(teamKey(team), table.IfTrue(there, nil)))
 	case n > 0:
-		items = append(items, p.Update(teamKey(team), count, table.When(there, attr.Item{":by": attr.Int(n)})))
+		items = append(items, p.Update(teamKey(team), count, table.IfTrue(there, attr.Item{":by": attr.Int(n)})))
 	default:
-		others := table.When("admins > :one", attr.Item{":by": attr.Int(n), ":one": attr.Int(1)})
+		others := table.IfTrue("admins > :one", attr.Item{":by": attr.Int(n), ":one": attr.Int(1)})
 		items = append(items, p.Update(teamKey(team), count, others))
 	}
 	if by != user {
-		admin := table.When("#role = :admin", attr.Item{":admin": attr.S(string(RoleAdmin))})
+		admin := table.IfTrue("#role = :admin", attr.Item{":admin": attr.S(string(RoleAdmin))})
 		items = append(items, p.Check(memberKey(team, by), admin))
 	}
 	if p.Err() != nil {
@@ -306,7 +306,7 @@ func (s *Service) SetTeammate(tx *store.Tx, by, team, user string, role Role) (M
 func (s *Service) AcceptTeam(tx *store.Tx, user, team string) (Member, error) {
 	p := s.plan(tx)
 	if t := p.teamFor(team, user); t.Offers(user) {
-		p.Commit(p.Update(memberKey(team, user), "SET accepted = :yes", table.When(there, attr.Item{":yes": attr.Bool(true)})))
+		p.Commit(p.Update(memberKey(team, user), "SET accepted = :yes", table.IfTrue(there, attr.Item{":yes": attr.Bool(true)})))
 	}
 	t := p.teamFor(team, user)
 	return t.memberOf(user), p.Err()
@@ -339,14 +339,14 @@ func (s *Service) DeleteTeam(tx *store.Tx, by, team string) (Team, error) {
 // deletion returns the transactions that delete a team and its members of any role. The first is refused if the team is gone, or by is no admin any
 // more. The others, of a team with more members than one node lets in, depend on the team being gone.
 func (s *Service) deletion(t *Team, by string) (all [][]store.WriteItem) {
-	items := append(s.membership(t.ID, by, RoleAdmin, "", 0), s.Delete(teamKey(t.ID), table.When(there, nil)))
+	items := append(s.membership(t.ID, by, RoleAdmin, "", 0), s.Delete(teamKey(t.ID), table.IfTrue(there, nil)))
 	others := slices.DeleteFunc(slices.Clone(t.Members), func(m Member) bool { return m.UserID == by })
 	for some := range slices.Chunk(others, deletedAtOnce) {
 		for i := range some {
 			items = append(items, s.Drop(memberKey(t.ID, some[i].UserID)), s.Drop(belongsKey(some[i].UserID, t.ID)))
 		}
 		all = append(all, items)
-		items = []store.WriteItem{s.Check(teamKey(t.ID), table.When("attribute_not_exists(pk)", nil))}
+		items = []store.WriteItem{s.Check(teamKey(t.ID), table.IfTrue("attribute_not_exists(pk)", nil))}
 	}
 	if len(others) == 0 {
 		all = append(all, items)

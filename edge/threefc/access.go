@@ -24,7 +24,7 @@ func (s *Service) AccessList(tx *store.Tx, league string, page ListPage) (part [
 // Access reads a user's role in a league.
 func (s *Service) Access(tx *store.Tx, league, user string) (*Access, error) {
 	p := s.plan(tx)
-	return found[Access](p, aclKey(league, user), "Access"), p.Err()
+	return requireRecord[Access](p, aclKey(league, user), "Access"), p.Err()
 }
 
 // Grant gives a user a role, or offers it to somebody who has none yet (AcceptRole). The last admin cannot lose it: the transaction checks another admin's row, also against other nodes. A
@@ -57,7 +57,7 @@ func (s *Service) Grant(tx *store.Tx, league, by, user, role string) (Change, er
 // whose codes to accept.
 func (s *Service) AcceptRole(tx *store.Tx, league, user string) (Change, error) {
 	p := s.plan(tx)
-	was := found[Access](p, aclKey(league, user), "Access")
+	was := requireRecord[Access](p, aclKey(league, user), "Access")
 	if p.Err() != nil || was.counts() {
 		return p.change("user", user)
 	}
@@ -109,13 +109,13 @@ func (s *Service) CreateInvite(tx *store.Tx, league, by, email string) (Change, 
 // Invite reads an invite.
 func (s *Service) Invite(tx *store.Tx, code string) (*Invite, error) {
 	p := s.plan(tx)
-	return found[Invite](p, InviteKey(code), "Invite"), p.Err()
+	return requireRecord[Invite](p, InviteKey(code), "Invite"), p.Err()
 }
 
-// Invited returns the league that an invite code belongs to.
-func (s *Service) Invited(tx *store.Tx, code string) (Scope, error) {
+// InvitedScope returns the league that an invite code belongs to.
+func (s *Service) InvitedScope(tx *store.Tx, code string) (Scope, error) {
 	p := s.plan(tx)
-	in := found[Invite](p, InviteKey(code), "Invite")
+	in := requireRecord[Invite](p, InviteKey(code), "Invite")
 	return Scope{Kind: "league", ID: in.LeagueID}, p.Err()
 }
 
@@ -155,10 +155,10 @@ func (s *Service) AcceptInvite(tx *store.Tx, code, user string) (Change, error) 
 	if was == nil || !was.counts() || was.Role != RoleAdmin {
 		now := Access{LeagueID: in.LeagueID, UserID: user, Role: in.Role, GrantedByUserID: in.CreatedByUserID, Stamps: s.stamp(tx)}
 		replace(p, aclKey(in.LeagueID, user), was, now)
-		p.under(leagueKey(in.LeagueID), l.Stamps)
+		p.checkParent(leagueKey(in.LeagueID), l.Stamps)
 		p.stillAdmin(in.LeagueID, in.CreatedByUserID)
 		if in.Kind != inviteEmail {
-			p.Write(p.Check(shareKey(in.LeagueID), table.When("attribute_exists(pk) AND contains(#data, :code)", attr.Item{":code": attr.S(`"` + code + `"`)})))
+			p.Write(p.Check(shareKey(in.LeagueID), table.IfTrue("attribute_exists(pk) AND contains(#data, :code)", attr.Item{":code": attr.S(`"` + code + `"`)})))
 		}
 	}
 	return p.change("invite", code, "league", in.LeagueID)

@@ -184,7 +184,7 @@ func (w *walk) matches() {
 		w.adopt(goalKey("g", 1, 1, g.EventID), row)
 		w.adopt(goneKey("g", g.EventID), mark)
 	}
-	if err := w.store.Update(w.t.Context(), w.Anew); !errors.Is(err, table.ErrMore) { // a slice of them, which is not committed
+	if err := w.store.Update(w.t.Context(), w.ConsumeTable); !errors.Is(err, table.ErrMore) { // a slice of them, which is not committed
 		w.t.Errorf("a walk through the whole table: %v", err)
 	}
 	w.export(0)
@@ -229,7 +229,7 @@ func (w *walk) deletions() {
 	w.step("DeleteLeague", func(tx *store.Tx) (Change, error) { return w.DeleteLeague(tx, boss, "l") })
 	for more := true; more; {
 		if err := w.store.Update(w.t.Context(), func(tx *store.Tx) error {
-			err := w.Anew(tx)
+			err := w.ConsumeTable(tx)
 			if more = errors.Is(err, table.ErrMore); more {
 				return nil
 			}

@@ -87,7 +87,7 @@ func (s *Service) signIn(tx *store.Tx, from, row attr.Item, secret, condition st
 		return Change{}, badMagic()
 	}
 	values[":now"], values[":at"] = attr.Int(now.Unix()), attr.S(stampOf(now))
-	unused := table.When(condition+"attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", values)
+	unused := table.IfTrue(condition+"attribute_not_exists(usedAt) AND expiresAtEpoch >= :now", values)
 	writes := []store.WriteItem{s.Update(from, "SET usedAt = :at, updatedAt = :at", unused)}
 	writes = append(writes, s.beginSession(secret, email, row["codeFrom"].Str(), now)...)
 	err := tx.Side(sideSignedIn).Set([]byte(hashText(email)), []byte(stampOf(now)))

@@ -245,7 +245,7 @@ func TestOnlyWhatWasDeletedIsEmptied(t *testing.T) {
 	r.league()
 	settle := func(pk string) {
 		t.Helper()
-		if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.settle(tx, pk) }); err != nil {
+		if err := r.store.Update(t.Context(), func(tx *store.Tx) error { return r.emptyIfDeleted(tx, pk) }); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/touchline/touchline/store/expr"
 )
 
-// Derived returns the rule of the rows that are counted for other readers of the table: a game's tallies, its state and its result. Its
+// DerivedRule returns the rule of the rows that are counted for other readers of the table: a game's tallies, its state and its result. Its
 // goals, their audit and the times of its thirds are the facts.
-func (s *Service) Derived() *derived.Rule {
+func (s *Service) DerivedRule() *derived.Rule {
 	s.once.Do(func() {
 		s.rule = &derived.Rule{Name: "tallies and results", Rows: s.Handle, Units: s.gamesOf, Sources: s.gameSources, Read: s.readDerived}
 	})
@@ -54,7 +54,7 @@ func (s *Service) gameSources(tx *store.Tx, game string) ([]derived.Source, erro
 }
 
 // Export writes a game's derived rows in a transaction.
-func (s *Service) Export(tx *store.Tx, game string) error { return s.Derived().SettleIn(tx, game) }
+func (s *Service) Export(tx *store.Tx, game string) error { return s.DerivedRule().SettleIn(tx, game) }
 
 // readDerived compares a game's derived rows with its facts. They depend only on the facts, so two nodes with the same facts write the same
 // rows. If any of the facts cannot be decoded, the rows stay as they are.
@@ -68,7 +68,7 @@ func (s *Service) readDerived(tx *store.Tx, game string) (u derived.Unit, err er
 	if n := tx.Unreadable() - unreadable; n > 0 {
 		u.Unread = []string{fmt.Sprintf("Counting waits for rows of the game %s that cannot be read: %d.", game, n)}
 	}
-	if p.Err() != nil || len(u.Unread) > 0 || !b.started() && len(audits) == 0 && len(b.Goals) == 0 {
+	if p.Err() != nil || len(u.Unread) > 0 || !b.isStarted() && len(audits) == 0 && len(b.Goals) == 0 {
 		return u, p.Err() // nothing has happened yet
 	}
 	at := newest(g.CreatedAt, b.Goals)
@@ -96,13 +96,13 @@ func (s *Service) readDerived(tx *store.Tx, game string) (u derived.Unit, err er
 }
 
 // counted is a record with values that are counted.
-type counted interface{ counted() attr.Item }
+type counted interface{ countedPart() attr.Item }
 
-func (t GameTeam) counted() attr.Item {
+func (t GameTeam) countedPart() attr.Item {
 	return attr.Item{"scored": attr.Int(int64(t.Scored)), "conceded": attr.Int(int64(t.Conceded))}
 }
 
-func (s goalState) counted() attr.Item {
+func (s goalState) countedPart() attr.Item {
 	text := func(v *string) attr.Value {
 		if v == nil {
 			return attr.Null()
@@ -112,8 +112,8 @@ func (s goalState) counted() attr.Item {
 	return attr.Item{"revision": attr.Int(int64(s.Revision)), "latestEventId": text(s.LatestEventID), "latestGoalSk": text(s.LatestGoalSK)}
 }
 
-// counted leaves out the time of computation.
-func (g Game) counted() attr.Item {
+// countedPart leaves out the time of computation.
+func (g Game) countedPart() attr.Item {
 	if g.Result == nil {
 		return attr.Item{"result": attr.Null()}
 	}
@@ -124,7 +124,7 @@ func (g Game) counted() attr.Item {
 }
 
 // sign returns the signature of a record that this program counts as it writes it.
-func sign(k attr.Item, v counted) string { return derived.Signature(k, v.counted()).Str() }
+func sign(k attr.Item, v counted) string { return derived.Signature(k, v.countedPart()).Str() }
 
 // row adds the comparison of a record with what it should be. It leaves out a row that it cannot decode, or that another program has put
 // there.
@@ -135,9 +135,9 @@ func row[T interface {
 	if was == nil && there != nil {
 		return
 	}
-	out := derived.Row{Key: k, Was: there, After: now.counted()}
+	out := derived.Row{Key: k, Was: there, After: now.countedPart()}
 	if was != nil {
-		out.Before = (*was).counted()
+		out.Before = (*was).countedPart()
 		old := P(was).stamps()
 		P(&now).stamps().raw = old.raw
 	}

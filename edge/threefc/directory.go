@@ -44,9 +44,9 @@ func (p *plan) directoryOf() (d *directory, done func()) {
 	return d, d.mu.Unlock
 }
 
-// only returns a directory of its own with the leagues that a user has created and the user's roles, as of the last read transaction. A write
+// restrictedTo returns a directory of its own with the leagues that a user has created and the user's roles, as of the last read transaction. A write
 // transaction brings it up to date, and may then be undone.
-func (d *directory) only(user string) *directory {
+func (d *directory) restrictedTo(user string) *directory {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	part := &directory{seq: d.seq}
@@ -70,13 +70,13 @@ func (d *directory) follow(p *plan) (ok bool) {
 	if d.leagues == nil {
 		return false
 	}
-	d.seq, ok = p.since(d.seq, func(r *store.Record) { d.apply(p, r.Key, r.New) })
+	d.seq, ok = p.applySince(d.seq, func(r *store.Record) { d.apply(p, r.Key, r.New) })
 	return ok
 }
 
-// since calls apply for what was written to the table after a record of the journal, and returns the last record seen. It returns false if the
+// applySince calls apply for what was written to the table after a record of the journal, and returns the last record seen. It returns false if the
 // journal does not go back so far, or too far.
-func (p *plan) since(seq uint64, apply func(r *store.Record)) (last uint64, ok bool) {
+func (p *plan) applySince(seq uint64, apply func(r *store.Record)) (last uint64, ok bool) {
 	now := p.Tx.Seq()
 	if now > seq+mostBehind {
 		return seq, false
@@ -169,8 +169,8 @@ func (d *directory) all() []*listedLeague {
 	return d.sorted
 }
 
-// of returns the leagues of a user in order.
-func (d *directory) of(user string) (all []*listedLeague) {
+// leaguesOf returns the leagues of a user in order.
+func (d *directory) leaguesOf(user string) (all []*listedLeague) {
 	for id := range d.members[user] {
 		if l := d.leagues[id]; l != nil {
 			all = append(all, l)
@@ -199,7 +199,7 @@ func (s *Service) PublicLeagues(tx *store.Tx, page ListPage) (out []League, next
 func (s *Service) LeaguesOf(tx *store.Tx, user string, page ListPage) (out []OwnLeague, next string, err error) {
 	p := s.plan(tx)
 	d, done := p.directoryOf()
-	part, next := cut(page, d.of(user))
+	part, next := cut(page, d.leaguesOf(user))
 	done()
 	out = []OwnLeague{}
 	for _, listed := range part {
@@ -219,13 +219,13 @@ func (s *Service) LeaguesOf(tx *store.Tx, user string, page ListPage) (out []Own
 
 // lookFor looks for the rows by which a league with an id or slug would be found, so that the cloud can be asked for them.
 func (p *plan) lookFor(text string) {
-	p.Look(leagueKey(text))
+	p.LookFor(leagueKey(text))
 	row, err := p.Tx.Get(p.Table, slugKey(text))
 	if err != nil && !fault.Is(err, fault.Invalid) { // no row can have an invalid key
 		p.Fail(err)
 	}
 	for _, id := range row["leagueIds"].Strs() {
-		p.Look(leagueKey(id))
+		p.LookFor(leagueKey(id))
 	}
 }
 
@@ -255,7 +255,7 @@ func (s *Service) LeagueNamed(tx *store.Tx, text string) (*League, error) {
 	if p.Err() != nil {
 		return nil, p.Err()
 	}
-	return named(all, text, "League", func(l *League) (string, *string) { return l.LeagueID, l.Slug })
+	return findNamed(all, text, "League", func(l *League) (string, *string) { return l.LeagueID, l.Slug })
 }
 
 // Limits of what a user may create, many times what anybody has, so that lists have a bounded size. Another node may let a few more pass.
@@ -269,7 +269,7 @@ const (
 
 // tooMany refuses to create one more record than the most in a partition.
 func (p *plan) tooMany(pk, prefix string, most int, what string) {
-	p.Refuse(p.Count(p.Under(pk, prefix), most) >= most, conflict("too_many_"+what, "There are %d %s, the most allowed: delete some first.", most, what))
+	p.Refuse(p.Count(p.QueryUnder(pk, prefix), most) >= most, conflict("too_many_"+what, "There are %d %s, the most allowed: delete some first.", most, what))
 }
 
 // FollowLeagues brings up to date what lists and addresses of leagues use. Before a write transaction that depends on it, it saves the writer the
@@ -283,7 +283,7 @@ func (s *Service) FollowLeagues(tx *store.Tx) error {
 
 // mayCreateLeague refuses a user who has created as many leagues as one may, counting those that this transaction and others in its batch make.
 func (p *plan) mayCreateLeague(user string) {
-	d := p.leagues.only(user)
+	d := p.leagues.restrictedTo(user)
 	if !d.follow(p) {
 		d.read(p)
 	}

@@ -70,7 +70,7 @@ func TestDeletedSeasonWithEmptySessions(t *testing.T) {
 	for range 2 { // then the process ends
 		if err := r.store.Update(t.Context(), func(tx *store.Tx) error {
 			before := tx.Seq()
-			err := r.Take(tx, records)
+			err := r.ConsumeRecords(tx, records)
 			if n := tx.Seq() - before; n == 0 || n > table.Slice || err != table.ErrMore { //nolint:errorlint // not wrapped
 				t.Errorf("a slice of %d writes, %v", n, err)
 			}

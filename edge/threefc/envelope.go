@@ -149,14 +149,14 @@ func readable[T any, P stamped[T]](p *plan, k attr.Item) *T {
 
 // isEmpty reports whether a partition has no rows of a prefix, readable or not.
 func (p *plan) isEmpty(pk, prefix string) bool {
-	for range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
+	for range p.Rows(p.Tx.QueryAll(p.QueryUnder(pk, prefix))) {
 		return false
 	}
 	return p.Err() == nil
 }
 
-// found reads a record that must exist; format and args name it in the error.
-func found[T any, P stamped[T]](p *plan, k attr.Item, format string, args ...any) *T {
+// requireRecord reads a record that must exist; format and args name it in the error.
+func requireRecord[T any, P stamped[T]](p *plan, k attr.Item, format string, args ...any) *T {
 	v := optional[T, P](p, k)
 	if v == nil {
 		p.Fail(notFound("", format+" was not found.", args...))
@@ -191,7 +191,7 @@ func scan[T any, P stamped[T]](p *plan, prefix, sk string) iter.Seq[*T] {
 // list reads the records of a partition whose sort keys have a prefix, in key order, without those that cannot be decoded.
 func list[T any, P stamped[T]](p *plan, pk, prefix string) []T {
 	all := []T{}
-	for it := range p.Rows(p.Tx.QueryAll(p.Under(pk, prefix))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pk, prefix))) {
 		if it["entityType"].Str() != entityOf(it) {
 			continue
 		}
@@ -210,7 +210,7 @@ const absent = "attribute_not_exists(pk)"
 
 // add creates a record, on condition that its key is free.
 func add[T any, P stamped[T]](p *plan, k attr.Item, v T) {
-	put[T, P](p, k, v, table.When(absent, nil))
+	put[T, P](p, k, v, table.IfTrue(absent, nil))
 }
 
 // put writes a record under a condition.
@@ -229,28 +229,28 @@ func replace[T any, P stamped[T]](p *plan, k attr.Item, was *T, v T) {
 	}
 	at, old := P(&v).stamps(), P(was).stamps()
 	at.CreatedAt, at.raw, at.by = old.CreatedAt, old.raw, cmp.Or(at.by, old.by)
-	put[T, P](p, k, v, seen(*old))
+	put[T, P](p, k, v, unchangedSince(*old))
 }
 
 // remove deletes a record on condition that it has not changed since it was read.
-func (p *plan) remove(k attr.Item, was Stamps) { p.Write(p.Delete(k, seen(was))) }
+func (p *plan) remove(k attr.Item, was Stamps) { p.Write(p.Delete(k, unchangedSince(was))) }
 
-// seen is the condition that a record has not changed since it was read.
-func seen(was Stamps) table.If {
-	return table.When("updatedAt = :updated AND #data = :data", attr.Item{":updated": attr.S(was.UpdatedAt), ":data": attr.S(was.raw)})
+// unchangedSince is the condition that a record has not changed since it was read.
+func unchangedSince(was Stamps) table.If {
+	return table.IfTrue("updatedAt = :updated AND #data = :data", attr.Item{":updated": attr.S(was.UpdatedAt), ":data": attr.S(was.raw)})
 }
 
 // theOne is the condition that a row still is the one that was read, not deleted and created again.
 const theOne = "attribute_exists(pk) AND createdAt = :made"
 
-// under checks that the parent of the writes still is the one that was read.
-func (p *plan) under(k attr.Item, of Stamps) {
-	p.Write(p.Check(k, table.When(theOne, attr.Item{":made": attr.S(of.CreatedAt)})))
+// checkParent checks that the parent of the writes still is the one that was read.
+func (p *plan) checkParent(k attr.Item, of Stamps) {
+	p.Write(p.Check(k, table.IfTrue(theOne, attr.Item{":made": attr.S(of.CreatedAt)})))
 }
 
 // begin is under for a new child. It also updates the parent, so that a concurrent deletion of the parent at any node is refused.
 func (p *plan) begin(k attr.Item, of Stamps, at string) {
-	only := table.When(theOne, attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)})
+	only := table.IfTrue(theOne, attr.Item{":made": attr.S(of.CreatedAt), ":at": attr.S(at)})
 	p.Write(p.Update(k, "SET updatedAt = :at", only))
 }
 

@@ -10,18 +10,18 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// Take empties deleted partitions, and removes goals that were taken back before they arrived, including rows that arrive later.
-func (s *Service) Take(tx *store.Tx, records []store.Record) error {
+// ConsumeRecords empties deleted partitions, and removes goals that were taken back before they arrived, including rows that arrive later.
+func (s *Service) ConsumeRecords(tx *store.Tx, records []store.Record) error {
 	var done []string
 	for i := range records {
-		pk, err := s.concerned(tx, &records[i])
+		pk, err := s.partitionDeleted(tx, &records[i])
 		if err != nil {
 			return err
 		}
 		if pk == "" || slices.Contains(done, pk) {
 			continue
 		}
-		if err := s.settle(tx, pk); err != nil {
+		if err := s.emptyIfDeleted(tx, pk); err != nil {
 			return err
 		}
 		if game, is := strings.CutPrefix(pk, pkGame); is {
@@ -34,9 +34,9 @@ func (s *Service) Take(tx *store.Tx, records []store.Record) error {
 	return nil
 }
 
-// concerned returns the partition that a record may show to be deleted, or ""; for a pointer to a game, that of the game: it may come from a
+// partitionDeleted returns the partition that a record may show to be deleted, or ""; for a pointer to a game, that of the game: it may come from a
 // node that did not know of the game's deletion.
-func (s *Service) concerned(tx *store.Tx, r *store.Record) (pk string, err error) {
+func (s *Service) partitionDeleted(tx *store.Tx, r *store.Record) (pk string, err error) {
 	pk, sk := r.Key["pk"].Str(), r.Key["sk"].Str()
 	switch {
 	case strings.HasPrefix(pk, pkSession) && strings.HasPrefix(sk, pkGame):
@@ -54,9 +54,9 @@ func (s *Service) concerned(tx *store.Tx, r *store.Record) (pk string, err error
 	return "", nil
 }
 
-// settle empties a partition if it is deleted. The tombstone alone decides, so the rows of a deletion may arrive from the
+// emptyIfDeleted empties a partition if it is deleted. The tombstone alone decides, so the rows of a deletion may arrive from the
 // cloud in any order.
-func (s *Service) settle(tx *store.Tx, pk string) error {
+func (s *Service) emptyIfDeleted(tx *store.Tx, pk string) error {
 	p := s.plan(tx)
 	meta, deleted := p.Get(key(pk, skMeta)), readable[tombstone](p, deletedKey(pk))
 	if meta == nil && deleted != nil && p.Err() == nil {
@@ -65,8 +65,8 @@ func (s *Service) settle(tx *store.Tx, pk string) error {
 	return p.Err()
 }
 
-// Anew does the work of Take for the whole table.
-func (s *Service) Anew(tx *store.Tx) error {
+// ConsumeTable does the work of ConsumeRecords for the whole table.
+func (s *Service) ConsumeTable(tx *store.Tx) error {
 	rows := store.Scan{
 		Table: s.Table, Filter: "sk = :deleted OR begins_with(sk, :gone)",
 		Params: expr.Params{Values: attr.Item{":deleted": attr.S(skDeleted), ":gone": attr.S(skGone)}},
@@ -78,7 +78,7 @@ func (s *Service) Anew(tx *store.Tx) error {
 	}
 	for i := 0; i < len(all) && p.Err() == nil; i++ {
 		if pk := all[i]["pk"].Str(); all[i]["sk"].Str() == skDeleted {
-			p.Fail(s.settle(tx, pk))
+			p.Fail(s.emptyIfDeleted(tx, pk))
 		} else {
 			p.Fail(s.takeBack(tx, strings.TrimPrefix(pk, pkGame)))
 		}
@@ -95,7 +95,7 @@ func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 	p := s.plan(tx)
 	keys := p.remains(pk, of)
 	if len(keys) > 0 && p.Err() == nil {
-		p.Write(p.Check(key(pk, skMeta), table.When(absent, nil)))
+		p.Write(p.Check(key(pk, skMeta), table.IfTrue(absent, nil)))
 		for _, k := range keys[:min(len(keys), emptied)] {
 			p.Write(p.Drop(k))
 		}
@@ -115,7 +115,7 @@ func (s *Service) empty(tx *store.Tx, pk string, of *tombstone) error {
 // remains lists the rows of a deleted partition, and the pointers to it, that are left. What belongs together is adjacent, and the number of rows
 // before it is even, so that one transaction removes it.
 func (p *plan) remains(pk string, of *tombstone) (keys []attr.Item) {
-	for it := range p.Rows(p.Tx.QueryAll(p.Under(pk, ""))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pk, ""))) {
 		sk := it["sk"].Str()
 		session, ofSession := strings.CutPrefix(sk, pkSession)
 		switch {

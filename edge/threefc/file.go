@@ -55,15 +55,15 @@ func (s *Service) ExportSeason(tx *store.Tx, season string) (f File, err error) 
 	p := s.plan(tx)
 	se := must(p, s.Season, season)
 	f = File{Format: fileFormat, SeasonID: season}
-	f.take(p, p.Get(seasonKey(se.LeagueID, season)))
+	f.addRow(p, p.Get(seasonKey(se.LeagueID, season)))
 	pks := []string{pkSeason + season}
 	for i := 0; i < len(pks); i++ { // pks grows: sessions, their games, the games' players and join codes
-		for it := range p.Rows(tx.QueryAll(s.Under(pks[i], ""))) {
+		for it := range p.Rows(tx.QueryAll(s.QueryUnder(pks[i], ""))) {
 			next, err := leads(pks[i], it)
 			if err == nil && next != "" && !slices.Contains(pks, next) {
 				pks = append(pks, next)
 			}
-			f.take(p, it)
+			f.addRow(p, it)
 		}
 	}
 	return f, p.Err()
@@ -87,8 +87,8 @@ func leads(of string, it attr.Item) (pk string, err error) {
 	return "", nil
 }
 
-// take adds a row to the file, or to its list of those that cannot be decoded.
-func (f *File) take(p *plan, it attr.Item) {
+// addRow adds a row to the file, or to its list of those that cannot be decoded.
+func (f *File) addRow(p *plan, it attr.Item) {
 	r := FileRow{
 		PK: it["pk"].Str(), SK: it["sk"].Str(), Entity: it["entityType"].Str(), CreatedAt: it["createdAt"].Str(), UpdatedAt: it["updatedAt"].Str(),
 		Data: json.RawMessage(it["data"].Str()),
@@ -335,7 +335,7 @@ func (c *fileCheck) owns(pk string) error {
 	if kinds[prefix] == "" {
 		return nil
 	}
-	season, league, err := c.s.above(c.tx, Scope{kinds[prefix], strings.TrimPrefix(pk, prefix)})
+	season, league, err := c.s.parentIDs(c.tx, Scope{kinds[prefix], strings.TrimPrefix(pk, prefix)})
 	if err == nil && (league != "" && league != c.league || season != "" && season != c.season) {
 		err = invalid("bad_file", "The %s %s belongs to another league or season here. Nothing was imported.", kinds[prefix], strings.TrimPrefix(pk, prefix))
 	}

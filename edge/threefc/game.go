@@ -52,7 +52,7 @@ func indexOf(g *Game) sessionGame {
 // game reads a game's row. A row of the original system's first version has no thirds and gets the default length.
 func (s *Service) game(tx *store.Tx, id string) (*Game, error) {
 	p := s.plan(tx)
-	g := found[Game](p, gameKey(id), "Game %s", id)
+	g := requireRecord[Game](p, gameKey(id), "Game %s", id)
 	g.ThirdLengthMinutes = cmp.Or(g.ThirdLengthMinutes, usualLength)
 	if g.Thirds == nil {
 		g.Thirds = []Third{}
@@ -113,7 +113,7 @@ func (p *plan) entries(of Scope) (all []entry) {
 		}
 	}
 	for _, session := range sessions {
-		q := p.Under(pkSession+session, pkGame)
+		q := p.QueryUnder(pkSession+session, pkGame)
 		q.Projection = "sk"
 		for it := range p.Rows(p.Tx.QueryAll(q)) {
 			start, game, ok := strings.Cut(strings.TrimPrefix(it["sk"].Str(), pkGame), "#")
@@ -178,11 +178,11 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 	g.UpdatedAt = s.NowText(tx)
 	if c.Status != nil {
 		p.Refuse(g.FinishedAt != nil, gameFinished())
-		p.Refuse(*c.Status == Scheduled && g.started(), conflict("timer_status_locked", "A game that has started cannot return to scheduled."))
+		p.Refuse(*c.Status == Scheduled && g.isStarted(), conflict("timer_status_locked", "A game that has started cannot return to scheduled."))
 		g.Status = *c.Status
 	}
 	if c.ThirdLengthMinutes != nil && *c.ThirdLengthMinutes != g.ThirdLengthMinutes {
-		p.Refuse(g.started(), conflict("third_length_locked", "The length of thirds cannot change once a third has started."))
+		p.Refuse(g.isStarted(), conflict("third_length_locked", "The length of thirds cannot change once a third has started."))
 		g.ThirdLengthMinutes = *c.ThirdLengthMinutes
 	}
 	if c.GameStartTs != nil && *c.GameStartTs != g.GameStartTs {
@@ -194,7 +194,7 @@ func (s *Service) PatchGame(tx *store.Tx, id string, c GamePatch) (Change, error
 	return p.change("game", id)
 }
 
-// DeleteGame deletes a game and everything in it: its row and the pointers to it at once, the rest by Take. The session stays, even if it is
+// DeleteGame deletes a game and everything in it: its row and the pointers to it at once, the rest by ConsumeRecords. The session stays, even if it is
 // empty then.
 func (s *Service) DeleteGame(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
@@ -225,7 +225,7 @@ func (s *Service) PutGameTeam(tx *store.Tx, game, team string, n TeamName) (Chan
 		t.by = sign(gameTeamKey(game, team), t)
 	}
 	replace(p, gameTeamKey(game, team), was, t)
-	p.under(gameKey(game), b.Stamps)
+	p.checkParent(gameKey(game), b.Stamps)
 	return p.change("team", team)
 }
 
@@ -287,7 +287,7 @@ func (s *Service) FinishGame(tx *store.Tx, game string) (Change, error) {
 	g.by = sign(gameKey(game), g)
 	replace(p, gameKey(game), &was, g)
 	for _, id := range TeamIDs() {
-		p.Write(p.Check(gameTeamKey(game, id), table.When("attribute_exists(pk)", nil)))
+		p.Write(p.Check(gameTeamKey(game, id), table.IfTrue("attribute_exists(pk)", nil)))
 	}
 	return p.change("game", game)
 }
@@ -303,7 +303,7 @@ func (p *plan) openAt(game attr.Item, event string) {
 		delete(values, ":tapped")
 		open, values[":finished"] = " AND #data = :finished", game["data"]
 	}
-	p.Write(p.Check(p.KeyOf(game), table.When(theOne+open, values)))
+	p.Write(p.Check(p.KeyOf(game), table.IfTrue(theOne+open, values)))
 }
 
 func isFinished(game attr.Item) bool {
@@ -314,5 +314,5 @@ func isFinished(game attr.Item) bool {
 // stillOpen checks that a game still is the one that was read, and is not finished at any node.
 func (p *plan) stillOpen(g *Game) {
 	values := attr.Item{":made": attr.S(g.CreatedAt), ":finished": attr.S(finishedMark)}
-	p.Write(p.Check(gameKey(g.GameID), table.When(theOne+" AND NOT contains(#data, :finished)", values)))
+	p.Write(p.Check(gameKey(g.GameID), table.IfTrue(theOne+" AND NOT contains(#data, :finished)", values)))
 }

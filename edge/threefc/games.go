@@ -41,7 +41,7 @@ func (d *gameDirectory) follow(p *plan) (ok bool) {
 	if d.games == nil {
 		return false
 	}
-	d.seq, ok = p.since(d.seq, func(r *store.Record) {
+	d.seq, ok = p.applySince(d.seq, func(r *store.Record) {
 		id, isGame := strings.CutPrefix(r.Key["pk"].Str(), pkGame)
 		if !isGame || r.Key["sk"].Str() != skMeta {
 			return

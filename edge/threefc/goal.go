@@ -90,14 +90,14 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 		return err
 	}
 	p := s.plan(tx)
-	in := p.rostered(game)
+	in := p.rosteredPlayers(game)
 	if p.Err() != nil {
 		return p.Err()
 	}
 	team, ok := in[g.ScorerPlayerID]
 	switch {
 	case !ok:
-		return p.unplaced(game, g.ScorerPlayerID, "scorer_not_rostered", "The scorer is not in a team of this game.")
+		return p.refuseUnplaced(game, g.ScorerPlayerID, "scorer_not_rostered", "The scorer is not in a team of this game.")
 	case g.OwnGoal && team.TeamID != g.ConcedingTeamID:
 		return invalid("scorer_not_on_conceding_team", "The scorer of an own goal must play for the conceding team.")
 	case !g.OwnGoal && team.TeamID != *g.ScoringTeamID:
@@ -105,15 +105,15 @@ func (s *Service) eligible(tx *store.Tx, game string, g *Scored) error {
 	}
 	for _, id := range g.AssistPlayerIDs {
 		if _, ok := in[id]; !ok {
-			return p.unplaced(game, id, "assist_not_rostered", "A player with an assist is not in a team of this game.")
+			return p.refuseUnplaced(game, id, "assist_not_rostered", "A player with an assist is not in a team of this game.")
 		}
 	}
 	return nil
 }
 
-// unplaced returns the refusal of a player who is in no team of a game. It looks for the row that is missing, which may be in the cloud.
-func (p *plan) unplaced(game, player, code, why string) error {
-	p.Look(gamePlayerKey(game, player))
+// refuseUnplaced returns the refusal of a player who is in no team of a game. It looks for the row that is missing, which may be in the cloud.
+func (p *plan) refuseUnplaced(game, player, code, why string) error {
+	p.LookFor(gamePlayerKey(game, player))
 	return cmp.Or(p.Err(), error(fault.New(fault.Invalid, code, "%s", why).ForLack()))
 }
 
@@ -167,7 +167,7 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 
 // isMade reports whether a goal exists or existed, under whatever id.
 func (p *plan) isMade(game, event string) bool {
-	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkGame+game, skMarker))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pkGame+game, skMarker))) {
 		if tapOf(it["sk"].Str()[len(skMarker):]) == tapOf(event) {
 			return true
 		}
@@ -199,7 +199,7 @@ func (a *Audit) id() string { return a.CreatedAt + "#" + a.AuditID }
 func (s *Service) Audit(tx *store.Tx, game, id string) (*Audit, error) {
 	at, id, _ := strings.Cut(id, "#")
 	p := s.plan(tx)
-	return found[Audit](p, auditKey(game, at, id), "The change"), p.Err()
+	return requireRecord[Audit](p, auditKey(game, at, id), "The change"), p.Err()
 }
 
 // HandedIn reads the records of changes to a game's goals that somebody handed in for who made them.
@@ -243,7 +243,7 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 		i = slices.IndexFunc(goals, func(o Goal) bool { return tapOf(o.EventID) == tapOf(event) })
 	}
 	if i < 0 {
-		p.Look(markerKey(game, event)) // it goes with the goal, which may be in the cloud
+		p.LookFor(markerKey(game, event)) // it goes with the goal, which may be in the cloud
 	}
 	p.Refuse(i < 0 && action == goalUndone, fault.New(fault.Conflict, "latest_goal_changed", "The latest goal has changed.").ForLack())
 	if p.Refuse(i < 0, notFound("", "This goal is no longer in the game.")); p.Err() != nil {
@@ -256,17 +256,17 @@ func (s *Service) correct(tx *store.Tx, game, event, action string, who Correcto
 		made.RequestHash, made.Result.Audit = ids.Hash, audit
 		add(p, operationKey(game, made.OperationID), made)
 	}
-	p.below(g)
+	p.checkGame(g)
 	return p.change("event", event, "audit", audit.id())
 }
 
-// below makes a correction conditional on its game. It must not be finished in the meantime, unless it is known to be.
-func (p *plan) below(g *Game) {
+// checkGame makes a correction conditional on its game. It must not be finished in the meantime, unless it is known to be.
+func (p *plan) checkGame(g *Game) {
 	if g.FinishedAt == nil {
 		p.stillOpen(g)
 		return
 	}
-	p.under(gameKey(g.GameID), g.Stamps)
+	p.checkParent(gameKey(g.GameID), g.Stamps)
 }
 
 // UpdateGoal changes what the scorer entered; the goal's clock reading stays.

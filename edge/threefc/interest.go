@@ -43,7 +43,7 @@ func (s *Service) interest(tx *store.Tx, prefix string, open bool) (all []attr.V
 		}
 		next := p.leadsTo(pk, it)
 		wanted := next != "" && (open || !strings.HasPrefix(next, pkPlayer)) && (g.FinishedAt == nil || !strings.HasPrefix(next, pkJoin))
-		if wanted && !p.here(next) {
+		if wanted && !p.hasMainRow(next) {
 			all = append(all, attr.S(next))
 		}
 	}
@@ -70,8 +70,8 @@ func (p *plan) leadsTo(of string, it attr.Item) (pk string) {
 	return pk
 }
 
-// here reports whether this node has the main row of a partition.
-func (p *plan) here(pk string) bool {
+// hasMainRow reports whether this node has the main row of a partition.
+func (p *plan) hasMainRow(pk string) bool {
 	sk := skMeta
 	if strings.HasPrefix(pk, pkPlayer) {
 		sk = skProfile
@@ -79,9 +79,9 @@ func (p *plan) here(pk string) bool {
 	return p.Get(key(pk, sk)) != nil
 }
 
-// Above returns the known parent partitions of a record on this node: a game's season and league, a session's season and league.
-func (s *Service) Above(tx *store.Tx, of Scope) (all []attr.Item, err error) {
-	season, league, err := s.above(tx, of)
+// ParentsOf returns the known parent partitions of a record on this node: a game's season and league, a session's season and league.
+func (s *Service) ParentsOf(tx *store.Tx, of Scope) (all []attr.Item, err error) {
+	season, league, err := s.parentIDs(tx, of)
 	if season != "" && of.Kind != "season" {
 		all = append(all, Partition(Scope{"season", season}))
 	}

@@ -170,7 +170,7 @@ func TestPartitionWiped(t *testing.T) {
 	n := 0
 	for it, err := range view(r, func(tx *store.Tx) (all map[*attr.Item]error, err error) {
 		all = map[*attr.Item]error{}
-		for it, err := range tx.QueryAll(r.Under(pkGame+"g", "")) {
+		for it, err := range tx.QueryAll(r.QueryUnder(pkGame+"g", "")) {
 			all[&it] = err
 		}
 		return all, nil

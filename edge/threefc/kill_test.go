@@ -46,10 +46,10 @@ func goalAndDie(path string, arm func()) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Update(ctx, func(tx *store.Tx) error { return r.Take(tx, records) }); err != nil {
+	if err := s.Update(ctx, func(tx *store.Tx) error { return r.ConsumeRecords(tx, records) }); err != nil {
 		return err
 	}
-	_, err = r.Derived().SettleUnit(ctx, s, "g")
+	_, err = r.DerivedRule().SettleUnit(ctx, s, "g")
 	return err
 }
 
@@ -87,7 +87,7 @@ func TestGoalSurvivesAKillAtEachFailpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept[again.Repeated]++
-		if err := r.store.Update(t.Context(), r.Anew); err != nil {
+		if err := r.store.Update(t.Context(), r.ConsumeTable); err != nil {
 			t.Fatal(err)
 		}
 		r.derive(nil)

@@ -46,18 +46,18 @@ func (s *Service) afterAll(c correction, game attr.Item) (writes []store.WriteIt
 	p := s.plan(nil)
 	for _, r := range c.rows {
 		switch {
-		case exported(r), attr.EqualItems(r.Key, c.goal.Key):
+		case isExport(r), attr.EqualItems(r.Key, c.goal.Key):
 		default:
 			p.again(r.Again[:1])
 		}
 	}
 	was := p.goal(c.goal.Base)
 	if row := item(c.last); row != nil {
-		p.Write(p.Put(row, seen(was.Stamps)))
+		p.Write(p.Put(row, unchangedSince(was.Stamps)))
 	} else {
 		p.remove(c.goal.Key, was.Stamps)
 	}
-	p.under(gameKeyOf(game), Stamps{CreatedAt: game["createdAt"].Str()})
+	p.checkParent(gameKeyOf(game), Stamps{CreatedAt: game["createdAt"].Str()})
 	return p.Writes, p.Err() == nil
 }
 
@@ -72,7 +72,7 @@ func (s *Service) CountGoal(tx *store.Tx, game string, refused []Refused) (Chang
 	event := p.lateGoal(refused, row)
 	p.Refuse(event == "", conflict("not_a_goal", "This is not a goal that came after the finish."))
 	p.Refuse(p.Get(markerKey(game, event)) != nil, conflict("goal_already_created", "This goal counts already."))
-	p.under(gameKey(game), Stamps{CreatedAt: row["createdAt"].Str()})
+	p.checkParent(gameKey(game), Stamps{CreatedAt: row["createdAt"].Str()})
 	return p.change("event", event)
 }
 
@@ -82,7 +82,7 @@ func (p *plan) lateGoal(refused []Refused, game attr.Item) (event string) {
 	var goal, mark Refused // their last writes
 	for _, r := range refused {
 		switch {
-		case exported(r):
+		case isExport(r):
 		case len(r.Again) == 0 || !inPK(r, pkOnce) && !r.Key["pk"].Equal(game["pk"]) || !isUnder(r, game):
 			return ""
 		case inPK(r, pkOnce), inSK(r, skAudit), inSK(r, skOperation), inSK(r, skGone):
@@ -147,7 +147,7 @@ func (s *Service) takeBack(tx *store.Tx, game string) error {
 		p.Write(p.Drop(key(pkGame+game, g.sk)))
 		p.Write(p.Drop(markerKey(game, g.EventID)))
 		if g.UpdatedAt > marks[at].Changed {
-			p.note(g)
+			p.putNote(g)
 		}
 		p.Commit()
 		removed++
@@ -164,5 +164,5 @@ func (p *plan) isTakenBack(get Get, goal *Goal) bool {
 
 // notGone checks that a goal was not taken back at any node.
 func (p *plan) notGone(goal *Goal) {
-	p.Write(p.Check(goneKey(goal.GameID, goal.EventID), table.When(absent, nil)))
+	p.Write(p.Check(goneKey(goal.GameID, goal.EventID), table.IfTrue(absent, nil)))
 }

@@ -30,7 +30,7 @@ func create[T any, P stamped[T]](p *plan, what string, v T, keys ...attr.Item) {
 	for _, k := range keys {
 		add[T, P](p, k, v)
 	}
-	unused := table.When(absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.Tx.Now().Unix())})
+	unused := table.IfTrue(absent+" OR "+AttrTTL+" < :now", attr.Item{":now": attr.Int(p.Tx.Now().Unix())})
 	p.Write(p.Check(deletedKey(keys[len(keys)-1]["pk"].Str()), unused))
 }
 
@@ -52,13 +52,13 @@ func (s *Service) CreateLeague(tx *store.Tx, user string, l League) (Change, err
 func (p *plan) list(slug, league, verb string) {
 	ids, err := attr.SS(league)
 	p.Fail(err)
-	p.Write(p.Update(slugKey(slug), verb+" leagueIds :league", table.When("", attr.Item{":league": ids})))
+	p.Write(p.Update(slugKey(slug), verb+" leagueIds :league", table.IfTrue("", attr.Item{":league": ids})))
 }
 
 // League reads a league.
 func (s *Service) League(tx *store.Tx, id string) (*League, error) {
 	p := s.plan(tx)
-	return found[League](p, leagueKey(id), "League %s", id), p.Err()
+	return requireRecord[League](p, leagueKey(id), "League %s", id), p.Err()
 }
 
 // OwnLeague is a league with the reader's role in it.
@@ -110,7 +110,7 @@ func (s *Service) CreateSeason(tx *store.Tx, se Season) (Change, error) {
 // Season reads a season by its mirror.
 func (s *Service) Season(tx *store.Tx, id string) (*Season, error) {
 	p := s.plan(tx)
-	return found[Season](p, seasonMirror(id), "Season %s", id), p.Err()
+	return requireRecord[Season](p, seasonMirror(id), "Season %s", id), p.Err()
 }
 
 // Seasons lists the seasons of a league.
@@ -119,7 +119,7 @@ func (s *Service) Seasons(tx *store.Tx, league string) ([]Season, error) {
 	return list[Season](p, pkLeague+league, pkSeason), p.Err()
 }
 
-// DeleteSeason deletes a season without games. Take removes its sessions.
+// DeleteSeason deletes a season without games. ConsumeRecords removes its sessions.
 func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 	p := s.plan(tx)
 	se := must(p, s.Season, id)
@@ -136,7 +136,7 @@ func (s *Service) DeleteSeason(tx *store.Tx, user, id string) (Change, error) {
 // HasGames reports whether any session of a season has a game.
 func (s *Service) HasGames(tx *store.Tx, season string) (bool, error) {
 	p := s.plan(tx)
-	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkSeason+season, pkSession))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pkSeason+season, pkSession))) {
 		if p.isPlayed(strings.TrimPrefix(it["sk"].Str(), pkSession)) {
 			return true, p.Err()
 		}
@@ -147,7 +147,7 @@ func (s *Service) HasGames(tx *store.Tx, season string) (bool, error) {
 // isPlayed reports whether a session has a game. An entry whose game was deleted, and which is still to be removed, does not count; one whose
 // game has not come from another node does.
 func (p *plan) isPlayed(session string) bool {
-	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkSession+session, pkGame))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pkSession+session, pkGame))) {
 		game := gameOfEntry(it["sk"].Str())
 		if p.Get(gameKey(game)) != nil || p.Get(deletedKey(pkGame+game)) == nil {
 			return true
@@ -170,7 +170,7 @@ func (s *Service) CreateSession(tx *store.Tx, se Session) (Change, error) {
 // Session reads a session by its mirror.
 func (s *Service) Session(tx *store.Tx, id string) (*Session, error) {
 	p := s.plan(tx)
-	return found[Session](p, sessionMirror(id), "Session %s", id), p.Err()
+	return requireRecord[Session](p, sessionMirror(id), "Session %s", id), p.Err()
 }
 
 // Sessions lists the sessions of a season by date and id.
@@ -224,13 +224,13 @@ func (s *Service) PutSeasonTeam(tx *store.Tx, season, team string, n TeamName) (
 	was := optional[SeasonTeam](p, seasonTeamKey(season, team))
 	t := SeasonTeam{SeasonID: season, TeamID: team, Name: n.Name, Color: n.Color, Stamps: s.stamp(tx)}
 	replace(p, seasonTeamKey(season, team), was, t)
-	p.under(seasonMirror(season), se.Stamps)
+	p.checkParent(seasonMirror(season), se.Stamps)
 	return p.change("team", team)
 }
 
 // stillAdmin checks that a user has not lost the admin role in the meantime, at any node.
 func (p *plan) stillAdmin(league, user string) {
-	p.Write(p.Check(aclKey(league, user), table.When("attribute_exists(pk) AND contains(#data, :role) AND NOT contains(#data, :offered)",
+	p.Write(p.Check(aclKey(league, user), table.IfTrue("attribute_exists(pk) AND contains(#data, :role) AND NOT contains(#data, :offered)",
 		attr.Item{":role": attr.S(`"role":"` + RoleAdmin + `"`), ":offered": attr.S(`"accepted":false`)})))
 }
 
@@ -260,15 +260,15 @@ func (s *Service) LeagueOf(tx *store.Tx, of Scope) (league string, err error) {
 		_, err = s.League(tx, of.ID)
 		return of.ID, err
 	}
-	_, league, err = s.above(tx, of)
+	_, league, err = s.parentIDs(tx, of)
 	if err == nil && league == "" {
 		err = notFound("acl_scope_not_found", "ACL scope could not be resolved for %s %s.", of.Kind, of.ID)
 	}
 	return league, err
 }
 
-// above returns the season and league of a scope, each "" if this node does not know it.
-func (s *Service) above(tx *store.Tx, of Scope) (season, league string, err error) {
+// parentIDs returns the season and league of a scope, each "" if this node does not know it.
+func (s *Service) parentIDs(tx *store.Tx, of Scope) (season, league string, err error) {
 	p := s.plan(tx)
 	switch of.Kind {
 	case "season":

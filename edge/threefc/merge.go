@@ -22,8 +22,8 @@ func inPK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["pk"].
 // used reports whether r is the row of an Idempotency-Key that another node has used for the same request.
 func used(r Refused) bool { return inPK(r, pkOnce) && idempotency.SameRequest(r.View, r.Remote) }
 
-// met reports whether another node changed the row.
-func met(r Refused) bool { return !attr.EqualItems(r.Base, r.Remote) }
+// isChangedElsewhere reports whether another node changed the row.
+func isChangedElsewhere(r Refused) bool { return !attr.EqualItems(r.Base, r.Remote) }
 
 // game returns the row of the game that the writes belong to, or nil if it was deleted.
 func game(get Get, all []Refused) (row attr.Item) {
@@ -40,8 +40,8 @@ func says(r Refused) bool {
 	return r.View != nil && r.Remote != nil && r.View["data"].Equal(r.Remote["data"])
 }
 
-// accepted reports whether r accepts an invite that was accepted elsewhere first.
-func accepted(r Refused) bool {
+// acceptsElsewhere reports whether r accepts an invite that was accepted elsewhere first.
+func acceptsElsewhere(r Refused) bool {
 	by := func(it attr.Item) bool {
 		in, err := decode[Invite](it)
 		return err == nil && in.AcceptedByUserID != nil
@@ -57,8 +57,8 @@ func removal(r Refused) bool {
 
 func state(r Refused) bool { return inSK(r, skState) }
 
-// exported reports whether r is only an export.
-func exported(r Refused) bool {
+// isExport reports whether r is only an export.
+func isExport(r Refused) bool {
 	return inPK(r, pkGame) && (inSK(r, skState) || inSK(r, skTeam)) && len(r.Again) == 1
 }
 
@@ -98,28 +98,28 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	of := func(r Refused) bool { return inPK(r, pkGame) && (inSK(r, skMeta) || inSK(r, skTeam)) }
 	c, isCorrection := correctionOf(all, behind)
 	switch i := slices.IndexFunc(all, of); {
-	case has(used) && len(unanswered(get, all, behind)) == 0:
+	case has(used) && len(unansweredWrites(get, all, behind)) == 0:
 		return nil, true
 	case has(isSignInProof) || every(isSessionRow):
 		return nil, true
-	case has(accepted):
+	case has(acceptsElsewhere):
 		return nil, len(behind) == 0
 	case (every(state) || every(removal)) && areRepeatable(behind), has(goneThere) && every(takesBack) && len(behind) == 0:
 		return nil, true
 	case !has(used) && i < 0 && slices.ContainsFunc(all, makesGoal):
 		return s.fromBefore(get, all, behind)
 	case has(func(r Refused) bool { return inSK(r, skRoster) }):
-		return nil, !slices.ContainsFunc(behind, func(r Refused) bool { return !placing(r) }) && (has(met) || len(game(get, all)) == 0)
+		return nil, !slices.ContainsFunc(behind, func(r Refused) bool { return !placing(r) }) && (has(isChangedElsewhere) || len(game(get, all)) == 0)
 	case !has(used) && isCorrection && c.isUndone(get) && len(game(get, all)) > 0:
-		return s.undone(c)
-	case !has(used) && isCorrection && !has(met) && c.isFromBefore(game(get, all)):
+		return s.mergeUndo(c)
+	case !has(used) && isCorrection && !has(isChangedElsewhere) && c.isFromBefore(game(get, all)):
 		return s.afterAll(c, game(get, all))
 	case i >= 0 && all[i].View == nil && !has(used):
 		return deletion(get, all[i], all, len(behind) > 0)
 	case i >= 0 && all[i].View != nil:
 		return s.joinedWith(get, all[i], slices.Concat(all, behind))
 	case has(used):
-		return s.corrected(get, all, behind)
+		return s.mergeCorrected(get, all, behind)
 	case every(func(r Refused) bool { return says(r) || inPK(r, pkOnce) && r.Remote == nil }) && len(behind) == 0:
 		return s.keysOf(all), true
 	}
@@ -128,7 +128,7 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 
 // areRepeatable reports whether nothing is lost with later writes: each is an export, which is made again, or deletes its row.
 func areRepeatable(behind []Refused) bool {
-	return !slices.ContainsFunc(behind, func(r Refused) bool { return !exported(r) && !r.Drops() })
+	return !slices.ContainsFunc(behind, func(r Refused) bool { return !isExport(r) && !r.Drops() })
 }
 
 // keysOf returns the writes of the rows of Idempotency-Keys.
@@ -169,12 +169,12 @@ func deletion(get Get, game Refused, all []Refused, later bool) (writes []store.
 // joinedWith merges a row that both sides changed, and sends the rows that accompanied ours again: those of Idempotency-Keys, and a
 // game's entry in its session. For any other row a person decides.
 func (s *Service) joinedWith(get Get, r Refused, all []Refused) (writes []store.WriteItem, ok bool) {
-	row, ok := s.joined(get, r)
+	row, ok := s.mergeMembers(get, r)
 	p := s.plan(nil)
 	p.Writes = row
 	for i := range all {
 		switch o := all[i]; {
-		case attr.EqualItems(o.Key, r.Key), answered(o, get):
+		case attr.EqualItems(o.Key, r.Key), isAnswered(o, get):
 		case o.Remote != nil && o.View != nil && !attr.EqualItems(o.Base, o.Remote), !inPK(o, pkOnce) && !(inPK(o, pkSession) && inSK(o, pkGame)):
 			return nil, false
 		default:
@@ -191,13 +191,13 @@ func (p *plan) again(all []store.WriteItem) {
 			continue
 		}
 		p.Writes = append(slices.DeleteFunc(p.Writes, func(o store.WriteItem) bool {
-			return w.Check == nil && o.Check == nil && attr.EqualItems(written(o), written(w))
+			return w.Check == nil && o.Check == nil && attr.EqualItems(keyWritten(o), keyWritten(w))
 		}), w)
 	}
 }
 
-// written returns the key of a put or delete, else nil.
-func written(w store.WriteItem) attr.Item {
+// keyWritten returns the key of a put or delete, else nil.
+func keyWritten(w store.WriteItem) attr.Item {
 	if w.Put != nil {
 		return attr.Item{"pk": w.Put.Item["pk"], "sk": w.Put.Item["sk"]}
 	}
@@ -216,17 +216,17 @@ func (s *Service) Secret(_ *store.Tx, k attr.Item) (bool, error) {
 // computedMembers are those that are counted. A merge keeps theirs, except for a result that they lack; the consumer recomputes them.
 var computedMembers = []string{"result", "scored", "conceded"}
 
-// joined applies our changes to the cloud's row; ok is false if a person must decide, as when both sides changed the same member.
-func (s *Service) joined(get Get, r Refused) (writes []store.WriteItem, ok bool) {
+// mergeMembers applies our changes to the cloud's row; ok is false if a person must decide, as when both sides changed the same member.
+func (s *Service) mergeMembers(get Get, r Refused) (writes []store.WriteItem, ok bool) {
 	base, ours, theirs := members(r.Base), members(r.View), members(r.Remote)
 	if theirs == nil { // deleted there: computed members go with the row, people's changes do not
-		return nil, ours == nil || base != nil && computed(base, ours)
+		return nil, ours == nil || base != nil && isOnlyComputed(base, ours)
 	}
 	if ours == nil {
 		return nil, false
 	}
 	if r.Base == nil {
-		base = s.said(get, r, ours, theirs)
+		base = s.teamBase(get, r, ours, theirs)
 	}
 	changed, started := false, strings.Contains(string(theirs["thirds"]), `"startedAt":"`)
 	for name, v := range ours {
@@ -267,8 +267,8 @@ func member(name, ours, theirs, was string, started bool) (now string, ok bool) 
 	return ours, !both
 }
 
-// said returns the base image for a team's row that two nodes created: usual names and colours count as unchanged.
-func (s *Service) said(get Get, r Refused, ours, theirs map[string]json.RawMessage) map[string]json.RawMessage {
+// teamBase returns the base image for a team's row that two nodes created: usual names and colours count as unchanged.
+func (s *Service) teamBase(get Get, r Refused, ours, theirs map[string]json.RawMessage) map[string]json.RawMessage {
 	base := map[string]json.RawMessage{}
 	game := strings.TrimPrefix(r.Key["pk"].Str(), pkGame)
 	team := usualTeam("", strings.TrimPrefix(r.Key["sk"].Str(), skTeam))
@@ -291,8 +291,8 @@ func (s *Service) said(get Get, r Refused, ours, theirs map[string]json.RawMessa
 	return base
 }
 
-// computed reports whether two images of a row differ only in computed members.
-func computed(base, ours map[string]json.RawMessage) bool {
+// isOnlyComputed reports whether two images of a row differ only in computed members.
+func isOnlyComputed(base, ours map[string]json.RawMessage) bool {
 	for name, v := range ours {
 		if string(v) != string(base[name]) && !slices.Contains(computedMembers, name) {
 			return false
@@ -319,7 +319,7 @@ func (g *Game) agree() {
 	switch {
 	case g.FinishedAt != nil:
 		g.Status = Finished
-	case g.started() && g.Status == Scheduled:
+	case g.isStarted() && g.Status == Scheduled:
 		g.Status = Live
 	}
 	for i := range g.Thirds {

@@ -14,9 +14,9 @@ import (
 	"github.com/touchline/touchline/store/table"
 )
 
-// unanswered returns the writes of requests that no other node has answered, in order. A merge's transaction may hold several requests,
+// unansweredWrites returns the writes of requests that no other node has answered, in order. A merge's transaction may hold several requests,
 // each starting with the row of its key. A transaction's checks come with its first write; here they go with each request that is left.
-func unanswered(get Get, all, behind []Refused) (left []Refused) {
+func unansweredWrites(get Get, all, behind []Refused) (left []Refused) {
 	var of [][]Refused // by request
 	for _, part := range [][]Refused{all, behind} {
 		for i, r := range part {
@@ -32,7 +32,7 @@ func unanswered(get Get, all, behind []Refused) (left []Refused) {
 		for i := range rows {
 			checks[txn] = append(checks[txn], slices.DeleteFunc(slices.Clone(rows[i].Again), func(w store.WriteItem) bool { return w.Check == nil })...)
 		}
-		if !slices.ContainsFunc(rows, func(r Refused) bool { return answered(r, get) }) {
+		if !slices.ContainsFunc(rows, func(r Refused) bool { return isAnswered(r, get) }) {
 			rows[0].Again = slices.Concat(rows[0].Again, checks[txn])
 			left = append(left, rows...)
 		}
@@ -48,8 +48,8 @@ func item(r Refused) attr.Item {
 	return nil
 }
 
-// answered reports whether r is the row of a key already used elsewhere for the same request, or of a correction already made there.
-func answered(r Refused, get Get) bool {
+// isAnswered reports whether r is the row of a key already used elsewhere for the same request, or of a correction already made there.
+func isAnswered(r Refused, get Get) bool {
 	if used(r) || item(r) == nil || !inPK(r, pkOnce) && !inSK(r, skOperation) {
 		return used(r)
 	}
@@ -57,26 +57,26 @@ func answered(r Refused, get Get) bool {
 	return err == nil && (inSK(r, skOperation) && row != nil || idempotency.SameRequest(item(r), row))
 }
 
-// corrected withdraws our copy of a record that another node created for the same request, and applies our later changes to theirs.
-func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
+// mergeCorrected withdraws our copy of a record that another node created for the same request, and applies our later changes to theirs.
+func (s *Service) mergeCorrected(get Get, all, behind []Refused) (writes []store.WriteItem, ok bool) {
 	p := s.plan(nil)
 	var goal Refused // its last write
-	left := unanswered(get, all, behind)
+	left := unansweredWrites(get, all, behind)
 	ours, theirs := p.twins(get, all)
 	for i := range left {
-		r := p.about(left[i], ours, theirs)
+		r := p.rewriteForGoal(left[i], ours, theirs)
 		switch {
 		case len(r.Again) == 0:
 			return nil, false
-		case inPK(r, pkGame) && p.buried(get, r.Key["pk"].Str()):
+		case inPK(r, pkGame) && p.isBuried(get, r.Key["pk"].Str()):
 			return nil, true // the game and every change to it are gone
-		case exported(r):
+		case isExport(r):
 		case inPK(r, pkGame) && inSK(r, skGoal):
 			goal = r
 			p.again(r.Again[1:])
 		case inPK(r, pkGame) && inSK(r, skGone) && theirs != nil: // refused if the goal has been taken back there
-			p.again([]store.WriteItem{p.Put(item(r), table.When(absent, nil))})
-		case p.onto(get, slices.Concat(all, behind), r):
+			p.again([]store.WriteItem{p.Put(item(r), table.IfTrue(absent, nil))})
+		case p.requeueWrite(get, slices.Concat(all, behind), r):
 		case inPK(r, pkGame) && inSK(r, pkPlayer): // a player assigned there too keeps that team
 			return nil, p.Err() == nil
 		default:
@@ -92,7 +92,7 @@ func (s *Service) corrected(get Get, all, behind []Refused) (writes []store.Writ
 	case p.isTakenBack(get, theirs):
 		lost := p.goal(item(goal))
 		lost.EventID, lost.Moment = theirs.EventID, theirs.Moment
-		return s.noted(&lost)
+		return s.keepNote(&lost)
 	default: // after the key rows: another refusal then belongs to the last request
 		p.rewritten(all, behind, goal, theirs)
 	}
@@ -115,8 +115,8 @@ func (p *plan) twins(get Get, all []Refused) (ours string, theirs *Goal) {
 	return p.goal(item(all[i])).EventID, &was
 }
 
-// about returns a write about the goal that this node made as one about the goal that another node made for the same request.
-func (p *plan) about(r Refused, ours string, theirs *Goal) Refused {
+// rewriteForGoal returns a write about the goal that this node made as one about the goal that another node made for the same request.
+func (p *plan) rewriteForGoal(r Refused, ours string, theirs *Goal) Refused {
 	if theirs == nil || ours == theirs.EventID || !inPK(r, pkGame) || len(r.Again) == 0 {
 		return r
 	}
@@ -131,11 +131,11 @@ func (p *plan) about(r Refused, ours string, theirs *Goal) Refused {
 		r.Again = slices.Concat([]store.WriteItem{p.Drop(r.Key)}, r.Again[1:])
 	case item(r) == nil:
 	case inSK(r, skGone):
-		told(p, &r, func(g *gone) { g.EventID, g.Changed, g.Unseen = theirs.EventID, theirs.UpdatedAt, theirs.unseen })
+		changeRecord(p, &r, func(g *gone) { g.EventID, g.Changed, g.Unseen = theirs.EventID, theirs.UpdatedAt, theirs.unseen })
 	case inSK(r, skAudit):
-		told(p, &r, func(a *Audit) { a.EventID = theirs.EventID; facts(a.Before); facts(a.After) })
+		changeRecord(p, &r, func(a *Audit) { a.EventID = theirs.EventID; facts(a.Before); facts(a.After) })
 	case inSK(r, skOperation):
-		told(p, &r, func(o *operation) {
+		changeRecord(p, &r, func(o *operation) {
 			o.EventID, o.Result.Audit.EventID = theirs.EventID, theirs.EventID
 			facts(o.Result.Audit.Before)
 			facts(o.Result.Audit.After)
@@ -144,8 +144,8 @@ func (p *plan) about(r Refused, ours string, theirs *Goal) Refused {
 	return r
 }
 
-// told changes the record that r puts.
-func told[T any, P stamped[T]](p *plan, r *Refused, change func(*T)) {
+// changeRecord changes the record that r puts.
+func changeRecord[T any, P stamped[T]](p *plan, r *Refused, change func(*T)) {
 	v, err := decode[T, P](item(*r))
 	p.Fail(err)
 	change(&v)
@@ -157,8 +157,8 @@ func told[T any, P stamped[T]](p *plan, r *Refused, change func(*T)) {
 	r.Again = slices.Concat([]store.WriteItem{{Put: &put}}, r.Again[1:])
 }
 
-// buried reports whether the partition pk was deleted.
-func (p *plan) buried(get Get, pk string) bool {
+// isBuried reports whether the partition pk was deleted.
+func (p *plan) isBuried(get Get, pk string) bool {
 	meta, err := get(key(pk, skMeta))
 	p.Fail(err)
 	row, err := get(deletedKey(pk))
@@ -166,9 +166,9 @@ func (p *plan) buried(get Get, pk string) bool {
 	return meta == nil && row != nil
 }
 
-// onto queues a write again. If it builds on a row that another refused transaction put, it is made conditional on the row that is here by
+// requeueWrite queues a write again. If it builds on a row that another refused transaction put, it is made conditional on the row that is here by
 // now: if that has the same data, as another node created it. Otherwise onto reports false. An unconditional write stays as it is.
-func (p *plan) onto(get Get, all []Refused, r Refused) bool {
+func (p *plan) requeueWrite(get Get, all []Refused, r Refused) bool {
 	row, err := get(r.Key)
 	p.Fail(err)
 	known, same := false, false
@@ -177,7 +177,7 @@ func (p *plan) onto(get Get, all []Refused, r Refused) bool {
 			known, same = true, same || row != nil && item(o)["data"].Equal(row["data"])
 		}
 	}
-	only := seen(Stamps{UpdatedAt: row["updatedAt"].Str(), raw: row["data"].Str()})
+	only := unchangedSince(Stamps{UpdatedAt: row["updatedAt"].Str(), raw: row["data"].Str()})
 	switch w := r.Again[0]; {
 	case !known, w.Put != nil && w.Put.Condition == "", w.Delete != nil && w.Delete.Condition == "":
 		p.again(r.Again[:1])
@@ -201,7 +201,7 @@ func (p *plan) rewritten(all, behind []Refused, last Refused, was *Goal) {
 		said, err := decode[Audit](item(r))
 		return err == nil && inSK(r, skAudit) && said.After != nil && reflect.DeepEqual(said.After.Scored, was.Scored)
 	}), conflict("goal_state_changed", "The goal was changed at another node."))
-	only := seen(was.Stamps)
+	only := unchangedSince(was.Stamps)
 	if was.unseen {
 		only.Condition = absent + " OR " + only.Condition
 	}

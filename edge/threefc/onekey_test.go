@@ -138,7 +138,7 @@ func TestOneKeyInTwoMinutes(t *testing.T) {
 			if name == "undo" && !came { // wherever it arrives, the row that says so removes it
 				theirs.must(func(*store.Tx) (Change, error) { return Change{Writes: writes}, nil })
 				theirs.export(0)
-				if notes := view(theirs, func(tx *store.Tx) ([]Undone, error) { return theirs.Undone(tx, "g") }); len(notes) != 1 || len(theirs.board("g").Goals) > 0 {
+				if notes := view(theirs, func(tx *store.Tx) ([]Undone, error) { return theirs.UndoneChanges(tx, "g") }); len(notes) != 1 || len(theirs.board("g").Goals) > 0 {
 					t.Errorf("a goal that was changed there meanwhile has the notes %+v", notes)
 				}
 				continue
@@ -304,7 +304,7 @@ func TestOneKeyOfADeletedGoal(t *testing.T) {
 		t.Errorf("the goal was deleted again: %t %v", ok, writes)
 	}
 	r.merged(all, edit...)
-	notes := view(r, func(tx *store.Tx) ([]Undone, error) { return r.Undone(tx, "g") })
+	notes := view(r, func(tx *store.Tx) ([]Undone, error) { return r.UndoneChanges(tx, "g") })
 	if len(notes) != 1 || *notes[0].Lost.ScoringTeamID != "yellow" || len(r.board("g").Goals) > 0 {
 		t.Errorf("notes of the edit: %+v", notes)
 	}

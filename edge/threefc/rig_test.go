@@ -81,7 +81,7 @@ func read[T any, P stamped[T]](r *rig, tx *store.Tx, pk, prefix string) ([]T, er
 
 func (r *rig) rostered(tx *store.Tx, game string) (map[string]Rostered, error) {
 	p := r.plan(tx)
-	return p.rostered(game), p.Err()
+	return p.rosteredPlayers(game), p.Err()
 }
 
 // row returns a row as stored, or nil if there is none.
@@ -116,7 +116,7 @@ func (r *rig) export(after uint64) uint64 {
 		more := true
 		for more { // slices
 			err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
-				err := r.Take(tx, records)
+				err := r.ConsumeRecords(tx, records)
 				if more = errors.Is(err, table.ErrMore); more {
 					return nil
 				}
@@ -135,13 +135,13 @@ func (r *rig) derive(records []store.Record) (left []derived.Row) {
 	r.t.Helper()
 	var games []string
 	if err := r.store.View(r.t.Context(), func(tx *store.Tx) (err error) {
-		games, err = r.Derived().Units(tx, records)
+		games, err = r.DerivedRule().Units(tx, records)
 		return err
 	}); err != nil {
 		r.t.Fatal(err)
 	}
 	for _, game := range games {
-		out, err := r.Derived().SettleUnit(r.t.Context(), r.store, game)
+		out, err := r.DerivedRule().SettleUnit(r.t.Context(), r.store, game)
 		if err != nil {
 			r.t.Fatal(err)
 		}

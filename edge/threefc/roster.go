@@ -23,8 +23,8 @@ type Roster struct {
 	Players    map[string]Player
 }
 
-// rostered returns the players of a game who have a team, by id. If two nodes assigned a player, the later row counts.
-func (p *plan) rostered(game string) map[string]Rostered {
+// rosteredPlayers returns the players of a game who have a team, by id. If two nodes assigned a player, the later row counts.
+func (p *plan) rosteredPlayers(game string) map[string]Rostered {
 	in := map[string]Rostered{}
 	for _, r := range list[Rostered](p, pkGame+game, skRoster) {
 		if o, ok := in[r.PlayerID]; !ok || o.UpdatedAt < r.UpdatedAt {
@@ -37,13 +37,13 @@ func (p *plan) rostered(game string) map[string]Rostered {
 // Player reads a player.
 func (s *Service) Player(tx *store.Tx, id string) (*Player, error) {
 	p := s.plan(tx)
-	return found[Player](p, playerKey(id), "Player %s", id), p.Err()
+	return requireRecord[Player](p, playerKey(id), "Player %s", id), p.Err()
 }
 
 // Roster reads the players of a game.
 func (s *Service) Roster(tx *store.Tx, game string) (Roster, error) {
 	p, r := s.plan(tx), Roster{Players: map[string]Player{}, Roster: []Rostered{}, Unassigned: []string{}}
-	in, here := p.rostered(game), list[gamePlayer](p, pkGame+game, pkPlayer)
+	in, here := p.rosteredPlayers(game), list[gamePlayer](p, pkGame+game, pkPlayer)
 	r.Roster = slices.AppendSeq(r.Roster, maps.Values(in))
 	for i := range here {
 		if _, ok := in[here[i].PlayerID]; !ok {
@@ -98,7 +98,7 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 	id = cmp.Or(id, ids.New(when))
 	add(p, playerKey(id), Player{PlayerID: id, Nickname: nickname, LeagueID: g.LeagueID, Stamps: at})
 	add(p, gamePlayerKey(game, id), gamePlayer{GameID: game, PlayerID: id, Stamps: at})
-	p.under(gameKey(game), g.Stamps)
+	p.checkParent(gameKey(game), g.Stamps)
 	return p.change("player", id)
 }
 
@@ -106,7 +106,7 @@ func (s *Service) AddPlayer(tx *store.Tx, game, id, nickname string, ids *IDs) (
 func (p *plan) editable(game string, admin bool) (*Game, map[string]Rostered) {
 	g := must(p, p.game, game)
 	p.Refuse(g.FinishedAt != nil && !admin, gameFinished())
-	return g, p.rostered(game)
+	return g, p.rosteredPlayers(game)
 }
 
 // Assign moves a player into a team of a game and out of his current one.
@@ -118,15 +118,15 @@ func (s *Service) Assign(tx *store.Tx, game, player, team string, admin bool) (C
 	if in[player].TeamID == team {
 		return p.change("player", player) // already in the team
 	}
-	p.out(game, player, team)
+	p.removeFromTeams(game, player, team)
 	put(p, rosterKey(game, team, player), Rostered{GameID: game, TeamID: team, PlayerID: player, Stamps: at}, table.If{})
-	p.moved(game, player, team, at)
-	p.under(gameKey(game), g.Stamps)
+	p.setPlayersTeam(game, player, team, at)
+	p.checkParent(gameKey(game), g.Stamps)
 	return p.change("player", player)
 }
 
-// out removes a player from all teams but one. A program that does not maintain gamePlayer.TeamID may have left him in several.
-func (p *plan) out(game, player, but string) {
+// removeFromTeams removes a player from all teams but one. A program that does not maintain gamePlayer.TeamID may have left him in several.
+func (p *plan) removeFromTeams(game, player, but string) {
 	for _, team := range TeamIDs() {
 		k := rosterKey(game, team, player)
 		if team != but && optional[Rostered](p, k) != nil {
@@ -135,8 +135,8 @@ func (p *plan) out(game, player, but string) {
 	}
 }
 
-// moved compares and sets the team in the player's gamePlayer row.
-func (p *plan) moved(game, player, team string, at Stamps) {
+// setPlayersTeam compares and sets the team in the player's gamePlayer row.
+func (p *plan) setPlayersTeam(game, player, team string, at Stamps) {
 	was := optional[gamePlayer](p, gamePlayerKey(game, player))
 	replace(p, gamePlayerKey(game, player), was, gamePlayer{GameID: game, PlayerID: player, TeamID: team, Stamps: at})
 }
@@ -146,13 +146,13 @@ func (s *Service) Unassign(tx *store.Tx, game, player string, admin bool) (Chang
 	p := s.plan(tx)
 	g, in := p.editable(game, admin)
 	if in[player].TeamID == "" {
-		p.Look(gamePlayerKey(game, player)) // it names the team, and may be in the cloud
+		p.LookFor(gamePlayerKey(game, player)) // it names the team, and may be in the cloud
 		p.Fail(notFound("", "This player is not in a team of this game."))
 	}
 	p.refuseScorer(g, player)
-	p.out(game, player, "")
-	p.moved(game, player, "", s.stamp(tx))
-	p.under(gameKey(game), g.Stamps)
+	p.removeFromTeams(game, player, "")
+	p.setPlayersTeam(game, player, "", s.stamp(tx))
+	p.checkParent(gameKey(game), g.Stamps)
 	return p.change()
 }
 
@@ -170,7 +170,7 @@ func (p *plan) belongs(g *Game, player *Player) {
 	if p.Err() != nil || player.LeagueID == g.LeagueID || p.takesPart(g.GameID, id) {
 		return
 	}
-	p.Look(gamePlayerKey(g.GameID, id)) // it may be in the cloud
+	p.LookFor(gamePlayerKey(g.GameID, id)) // it may be in the cloud
 	foreign := player.LeagueID != "" || !p.playsElsewhere(g, id) && p.playsAnywhere(id)
 	p.Refuse(foreign, notFound("", "Player %s was not found.", id))
 }
@@ -200,7 +200,7 @@ func (p *plan) playsIn(league, player string) bool {
 func (p *plan) playsElsewhere(g *Game, player string) bool {
 	for _, season := range many(p, p.Seasons, g.LeagueID) {
 		for _, session := range many(p, p.Sessions, season.SeasonID) {
-			for it := range p.Rows(p.Tx.QueryAll(p.Under(pkSession+session.SessionID, pkGame))) {
+			for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pkSession+session.SessionID, pkGame))) {
 				game := gameOfEntry(it["sk"].Str())
 				if game == g.GameID || !p.takesPart(game, player) {
 					continue
@@ -221,17 +221,17 @@ func (s *Service) RemovePlayer(tx *store.Tx, game, player string) (Change, error
 	g := must(p, s.game, game)
 	was := optional[gamePlayer](p, gamePlayerKey(game, player))
 	if p.Err() == nil && !p.takesPart(game, player) {
-		p.Look(gamePlayerKey(game, player)) // it may be in the cloud
+		p.LookFor(gamePlayerKey(game, player)) // it may be in the cloud
 		p.Fail(notFound("", "This player is not in this game."))
 	}
 	p.refuseScorer(g, player)
-	p.out(game, player, "")
+	p.removeFromTeams(game, player, "")
 	if was != nil {
 		p.remove(gamePlayerKey(game, player), was.Stamps)
 	}
 	if named := optional[Player](p, playerKey(player)); named != nil && named.ClaimedByUserID == nil && !p.playsElsewhere(g, player) {
 		p.remove(playerKey(player), named.Stamps)
 	}
-	p.under(gameKey(game), g.Stamps)
+	p.checkParent(gameKey(game), g.Stamps)
 	return p.change()
 }

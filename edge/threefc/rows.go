@@ -100,8 +100,8 @@ type Game struct {
 	Stamps
 }
 
-// beside returns the attributes of a game's row beside its data, for conditions.
-func (g Game) beside() attr.Item {
+// conditionAttrs returns the attributes of a game's row beside its data, for conditions.
+func (g Game) conditionAttrs() attr.Item {
 	if g.FinishedAt == nil {
 		return nil
 	}

@@ -188,7 +188,7 @@ func (g *Game) Timer() Timer {
 	return t
 }
 
-func (g *Game) started() bool {
+func (g *Game) isStarted() bool {
 	return slices.ContainsFunc(g.Thirds, func(t Third) bool { return t.StartedAt != nil })
 }
 
@@ -273,7 +273,7 @@ func StandingsOf(teams []SeasonTeam, results []*Result, blissett bool) []Standin
 		}
 		all = append(all, st)
 	}
-	slices.SortStableFunc(all, func(a, b Standing) int { return a.before(&b) })
+	slices.SortStableFunc(all, func(a, b Standing) int { return a.compare(&b) })
 	for i := range all {
 		all[i].Rank = i + 1
 	}
@@ -294,7 +294,7 @@ func (st *Standing) add(t *ResultTeam) {
 	}
 }
 
-func (st *Standing) before(o *Standing) int {
+func (st *Standing) compare(o *Standing) int {
 	rest := cmp.Or(
 		cmp.Compare(st.Conceded, o.Conceded), cmp.Compare(o.Scored, st.Scored), strings.Compare(st.Name, o.Name), strings.Compare(st.TeamID, o.TeamID),
 	)

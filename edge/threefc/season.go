@@ -31,7 +31,7 @@ func (s *Service) Leaders(tx *store.Tx, season string, perGame bool) ([]Leader, 
 		if g.FinishedAt == nil {
 			continue
 		}
-		for id := range p.rostered(g.GameID) {
+		for id := range p.rosteredPlayers(g.GameID) {
 			of(id).Games++
 		}
 		for n := range g.Goals {
@@ -91,8 +91,8 @@ func (s *Service) Timeline(tx *store.Tx, b *Board) ([]Line, error) {
 	return all, p.Err()
 }
 
-// named finds a record by id or slug. The oldest match wins, so that a newer record cannot take over an existing address.
-func named[T any, P stamped[T]](all []T, text, what string, of func(*T) (id string, slug *string)) (by *T, err error) {
+// findNamed finds a record by id or slug. The oldest match wins, so that a newer record cannot take over an existing address.
+func findNamed[T any, P stamped[T]](all []T, text, what string, of func(*T) (id string, slug *string)) (by *T, err error) {
 	for i := range all {
 		id, slug := of(&all[i])
 		is := id == text || text != "" && slug != nil && *slug == text
@@ -112,5 +112,5 @@ func (s *Service) SeasonNamed(tx *store.Tx, league, text string) (*Season, error
 	if err != nil {
 		return nil, err
 	}
-	return named(all, text, "Season", func(s *Season) (string, *string) { return s.SeasonID, s.Slug })
+	return findNamed(all, text, "Season", func(s *Season) (string, *string) { return s.SeasonID, s.Slug })
 }

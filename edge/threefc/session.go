@@ -147,7 +147,7 @@ func (s *Service) endSession(email string, k attr.Item, id string) []store.Write
 // SessionsOf lists a user's sessions, the newest first. Those of the original are not among them: it keeps no list.
 func (s *Service) SessionsOf(tx *store.Tx, email string) (all []SignIn, err error) {
 	p := s.plan(tx)
-	for it := range p.Rows(tx.QueryAll(p.Under(pkUser+email, pkSession))) {
+	for it := range p.Rows(tx.QueryAll(p.QueryUnder(pkUser+email, pkSession))) {
 		id := strings.TrimPrefix(it["sk"].Str(), pkSession)
 		in, err := s.session(tx, SignInKey(id), id)
 		if err != nil {

@@ -19,8 +19,8 @@ type Undone struct {
 
 const undoneFor = 7 * 24 * time.Hour
 
-// Undone lists what was changed and taken back at the same time in a game.
-func (s *Service) Undone(tx *store.Tx, game string) ([]Undone, error) {
+// UndoneChanges lists what was changed and taken back at the same time in a game.
+func (s *Service) UndoneChanges(tx *store.Tx, game string) ([]Undone, error) {
 	p := s.plan(tx)
 	return list[Undone](p, pkGame+game, skUndone), p.Err()
 }
@@ -46,7 +46,7 @@ func correctionOf(all, behind []Refused) (c correction, ok bool) {
 		}
 	}
 	for _, r := range c.rows {
-		if len(r.Again) == 0 || !exported(r) && !c.concerns(r) {
+		if len(r.Again) == 0 || !isExport(r) && !c.concerns(r) {
 			return c, false
 		}
 		if attr.EqualItems(r.Key, c.goal.Key) {
@@ -81,15 +81,15 @@ func (c *correction) removes() bool { return item(c.last) == nil }
 // isUndone reports whether the goal was changed at one node and taken back at another, or taken back at both.
 func (c *correction) isUndone(get Get) bool {
 	if c.goal.Remote != nil {
-		return c.removes() && met(c.goal)
+		return c.removes() && isChangedElsewhere(c.goal)
 	}
 	mark, err := get(key(c.goal.Key["pk"].Str(), skGone+tapOf(c.event)))
 	return c.goal.Base != nil || err == nil && mark != nil
 }
 
-// undone takes back a goal that was changed at one node and taken back at another, whichever reached the cloud first: whoever took it back said
+// mergeUndo takes back a goal that was changed at one node and taken back at another, whichever reached the cloud first: whoever took it back said
 // that there was none. A note tells the scorers what was changed.
-func (s *Service) undone(c correction) (writes []store.WriteItem, ok bool) {
+func (s *Service) mergeUndo(c correction) (writes []store.WriteItem, ok bool) {
 	p := s.plan(nil)
 	lost := c.goal.Remote
 	if lost == nil {
@@ -105,18 +105,18 @@ func (s *Service) undone(c correction) (writes []store.WriteItem, ok bool) {
 		c.removeAsItIs(p)
 	}
 	goal := p.goal(lost)
-	p.note(&goal)
+	p.putNote(&goal)
 	return p.Writes, p.Err() == nil
 }
 
-// noted keeps the note of a goal that was changed here and taken back elsewhere.
-func (s *Service) noted(lost *Goal) (writes []store.WriteItem, ok bool) {
+// keepNote keeps the note of a goal that was changed here and taken back elsewhere.
+func (s *Service) keepNote(lost *Goal) (writes []store.WriteItem, ok bool) {
 	p := s.plan(nil)
-	p.note(lost)
+	p.putNote(lost)
 	return p.Writes, p.Err() == nil
 }
 
-func (p *plan) note(goal *Goal) {
+func (p *plan) putNote(goal *Goal) {
 	note := Undone{GameID: goal.GameID, Lost: goal.GoalFacts, Stamps: Stamps{CreatedAt: goal.UpdatedAt, UpdatedAt: goal.UpdatedAt}}
 	row, err := encode(undoneKey(goal.GameID, goal.EventID), note)
 	if p.Fail(err); err == nil {
@@ -129,7 +129,7 @@ func (p *plan) note(goal *Goal) {
 func (c *correction) removeAsItIs(p *plan) {
 	is := p.goal(c.goal.Remote)
 	for _, r := range c.rows {
-		if r.Txn != c.last.Txn || exported(r) || inSK(r, skUndone) {
+		if r.Txn != c.last.Txn || isExport(r) || inSK(r, skUndone) {
 			continue
 		}
 		switch {

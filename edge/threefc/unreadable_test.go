@@ -102,7 +102,7 @@ func TestOneUnreadableRow(t *testing.T) {
 			t.Errorf("%s: a goal of the other game: %v", place, scoredErr)
 		}
 		r.export(seq - 1)
-		if err := r.store.Update(t.Context(), r.Anew); err != nil {
+		if err := r.store.Update(t.Context(), r.ConsumeTable); err != nil {
 			t.Errorf("%s: %v", place, err)
 		}
 		r.derive(nil)

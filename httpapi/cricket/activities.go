@@ -16,7 +16,7 @@ func getActivities(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	return listed(func(tx *store.Tx) ([]phone.Session, error) { return phone.Activities{}.OfUser(tx, user) })(c)
+	return answerList(func(tx *store.Tx) ([]phone.Session, error) { return phone.Activities{}.OfUser(tx, user) })(c)
 }
 
 // registerActivity stores the token of a Live Activity, the first one or a replacement: {MEMBER, deviceId?,

@@ -100,7 +100,7 @@ type rowStats struct {
 
 func getCacheStats(c *gin.Context) error {
 	return httpapi.AnswerView(c, func(tx *store.Tx) (out cacheStats, err error) {
-		out.Views, out.Streams = httpapi.Cached(c)
+		out.Views, out.Streams = httpapi.CachedCounts(c)
 		if out.Fixtures, err = (matches.FixtureCache{}).Stats(tx); err != nil {
 			return out, err
 		}

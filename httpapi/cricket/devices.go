@@ -42,7 +42,7 @@ func (a *api) postDevice(c *gin.Context, user string) error {
 	}
 	status := http.StatusOK
 	err := httpapi.Update(c, func(tx *store.Tx) error {
-		known, err := a.devices().Of(tx, user)
+		known, err := a.devices().OfUser(tx, user)
 		if err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func (a *api) getDisplay(c *gin.Context, id string) error {
 	if team != 0 && !slices.ContainsFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == int64(team) }) {
 		return bind.Invalid("teamId", "is not a team of this match")
 	}
-	return httpapi.JSON(c, d.For(int64(team)), nil)
+	return httpapi.JSON(c, d.ForTeam(int64(team)), nil)
 }
 
 // liveMatches has a shape of its own, which the application's apps know.

@@ -20,8 +20,8 @@ func feedID(c *gin.Context) (string, error) {
 	return pathID(c, "not_found", "There is nothing with this id.")
 }
 
-// listed answers with a whole list.
-func listed[T any](all func(tx *store.Tx) ([]T, error)) httpapi.Handler {
+// answerList answers with a whole list.
+func answerList[T any](all func(tx *store.Tx) ([]T, error)) httpapi.Handler {
 	return func(c *gin.Context) error {
 		return httpapi.AnswerView(c, func(tx *store.Tx) (httpapi.List[T], error) {
 			items, err := all(tx)
@@ -43,7 +43,7 @@ func read[T any](get func(tx *store.Tx, id string) (T, error)) httpapi.Handler {
 
 // seasonTeams returns the teams of a season; an unknown season has none, because seasons have no rows.
 func seasonTeams(tx *store.Tx, id string) (httpapi.List[reference.TeamSeasonRecord], error) {
-	items, err := reference.TeamSeasons{}.Of(tx, id)
+	items, err := reference.TeamSeasons{}.OfSeason(tx, id)
 	return httpapi.NewList(items, ""), err
 }
 

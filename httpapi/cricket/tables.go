@@ -42,7 +42,7 @@ func matchTable(all []matchState, now time.Time) page.Table {
 			}
 		}
 		t.Rows = append(t.Rows, []string{
-			strings.TrimSpace(m.Name + " " + m.MatchID), m.Status, strings.ReplaceAll(m.Phase, "_", " "), read, cmp.Or(m.Owner, "–"), fence, tick, fmt.Sprint(m.Followers), cmp.Or(counted(m.Sessions), "none"),
+			strings.TrimSpace(m.Name + " " + m.MatchID), m.Status, strings.ReplaceAll(m.Phase, "_", " "), read, cmp.Or(m.Owner, "–"), fence, tick, fmt.Sprint(m.Followers), cmp.Or(countsText(m.Sessions), "none"),
 		})
 	}
 	return t
@@ -122,8 +122,8 @@ func readingTable(h *cricketState) page.Table {
 	}}
 }
 
-// counted returns "2 active, 1 pending".
-func counted(n map[string]int) string {
+// countsText returns "2 active, 1 pending".
+func countsText(n map[string]int) string {
 	parts := make([]string, 0, len(n))
 	for status, count := range n {
 		parts = append(parts, fmt.Sprintf("%d %s", count, status))

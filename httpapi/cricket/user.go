@@ -116,7 +116,7 @@ func (a *api) ensureUser(c *gin.Context, user, match string) error {
 	}
 	var devices []phone.Device
 	err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
-		devices, err = phone.Devices{}.Of(tx, user)
+		devices, err = phone.Devices{}.OfUser(tx, user)
 		return err
 	})
 	for i := range devices {

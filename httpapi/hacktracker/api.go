@@ -74,8 +74,8 @@ func (r *call) id(name string) string { return cmp.Or(r.Param(name), r.made) }
 // doing handles a request on the scorebook opened for its user, and returns the response body.
 type doing = func(b *hacktracker.Book, r *call) any
 
-// in adapts do to a transaction.
-func in[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx *store.Tx) (T, error) {
+// inTransaction adapts do to a transaction.
+func inTransaction[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx *store.Tx) (T, error) {
 	return func(tx *store.Tx) (T, error) {
 		b := a.Service.OpenOnce(tx, r.User, r.scope)
 		out := do(b, r)
@@ -116,10 +116,10 @@ func (a *api) route(method, path string, do func(r *call) (httpapi.Work, error))
 
 // prepare fetches the partitions that a request concerns, and creates the user's profile if it is missing.
 func (a *api) prepare(r *call) error {
-	if err := a.Ensure.Needs(r.Context, a.Service.Table, in(a, r, needs)); err != nil {
+	if err := a.Ensure.Needs(r.Context, a.Service.Table, inTransaction(a, r, needs)); err != nil {
 		return err
 	}
-	_, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, _ *call) hacktracker.User { return b.User(r.User) }))
+	_, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, _ *call) hacktracker.User { return b.User(r.User) }))
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
@@ -140,9 +140,9 @@ func needs(b *hacktracker.Book, r *call) []attr.Item {
 	return b.Needs(r.Param("game"), r.Param("team"), other)
 }
 
-// on returns a route that answers with the result of do.
-func (a *api) on(method, path string, do doing) httpapi.Route {
-	return a.route(method, path, func(r *call) (httpapi.Work, error) { return in(a, r, do), nil })
+// newRoute returns a route that answers with the result of do.
+func (a *api) newRoute(method, path string, do doing) httpapi.Route {
+	return a.route(method, path, func(r *call) (httpapi.Work, error) { return inTransaction(a, r, do), nil })
 }
 
 // creates returns a route that creates a record, once per Idempotency-Key.
@@ -163,20 +163,20 @@ func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string
 			return idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"id": id}}, writes, b.Err()
 		}, func(tx *store.Tx, ids map[string]string) (any, error) {
 			r.made = ids["id"]
-			return in(a, r, show)(tx)
+			return inTransaction(a, r, show)(tx)
 		})
 	})
 }
 
 // row returns the row of a request's Idempotency-Key.
 func (a *api) row(r *call) (*idempotency.Row, error) {
-	at, err := a.Service.Once(r.scope, r.Request.URL.Path, r.once, r.in)
+	at, err := a.Service.OnceRow(r.scope, r.Request.URL.Path, r.once, r.in)
 	row := &idempotency.Row{Table: a.Service.Table, Key: at.Key, Hash: at.Hash, Node: a.Node}
 	if r.scope != r.User {
 		row.User = r.User
 	}
 	for _, scope := range r.former {
-		was, wrong := a.Service.Once(scope, r.Request.URL.Path, r.once, r.in)
+		was, wrong := a.Service.OnceRow(scope, r.Request.URL.Path, r.once, r.in)
 		row.Former, err = append(row.Former, was), cmp.Or(err, wrong)
 	}
 	return row, err
@@ -246,11 +246,11 @@ func (r *call) gamesPage(usual int) hacktracker.GamesPage {
 
 // cursorOf encodes the place of a page's last game.
 func cursorOf(last *hacktracker.Place) string {
-	return base64.RawURLEncoding.EncodeToString([]byte(encoded(last)))
+	return base64.RawURLEncoding.EncodeToString([]byte(encodeJSON(last)))
 }
 
-// listed returns a page of a list under name, with the token of the next page.
-func listed[T any](name string, all []T, next attr.Item) any {
+// listPage returns a page of a list under name, with the token of the next page.
+func listPage[T any](name string, all []T, next attr.Item) any {
 	out := map[string]any{name: all, "count": len(all)}
 	if next != nil {
 		out["nextToken"] = string(attr.AppendJSON(nil, next))

@@ -18,7 +18,7 @@ type saying = func(b *hacktracker.Book, r *call, g *hacktracker.Game) string
 // handedIn makes a route one whose requests can be handed in, by those who may score the game.
 func (a *api) handedIn(say saying, rt httpapi.Route) httpapi.Route {
 	rt.Says = a.route(rt.Method, rt.Path, func(r *call) (httpapi.Work, error) {
-		words, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, r *call) string {
+		words, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, r *call) string {
 			g := b.Game(r.Param("game"))
 			if b.Refuse(!b.MayScore(g.ID), mayNotScore()); b.Err() != nil {
 				return ""
@@ -54,12 +54,12 @@ func atBatSaid(b *hacktracker.Book, r *call, g *hacktracker.Game) string {
 	name := "A player who is not in the team"
 	roster := b.Roster(g.TeamID, hacktracker.RosterQuery{})
 	if j := slices.IndexFunc(roster, func(p hacktracker.Player) bool { return p.ID == player }); j >= 0 {
-		name = numbered(roster[j].Number, roster[j].Name())
+		name = pluralOf(roster[j].Number, roster[j].Name())
 	}
 	if b.Err() != nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s, inning %d, %s", name, worded(word), inning, counted(outs, "out"))
+	return fmt.Sprintf("%s: %s, inning %d, %s", name, wordsOfID(word), inning, counted(outs, "out"))
 }
 
 // runsSaid describes runs of the two sides.

@@ -37,7 +37,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 func (a *api) shows(path, kind, title string, read doing) httpapi.Route {
 	return a.route(http.MethodGet, path, func(r *call) (httpapi.Work, error) {
 		r.Kind, r.Title = kind, title
-		return in(a, r, read), nil
+		return inTransaction(a, r, read), nil
 	})
 }
 
@@ -46,7 +46,7 @@ func (a *api) showsGame(path, kind, title string, read doing) httpapi.Route {
 	return a.route(http.MethodGet, "/games/:game"+path, func(r *call) (_ httpapi.Work, err error) {
 		r.Kind, r.Title = kind, title
 		r.cloud, err = httpapi.SyncStatus(r.Context)
-		return in(a, r, read), err
+		return inTransaction(a, r, read), err
 	})
 }
 
@@ -64,7 +64,7 @@ var results = []result{
 	{"1B", "single"}, {"2B", "double"}, {"3B", "triple"}, {"HR", "home run"}, {"BB", "walk"}, {"K", "strikeout"},
 }
 
-func worded(id string) string {
+func wordsOfID(id string) string {
 	if i := slices.IndexFunc(results, func(r result) bool { return r.ID == id }); i >= 0 {
 		return results[i].Word
 	}
@@ -129,9 +129,9 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	}
 	p := newGame(team, box, roster)
 	sayHanded(b, p.Plays)
-	p.Undone = undonePlays(b.Undone(box.Game.ID), roster)
+	p.Undone = undonePlays(b.UndonePlays(box.Game.ID), roster)
 	if last := b.LastLineup(team.ID, box.Game.ID); last != nil {
-		p.Last = encoded(last)
+		p.Last = encodeJSON(last)
 	}
 	p.Cloud = r.inCloud(b, box.Game.ID)
 	if p.May && r.Kind == "score" {
@@ -140,14 +140,14 @@ func (a *api) gamePage(b *hacktracker.Book, r *call) any {
 	p.Scorers = a.scorers(r, &box.Game)
 	if p.WhyNoStart == "" && p.May && box.Game.Status != hacktracker.InProgress {
 		live, _ := b.Coming(team.ID)
-		p.WhyNoStart = besides(live)
+		p.WhyNoStart = whyNoOther(live)
 	}
 	p.Address = httpapi.Address(r.Context, a.look.At("/games/"+box.Game.ID))
 	return p
 }
 
-// besides says why no other game of a team can be started.
-func besides(live []hacktracker.Game) string {
+// whyNoOther says why no other game of a team can be started.
+func whyNoOther(live []hacktracker.Game) string {
 	if len(live) == 0 {
 		return ""
 	}
@@ -163,7 +163,7 @@ func (a *api) scorerPage(b *hacktracker.Book, r *call) any {
 	return data
 }
 
-func encoded(v any) string {
+func encodeJSON(v any) string {
 	out, _ := json.Marshal(v) // only strings and integers
 	return string(out)
 }
@@ -182,7 +182,7 @@ func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Pl
 	names := map[string]string{}
 	for i := range roster {
 		one := &roster[i]
-		names[one.ID] = numbered(one.Number, one.Name())
+		names[one.ID] = pluralOf(one.Number, one.Name())
 		if !slices.ContainsFunc(g.Lineup, func(s hacktracker.Slot) bool { return s.PlayerID == one.ID }) {
 			p.Bench = append(p.Bench, *one)
 		}
@@ -198,12 +198,12 @@ func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Pl
 	}
 	for i := range all {
 		at := &all[i]
-		now.Plays = append(now.Plays, play{AtBat: at, Name: name(at.PlayerID), Word: worded(at.Result), Played: st.Innings[i], Misfit: slices.Contains(st.Mismatch, at.ID)})
+		now.Plays = append(now.Plays, play{AtBat: at, Name: name(at.PlayerID), Word: wordsOfID(at.Result), Played: st.Innings[i], Misfit: slices.Contains(st.Mismatch, at.ID)})
 	}
 	if len(g.Lineup) == 0 && team.Type != hacktracker.Personal {
 		p.WhyNoStart = "No lineup yet. Set it first."
 	}
-	p.Book = encoded(now)
+	p.Book = encodeJSON(now)
 	if n := len(now.Lineup); n > 0 {
 		up := func(i int) string { return now.Lineup[(len(all)+i)%n].Name }
 		if p.Up = up(0); n > 1 {
@@ -223,14 +223,14 @@ func undonePlays(all []hacktracker.AtBat, roster []hacktracker.Player) (out []pl
 	for i := range all {
 		name := "former player"
 		if j := slices.IndexFunc(roster, func(p hacktracker.Player) bool { return p.ID == all[i].PlayerID }); j >= 0 {
-			name = numbered(roster[j].Number, roster[j].Name())
+			name = pluralOf(roster[j].Number, roster[j].Name())
 		}
-		out = append(out, play{AtBat: &all[i], Name: name, Word: worded(all[i].Result)})
+		out = append(out, play{AtBat: &all[i], Name: name, Word: wordsOfID(all[i].Result)})
 	}
 	return out
 }
 
-func numbered(n *int, name string) string {
+func pluralOf(n *int, name string) string {
 	return strings.TrimSpace(hacktracker.Shirt(n) + " " + name)
 }
 

@@ -92,7 +92,7 @@ func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 	names := map[string]string{}
 	for i := range stats.Players {
 		l := &stats.Players[i]
-		names[l.PlayerID] = numbered(l.Number, l.Name)
+		names[l.PlayerID] = pluralOf(l.Number, l.Name)
 		line := statLine{cmp.Or(names[l.PlayerID], "former player"), l.Games, l.Batting}
 		p.All = append(p.All, line)
 		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.User {
@@ -168,14 +168,14 @@ func balls(all []hacktracker.AtBat, name func(string) string) (out []ball) {
 		if slices.Contains([]string{"1B", "2B", "3B", "HR"}, at.Result) {
 			class = "hit"
 		}
-		out = append(out, ball{100 * at.HitLocation.X, 100 * at.HitLocation.Y, class, name(at.PlayerID) + ": " + worded(at.Result) + " to " + side})
+		out = append(out, ball{100 * at.HitLocation.X, 100 * at.HitLocation.Y, class, name(at.PlayerID) + ": " + wordsOfID(at.Result) + " to " + side})
 	}
 	return out
 }
 
 // teamCSV answers with a team's statistics as CSV, with the columns that other scorebooks export.
 func (a *api) teamCSV(r *call) (httpapi.Work, error) {
-	stats, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, r *call) hacktracker.TeamStats {
+	stats, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, r *call) hacktracker.TeamStats {
 		return b.TeamStats(r.id("team"), r.Query.Text("seasonId", maxText))
 	}))
 	if err != nil {

@@ -24,36 +24,36 @@ func (a *api) teamRoutes() []httpapi.Route {
 	getTeam := func(b *book, r *call) any { return b.Team(r.id("team")) }
 	getPlayer := func(b *book, r *call) any { return b.Player(r.Param("team"), r.id("player")) }
 	return []httpapi.Route{
-		a.on("GET", "/users", users),
-		a.on("GET", "/users/context", func(b *book, _ *call) any { return b.Context() }),
-		a.on("GET", user, func(b *book, r *call) any { return b.VisibleUser(r.Param("user")) }),
-		mine(a.on("PUT", user, corrects([]string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
+		a.newRoute("GET", "/users", users),
+		a.newRoute("GET", "/users/context", func(b *book, _ *call) any { return b.Context() }),
+		a.newRoute("GET", user, func(b *book, r *call) any { return b.VisibleUser(r.Param("user")) }),
+		mine(a.newRoute("PUT", user, corrects([]string{"userId", "email", "createdAt", "updatedAt"}, []string{"firstName", "lastName", "phoneNumber"},
 			func(b *book, r *call) any { return b.ChangeUser(r.in) }))),
-		mine(a.on("DELETE", user, func(b *book, _ *call) any { b.DeleteUser(); return nil })),
-		mine(a.on("GET", user+"/players", func(b *book, _ *call) any { return listed("players", b.Players(), nil) })),
+		mine(a.newRoute("DELETE", user, func(b *book, _ *call) any { b.DeleteUser(); return nil })),
+		mine(a.newRoute("GET", user+"/players", func(b *book, _ *call) any { return listPage("players", b.Players(), nil) })),
 
 		a.creates("/teams", func(b *book, r *call) (string, []store.WriteItem) { return b.NewTeam(r.once, r.in) }, getTeam),
-		a.on("GET", "/teams", teams),
-		a.on("GET", team, getTeam),
-		a.on("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
-		a.on("DELETE", team, func(b *book, r *call) any { r.Header("X-Recovery-Token", b.DeleteTeam(r.id("team"))); return nil }),
-		a.on("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
-		a.on("POST", team+"/accept", func(b *book, r *call) any { return b.AcceptTeam(r.id("team")) }),
-		a.on("POST", team+"/leave", func(b *book, r *call) any { b.LeaveTeam(r.id("team")); return nil }),
-		a.on("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
-		a.on("GET", team+"/games", teamGames),
-		a.on("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query.Text("seasonId", maxText)) }),
+		a.newRoute("GET", "/teams", teams),
+		a.newRoute("GET", team, getTeam),
+		a.newRoute("PUT", team, func(b *book, r *call) any { return b.ChangeTeam(r.id("team"), r.in) }),
+		a.newRoute("DELETE", team, func(b *book, r *call) any { r.Header("X-Recovery-Token", b.DeleteTeam(r.id("team"))); return nil }),
+		a.newRoute("POST", team+"/recover", func(b *book, r *call) any { return b.RecoverTeam(r.id("team"), r.in) }),
+		a.newRoute("POST", team+"/accept", func(b *book, r *call) any { return b.AcceptTeam(r.id("team")) }),
+		a.newRoute("POST", team+"/leave", func(b *book, r *call) any { b.LeaveTeam(r.id("team")); return nil }),
+		a.newRoute("PUT", team+"/members/:user", func(b *book, r *call) any { return b.ChangeMember(r.id("team"), r.Param("user"), r.in) }),
+		a.newRoute("GET", team+"/games", teamGames),
+		a.newRoute("GET", team+"/stats", func(b *book, r *call) any { return b.TeamStats(r.id("team"), r.Query.Text("seasonId", maxText)) }),
 		a.route("GET", team+"/stats.csv", a.teamCSV),
 
 		a.creates(team+"/players", func(b *book, r *call) (string, []store.WriteItem) { return b.NewPlayer(r.Param("team"), r.once, r.in) }, getPlayer),
-		a.on("GET", team+"/players", roster),
-		a.on("GET", player, getPlayer),
-		a.on("PUT", player, corrects([]string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
+		a.newRoute("GET", team+"/players", roster),
+		a.newRoute("GET", player, getPlayer),
+		a.newRoute("PUT", player, corrects([]string{"playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"}, nil,
 			func(b *book, r *call) any { return b.ChangePlayer(r.Param("team"), r.id("player"), r.in) })),
-		a.on("DELETE", player, func(b *book, r *call) any { b.DeletePlayer(r.Param("team"), r.id("player")); return nil }),
-		a.on("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
-		a.on("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
-		a.on("GET", "/players/:player/stats", func(b *book, r *call) any { return b.PlayerStats(r.Param("player"), r.Query.Text("teamId", maxText)) }),
+		a.newRoute("DELETE", player, func(b *book, r *call) any { b.DeletePlayer(r.Param("team"), r.id("player")); return nil }),
+		a.newRoute("POST", player+"/link", func(b *book, r *call) any { return b.LinkPlayer(r.Param("team"), r.id("player"), r.in) }),
+		a.newRoute("POST", player+"/unlink", func(b *book, r *call) any { return b.UnlinkPlayer(r.Param("team"), r.id("player")) }),
+		a.newRoute("GET", "/players/:player/stats", func(b *book, r *call) any { return b.PlayerStats(r.Param("player"), r.Query.Text("teamId", maxText)) }),
 	}
 }
 
@@ -72,27 +72,27 @@ func (a *api) gameRoutes() []httpapi.Route {
 	}
 	return []httpapi.Route{
 		a.creates("/games", func(b *book, r *call) (string, []store.WriteItem) { return b.NewGame(r.once, r.in) }, getGame),
-		a.on("GET", "/games", games),
-		a.on("GET", game, getGame),
-		stays(a.scores(a.on("PATCH", game, putGame))),
-		stays(a.scores(a.on("PUT", game, putGame))),
-		a.on("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
-		a.on("GET", game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
-		a.on("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
+		a.newRoute("GET", "/games", games),
+		a.newRoute("GET", game, getGame),
+		stays(a.scores(a.newRoute("PATCH", game, putGame))),
+		stays(a.scores(a.newRoute("PUT", game, putGame))),
+		a.newRoute("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
+		a.newRoute("GET", game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
+		a.newRoute("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
 		a.route("GET", game+"/stream", func(r *call) (httpapi.Work, error) {
-			if _, err := httpapi.Read(r.Context, in(a, r, getGame)); err != nil {
+			if _, err := httpapi.Read(r.Context, inTransaction(a, r, getGame)); err != nil {
 				return nil, err
 			}
 			return nil, httpapi.Stream(r.Context, "game", topicGame+r.id("game"))
 		}),
 
-		a.handedIn(runsSaid, a.scores(a.on("POST", game+"/runs", func(b *book, r *call) any {
+		a.handedIn(runsSaid, a.scores(a.newRoute("POST", game+"/runs", func(b *book, r *call) any {
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			b.Fail(late)
 			httpapi.CountsOnce(r.Context)
 			return b.AddRuns(r.id("game"), r.once, at, r.in)
 		}))),
-		a.handedIn(atBatSaid, a.scores(a.on("POST", game+"/atbats", func(b *book, r *call) any {
+		a.handedIn(atBatSaid, a.scores(a.newRoute("POST", game+"/atbats", func(b *book, r *call) any {
 			r.Status = http.StatusCreated
 			at, late := httpapi.OccurredAt(r.Context, b.Now())
 			httpapi.CountsOnce(r.Context)
@@ -101,10 +101,10 @@ func (a *api) gameRoutes() []httpapi.Route {
 			}
 			return b.NewAtBat(r.id("game"), r.once, at, late, r.in)
 		}))),
-		a.on("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
-		a.on("GET", atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
-		stays(a.scores(a.on("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }))),
-		stays(a.scores(a.on("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }))),
+		a.newRoute("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
+		a.newRoute("GET", atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
+		stays(a.scores(a.newRoute("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }))),
+		stays(a.scores(a.newRoute("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }))),
 	}
 }
 
@@ -125,7 +125,7 @@ func users(b *hacktracker.Book, r *call) any {
 		return b.UserBySub(sub)
 	}
 	all, next := b.Users(p)
-	return listed("users", all, next)
+	return listPage("users", all, next)
 }
 
 // mine restricts a route to the caller's own user.
@@ -166,14 +166,14 @@ func teams(b *hacktracker.Book, r *call) any {
 	}
 	if member == "" {
 		all, next := b.Teams(t)
-		return listed("teams", all, next)
+		return listPage("teams", all, next)
 	}
-	return listed("teams", slices.DeleteFunc(b.TeamsOf(member), func(one hacktracker.Team) bool { return t.Type != "" && one.Type != t.Type }), nil)
+	return listPage("teams", slices.DeleteFunc(b.TeamsOf(member), func(one hacktracker.Team) bool { return t.Type != "" && one.Type != t.Type }), nil)
 }
 
 func roster(b *hacktracker.Book, r *call) any {
 	q := r.Query
-	return listed("players", b.Roster(r.id("team"), hacktracker.RosterQuery{
+	return listPage("players", b.Roster(r.id("team"), hacktracker.RosterQuery{
 		Status: q.OneOf("status", "active", "inactive", "sub"), Ghost: q.OneOf("isGhost", "true", "false"), Roles: q.OneOf("includeRoles", "true", "false") == "true",
 	}), nil)
 }
@@ -198,5 +198,5 @@ func teamGames(b *hacktracker.Book, r *call) any {
 func games(b *hacktracker.Book, r *call) any {
 	r.admin(b)
 	all, next := b.Games(r.page())
-	return listed("games", all, next)
+	return listPage("games", all, next)
 }

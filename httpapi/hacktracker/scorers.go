@@ -48,7 +48,7 @@ type scorersPart struct {
 // scorers returns what a page says about the devices that score its game.
 func (a *api) scorers(r *call, g *hacktracker.Game) scorersPart {
 	who, _ := scorerOf(r.Context, "")
-	return scorersPart{a.look.At("/games/" + g.ID + "/scorers"), a.Scorers.Of(g.ID, who, g.Status == hacktracker.Final)}
+	return scorersPart{a.look.At("/games/" + g.ID + "/scorers"), a.Scorers.ViewOf(g.ID, who, g.Status == hacktracker.Final)}
 }
 
 // postScorers hands the scoring over, takes it over, or shares it again; the scorer who finished a game says to have seen what came later.
@@ -57,7 +57,7 @@ func (a *api) postScorers(r *call) (httpapi.Work, error) {
 	if err := r.Body().Err(); err != nil {
 		return nil, err
 	}
-	may, err := httpapi.Read(r.Context, in(a, r, func(b *hacktracker.Book, r *call) bool { return b.MayScore(r.Param("game")) }))
+	may, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, r *call) bool { return b.MayScore(r.Param("game")) }))
 	if err != nil {
 		return nil, err
 	}

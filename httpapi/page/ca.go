@@ -12,5 +12,5 @@ type CAInput struct {
 
 // CA renders the page.
 func (r *Renderer) CA(in CAInput) ([]byte, error) {
-	return r.Framed("ca-page", in, Frame{Title: "Trust this node", Body: "ca", Styles: []string{"extra.css", "kit.css"}})
+	return r.RenderFramed("ca-page", in, Frame{Title: "Trust this node", Body: "ca", Styles: []string{"extra.css", "kit.css"}})
 }

@@ -58,10 +58,10 @@ func (r *Renderer) fill(s *Scene, kind string, data any) (err error) {
 	if s.View, err = r.Parts(View{}, s.What, []Block{{ID: kind + "-page", Data: data}}); err != nil {
 		return err
 	}
-	f := r.Own(kind, s.What)
+	f := r.OwnFrame(kind, s.What)
 	f.Module, f.Styles = "", append(f.Styles, "kit.css")
 	s.View.Styles = f.Styles
-	s.Page, err = r.Framed(kind+"-page", data, f)
+	s.Page, err = r.RenderFramed(kind+"-page", data, f)
 	return err
 }
 
@@ -75,5 +75,5 @@ func (r *Renderer) Gallery(base string, scenes []Scene) ([]byte, error) {
 			}
 		}
 	}
-	return r.Framed("gallery-page", map[string]any{"Base": base, "Scenes": scenes}, Frame{Title: "Gallery", Body: "gallery", Styles: styles})
+	return r.RenderFramed("gallery-page", map[string]any{"Base": base, "Scenes": scenes}, Frame{Title: "Gallery", Body: "gallery", Styles: styles})
 }

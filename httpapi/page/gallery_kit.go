@@ -75,7 +75,7 @@ func (r *Renderer) nodeScenes(status OperatorInput) (out []Scene, err error) {
 		{"sessions-none", "No session", "sessions", SessionsInput{}},
 		{"people", "People, and a code for one", "people", PeopleInput{Code: "7KQ4 M2XR", For: "asha", Until: "12:15:00", People: []any{one}}},
 	} {
-		page, failed := r.Still(s.kind, s.what, s.data, nil)
+		page, failed := r.RenderStill(s.kind, s.what, s.data, nil)
 		out, err = append(out, Scene{Name: s.name, What: s.what, Page: page}), errors.Join(err, failed)
 	}
 	ca, failed := r.CA(CAInput{

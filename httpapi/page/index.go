@@ -27,5 +27,5 @@ type Index struct {
 
 // Index renders a page of links.
 func (r *Renderer) Index(in Index, nav *Nav) ([]byte, error) {
-	return r.Framed("index-page", in, Frame{Title: in.Title, Body: "index", Styles: []string{"extra.css"}, Module: in.Module, Nav: nav})
+	return r.RenderFramed("index-page", in, Frame{Title: in.Title, Body: "index", Styles: []string{"extra.css"}, Module: in.Module, Nav: nav})
 }

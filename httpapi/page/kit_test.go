@@ -29,7 +29,7 @@ func TestFirstLoadOfTheKit(t *testing.T) {
 		if len(scenes[i].View.Parts) == 0 { // one of the node's pages, without parts of the kit
 			continue
 		}
-		body, err := r.Framed("bare-page", scenes[i].View.Parts[0].HTML, Frame{
+		body, err := r.RenderFramed("bare-page", scenes[i].View.Parts[0].HTML, Frame{
 			Title: "Kit", Stream: "/_/stream?app=counter", Styles: []string{"kit.css", "extra.css"}, Offline: &Offline{Scope: "/counter/-/", Reader: "x", Now: time.Unix(0, 0)},
 		})
 		if err != nil {

@@ -38,7 +38,7 @@ type RecountRow struct{ Row, Is, Shall string }
 
 // Recount renders the page.
 func (r *Renderer) Recount(in RecountInput, nav *Nav) ([]byte, error) {
-	return r.Still("recount", "Recount", in, nav)
+	return r.RenderStill("recount", "Recount", in, nav)
 }
 
 // Table is a titled table.

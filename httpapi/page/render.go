@@ -104,8 +104,8 @@ func (r *Renderer) Parts(last View, title string, blocks []Block) (View, error) 
 	return v, nil
 }
 
-// Own returns the frame of a personal page. The page refreshes itself by refresh.js; an app.js must import that itself.
-func (r *Renderer) Own(kind, title string) Frame {
+// OwnFrame returns the frame of a personal page. The page refreshes itself by refresh.js; an app.js must import that itself.
+func (r *Renderer) OwnFrame(kind, title string) Frame {
 	f := Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Module: "refresh.js"}
 	if _, ok := r.assets["app.css"]; ok {
 		f.Styles = append(f.Styles, "app.css")
@@ -156,18 +156,18 @@ func (r *Renderer) Page(v View, f Frame) ([]byte, error) {
 		parts[p.ID] = p.HTML
 	}
 	f.Title, f.Body, f.Styles, f.Module = v.Title, v.Kind, v.Styles, v.Module
-	return r.Framed(v.Kind+"-page", map[string]any{"Parts": parts}, f)
+	return r.RenderFramed(v.Kind+"-page", map[string]any{"Parts": parts}, f)
 }
 
 // Bare renders a page of one part, which refresh.js refreshes.
 func (r *Renderer) Bare(v View, nav *Nav) ([]byte, error) {
-	return r.Framed("bare-page", v.Parts[0].HTML,
+	return r.RenderFramed("bare-page", v.Parts[0].HTML,
 		Frame{Title: v.Title, Body: v.Kind, Module: "refresh.js", Styles: append([]string{"extra.css"}, v.Styles...), Nav: nav})
 }
 
-// Still renders one of the node's pages, without updates, from the template kind + "-page".
-func (r *Renderer) Still(kind, title string, data any, nav *Nav) ([]byte, error) {
-	return r.Framed(kind+"-page", data, Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Nav: nav})
+// RenderStill renders one of the node's pages, without updates, from the template kind + "-page".
+func (r *Renderer) RenderStill(kind, title string, data any, nav *Nav) ([]byte, error) {
+	return r.RenderFramed(kind+"-page", data, Frame{Title: title, Body: kind, Styles: []string{"extra.css"}, Nav: nav})
 }
 
 // SignIn renders the sign-in page. Opened by nobody, it deletes the browser's copies of pages: somebody may just have signed out.
@@ -176,7 +176,7 @@ func (r *Renderer) SignIn(in SignInInput) ([]byte, error) {
 	if in.Subject == "" {
 		f.Module = "signedout.js"
 	}
-	return r.Framed("signin-page", in, f)
+	return r.RenderFramed("signin-page", in, f)
 }
 
 // Notice renders a page with a short message, such as "not found".
@@ -184,11 +184,11 @@ func (r *Renderer) Notice(title, text string) ([]byte, error) {
 	if text != "" {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	return r.Still("notice", title, map[string]string{"Title": title, "Text": text}, nil)
+	return r.RenderStill("notice", title, map[string]string{"Title": title, "Text": text}, nil)
 }
 
-// Framed executes a template and renders the result in a frame.
-func (r *Renderer) Framed(name string, data any, f Frame) ([]byte, error) {
+// RenderFramed executes a template and renders the result in a frame.
+func (r *Renderer) RenderFramed(name string, data any, f Frame) ([]byte, error) {
 	var buf bytes.Buffer
 	if err := r.templates.ExecuteTemplate(&buf, name, data); err != nil {
 		return nil, fmt.Errorf("render %s: %w", name, err)

@@ -77,7 +77,7 @@ func (a *api) user(method, path string, do func(c *call) (work, error)) httpapi.
 			err = a.Ensure.Keys(c.Context, a.Service.Table, pickem.Needs(user, c.Param("id"))...)
 		}
 		if err == nil {
-			err = httpapi.View(c.Context, func(tx *store.Tx) error { return a.Service.Invited(tx, user) })
+			err = httpapi.View(c.Context, func(tx *store.Tx) error { return a.Service.CheckInvited(tx, user) })
 		}
 		if err != nil {
 			return nil, err

@@ -40,7 +40,7 @@ func (a *api) pageRoutes() []httpapi.Route {
 			card, err := a.Service.Event(tx, c.Param("id"), "")
 			out := a.card(card, tx.Now())
 			if err == nil && card.Predictions != nil {
-				out.With, out.Without, err = a.Service.Moved(tx, card.ID)
+				out.With, out.Without, err = a.Service.StandingsMoved(tx, card.ID)
 			}
 			return out, err
 		})),
@@ -59,15 +59,15 @@ func (a *api) eventsPage(tx *store.Tx, c *call) (any, error) {
 	all, _, err := a.Service.Events(tx, c.User, 2*usualEvents, nil)
 	var next *pickem.Listed
 	for i := range all { // newest first: the last open event is the next one
-		if a.here(&all[i].Event); !all[i].Locked(tx.Now()) {
+		if a.toMachineClock(&all[i].Event); !all[i].Locked(tx.Now()) {
 			next = &all[i]
 		}
 	}
 	return map[string]any{"Next": next, "Events": all, "Now": tx.Now()}, err
 }
 
-// here converts an event's lock to this machine's clock, right or wrong, since the pages' countdowns run by it.
-func (a *api) here(e *pickem.Event) { e.LockAt = e.LockAt.Add(-a.Service.Ahead()) }
+// toMachineClock converts an event's lock to this machine's clock, right or wrong, since the pages' countdowns run by it.
+func (a *api) toMachineClock(e *pickem.Event) { e.LockAt = e.LockAt.Add(-a.Service.Ahead()) }
 
 // cardPage is a card at an instant of this machine's clock.
 type cardPage struct {
@@ -80,7 +80,7 @@ type cardPage struct {
 }
 
 func (a *api) card(card pickem.Card, now time.Time) *cardPage {
-	a.here(&card.Event)
+	a.toMachineClock(&card.Event)
 	return &cardPage{Card: card, Now: now}
 }
 
@@ -119,7 +119,7 @@ func (a *api) standingsPage(tx *store.Tx, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	climbed, err := a.Service.Climbed(tx, now.Year)
+	climbed, err := a.Service.PlacesClimbed(tx, now.Year)
 	if err != nil {
 		return nil, err
 	}

@@ -40,14 +40,14 @@ func (b *Board) Follow(ctx context.Context, s *store.Store, of func(r *store.Rec
 			continue
 		}
 		for i := range records {
-			b.note(of(&records[i]))
+			b.applyChange(of(&records[i]))
 		}
 		after = records[len(records)-1].Seq
 	}
 }
 
-// note takes in a change.
-func (b *Board) note(c Change) {
+// applyChange takes in a change.
+func (b *Board) applyChange(c Change) {
 	if c.Game == "" || !c.Entry && !c.Ended && !c.On {
 		return
 	}

@@ -157,7 +157,7 @@ func (b *Board) Do(id string, w Who, do, to string) error {
 	case "share":
 		b.ShareAgain(id)
 	case "seen":
-		b.Seen(id, w)
+		b.RecordSeen(id, w)
 	}
 	return nil
 }
@@ -176,8 +176,8 @@ func (b *Board) end(g *game) *final {
 	return g.final
 }
 
-// Seen notes that whoever finished a game knows of the entries that came later. Nobody else can say so.
-func (b *Board) Seen(id string, w Who) {
+// RecordSeen notes that whoever finished a game knows of the entries that came later. Nobody else can say so.
+func (b *Board) RecordSeen(id string, w Who) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if g := b.game(id); g.final != nil && g.final.by == w.Key() {

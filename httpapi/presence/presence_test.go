@@ -27,7 +27,7 @@ func TestDevicesComeAndGo(t *testing.T) {
 		b.Hear(game, who("ben"), waiting(4), true)
 		pass(t, 10*time.Second)
 		b.Hear(game, who("ben"), presence.Report{}, false) // says nothing: what it said stays
-		others := func(reader string) []presence.Scorer { return b.Of(game, who(reader), false).Others }
+		others := func(reader string) []presence.Scorer { return b.ViewOf(game, who(reader), false).Others }
 		ben := others("ann")
 		if len(ben) != 1 || !ben[0].Here || !ben[0].Scored || ben[0].Waiting != 4 || !ben[0].Since.Equal(begun) || ben[0].Heard.Sub(begun) != 10*time.Second {
 			t.Fatalf("%+v", ben)
@@ -59,7 +59,7 @@ func TestMemoryIsBounded(t *testing.T) {
 			pass(t, time.Second)
 			b.Hear(game, who(fmt.Sprint(i)), waiting(0), false)
 		}
-		others := b.Of(game, who("reader"), false).Others
+		others := b.ViewOf(game, who("reader"), false).Others
 		kept := map[string]bool{}
 		for _, o := range others {
 			kept[o.Name] = true
@@ -73,9 +73,9 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 		known := 0
 		for i := range 2 * presence.MaxGames {
-			known += len(b.Of(fmt.Sprint("game ", i), who("ben"), false).Others)
+			known += len(b.ViewOf(fmt.Sprint("game ", i), who("ben"), false).Others)
 		}
-		if known != presence.MaxGames || len(b.Of(game, who("reader"), false).Others) != 0 {
+		if known != presence.MaxGames || len(b.ViewOf(game, who("reader"), false).Others) != 0 {
 			t.Errorf("%d games are remembered", known)
 		}
 	})
@@ -93,7 +93,7 @@ func TestHandOverAndBack(t *testing.T) {
 		b.Hear(game, ben, waiting(0), false)
 		see := func(step string, annAway, benAway bool, giver string) {
 			t.Helper()
-			a, o := b.Of(game, ann, false), b.Of(game, ben, false)
+			a, o := b.ViewOf(game, ann, false), b.ViewOf(game, ben, false)
 			if a.Away() != annAway || o.Away() != benAway || annAway && !o.Mine() || benAway && !a.Mine() {
 				t.Errorf("%s: ann away %t, ben away %t", step, a.Away(), o.Away())
 			}

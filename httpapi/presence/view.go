@@ -38,8 +38,8 @@ type Final struct {
 	News    bool // whoever finished has not said to know of all of them
 }
 
-// Of returns what a device's page says about a game. over says whether the game has ended; one that goes on again forgets its end.
-func (b *Board) Of(id string, w Who, over bool) View {
+// ViewOf returns what a device's page says about a game. over says whether the game has ended; one that goes on again forgets its end.
+func (b *Board) ViewOf(id string, w Who, over bool) View {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := View{Began: clock.WallAt(b.clock, b.begun), Me: w.Key()}
@@ -52,16 +52,16 @@ func (b *Board) Of(id string, w Who, over bool) View {
 		if now.Sub(d.heard) >= KeptFor {
 			delete(g.devices, key)
 		} else if key != v.Me {
-			v.Others = append(v.Others, *b.shown(d))
+			v.Others = append(v.Others, *b.scorerOf(d))
 		}
 	}
 	slices.SortFunc(v.Others, func(x, y Scorer) int {
 		return cmp.Or(compareBool(y.Here, x.Here), y.Heard.Compare(x.Heard), cmp.Compare(x.Key(), y.Key()))
 	})
 	if d := g.devices[g.holder]; d != nil {
-		v.Holder, v.Handed = b.shown(d), clock.WallAt(b.clock, g.handed)
+		v.Holder, v.Handed = b.scorerOf(d), clock.WallAt(b.clock, g.handed)
 		if from := g.devices[g.giver]; from != nil {
-			v.Giver = b.shown(from)
+			v.Giver = b.scorerOf(from)
 		}
 	}
 	if !over {
@@ -77,15 +77,15 @@ func (b *Board) finalOf(g *game, me string) *Final {
 	f := g.final
 	out := &Final{At: clock.WallAt(b.clock, f.at), ByMe: f.by == me, Late: f.late, LateAt: clock.WallAt(b.clock, f.lateAt), News: f.late > f.seen}
 	if by := g.devices[f.by]; by != nil {
-		out.By = b.shown(by)
+		out.By = b.scorerOf(by)
 	}
 	for i := range f.scorers {
-		out.Scorers = append(out.Scorers, *b.shown(&f.scorers[i]))
+		out.Scorers = append(out.Scorers, *b.scorerOf(&f.scorers[i]))
 	}
 	return out
 }
 
-func (b *Board) shown(d *device) *Scorer {
+func (b *Board) scorerOf(d *device) *Scorer {
 	return &Scorer{
 		Who: d.Who, Report: d.Report, Since: clock.WallAt(b.clock, d.since), Heard: clock.WallAt(b.clock, d.heard),
 		Here: b.clock.Now().Sub(d.heard) < HereFor, Scored: d.scored,

@@ -31,12 +31,12 @@ func (a *api) accessRoutes() []route {
 		{"POST", "/v1/leagues/:league/access/accept", mailed, writes(http.StatusOK, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.AcceptRole(tx, r.of.ID, r.User)
 		}, func(tx *store.Tx, r *request) (any, error) { return s.Access(tx, r.of.ID, r.User) })},
-		{"POST", "/v1/leagues/:league/organiser-invites", admin, writes(http.StatusCreated, readInvite, a.invite, a.invited)},
+		{"POST", "/v1/leagues/:league/organiser-invites", admin, writes(http.StatusCreated, readInvite, a.invite, a.answerInvite)},
 		{"POST", "/v1/invites/:code/accept", mailed, writes(http.StatusOK, func(r *request, _ *bind.Body) (any, error) {
-			return nil, r.invited()
+			return nil, r.checkInvite()
 		}, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.AcceptInvite(tx, r.given, r.User)
-		}, a.accepted)},
+		}, a.answerAccepted)},
 	}
 }
 
@@ -74,7 +74,7 @@ func (a *api) inviteLink(r *request, code string) string { return a.link(r, "/-/
 func (a *api) mails() bool { return a.Queue != nil && a.PublicURL != "" }
 
 func (a *api) invite(tx *store.Tx, r *request, address string) (c threefc.Change, err error) {
-	if err := a.invites.take(r.User, tx.Now()); err != nil {
+	if err := a.invites.countOne(r.User, tx.Now()); err != nil {
 		return c, err
 	}
 	c, err = a.Service.CreateInvite(tx, r.league, r.User, address)
@@ -92,8 +92,8 @@ func (a *api) invite(tx *store.Tx, r *request, address string) (c threefc.Change
 	return c, a.Queue(tx, threefc.InviteMail(address, l, a.inviteLink(r, c.IDs["invite"]), httpapi.Client(r.Context)))
 }
 
-// invited returns an invite with its link, and whether a mail is on its way.
-func (a *api) invited(tx *store.Tx, r *request) (any, error) {
+// answerInvite returns an invite with its link, and whether a mail is on its way.
+func (a *api) answerInvite(tx *store.Tx, r *request) (any, error) {
 	in, err := a.Service.Invite(tx, r.made["invite"])
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (a *api) invited(tx *store.Tx, r *request) (any, error) {
 	return map[string]any{"invite": in, "inviteCode": in.InviteCode, "inviteLink": a.inviteLink(r, in.InviteCode), "emailDelivery": delivery}, nil
 }
 
-func (a *api) accepted(tx *store.Tx, r *request) (any, error) {
+func (a *api) answerAccepted(tx *store.Tx, r *request) (any, error) {
 	in, err := a.Service.Invite(tx, r.given)
 	if err != nil {
 		return nil, err

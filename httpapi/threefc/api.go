@@ -106,7 +106,7 @@ func (a *api) table() []route {
 func (a *api) routes() (all []httpapi.Route) {
 	sayings := a.sayings()
 	for _, ro := range a.table() {
-		r := a.on(ro, httpapi.Public)
+		r := a.newRoute(ro, httpapi.Public)
 		if say, ok := sayings[ro.method+" "+ro.path]; ok {
 			r.Says = a.says(ro, say)
 		}
@@ -115,9 +115,9 @@ func (a *api) routes() (all []httpapi.Route) {
 	return all
 }
 
-// on checks, in this order, the origin, the session, the user's role and the body. For pages, which are not Public, the server has found
+// newRoute checks, in this order, the origin, the session, the user's role and the body. For pages, which are not Public, the server has found
 // the session.
-func (a *api) on(ro route, access httpapi.Access) httpapi.Route {
+func (a *api) newRoute(ro route, access httpapi.Access) httpapi.Route {
 	return a.Ensure.Route(a.Service.Table, ro.method, ro.path, access, func(c *httpapi.Call) (work, error) {
 		r, err := a.enter(c, &ro, access)
 		if err != nil {
@@ -125,7 +125,7 @@ func (a *api) on(ro route, access httpapi.Access) httpapi.Route {
 		}
 		work, err := ro.do(r)
 		if err == nil && ro.method != http.MethodGet && ro.who == scorekeeper && access == httpapi.Public && r.madeBy == "" {
-			r.scored()
+			r.noteScoring()
 		}
 		return work, err
 	})
@@ -144,7 +144,7 @@ func (a *api) enter(c *httpapi.Call, ro *route, access httpapi.Access) (*request
 			return nil, err
 		}
 	}
-	if err := r.allowed(ro.who); err != nil {
+	if err := r.checkRole(ro.who); err != nil {
 		return nil, err
 	}
 	return r, r.handedIn()

@@ -239,7 +239,7 @@ func TestHourly(t *testing.T) {
 		t.Errorf("%d names are stored", len(h.of))
 	}
 	for n, want := range []bool{false, false, true} {
-		if full := h.take("a", now.Add(time.Duration(n)*time.Minute)) != nil; full != want {
+		if full := h.countOne("a", now.Add(time.Duration(n)*time.Minute)) != nil; full != want {
 			t.Errorf("take %d: refused %t", n+1, full)
 		}
 	}

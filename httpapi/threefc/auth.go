@@ -67,9 +67,9 @@ func (a *api) magicStart(tx *store.Tx, r *request, address string) (any, error) 
 		return nil, fault.New(fault.Unavailable, "mail_unavailable", "This node cannot send mail. Ask an admin of your league for a sign-in code.")
 	}
 	client := httpapi.Client(r.Context)
-	err := a.clients.take(client, tx.Now())
+	err := a.clients.countOne(client, tx.Now())
 	if err == nil {
-		err = a.starts.take(client+" "+address, tx.Now())
+		err = a.starts.countOne(client+" "+address, tx.Now())
 	}
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (a *api) getSessions(r *request) (work, error) {
 	}
 	return func(tx *store.Tx) (any, error) {
 		all, err := r.ownSessions(tx)
-		return listed("sessions", all), err
+		return wrapList("sessions", all), err
 	}, nil
 }
 
@@ -180,7 +180,7 @@ func (a *api) completeCode(tx *store.Tx, r *request, in [2]string) (c threefc.Ch
 		return c, err
 	}
 	if c, err = a.Service.CompleteCode(tx, in[0], in[1], secret); fault.Is(err, fault.Unauthorized) {
-		_, _ = a.wrong.take(client, now), a.guessed.take(in[0], now) // not full: checked above
+		_, _ = a.wrong.countOne(client, now), a.guessed.countOne(in[0], now) // not full: checked above
 	}
 	return c, err
 }

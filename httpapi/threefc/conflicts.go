@@ -21,8 +21,8 @@ import (
 // mostConflicts is how many of the table's newest conflicts are searched.
 const mostConflicts = 100
 
-// refused returns the open conflicts of a game: writes that the cloud refused and nobody has resolved.
-func (r *request) refused() ([]conflict.View, error) {
+// openConflicts returns the open conflicts of a game: writes that the cloud refused and nobody has resolved.
+func (r *request) openConflicts() ([]conflict.View, error) {
 	return r.conflicts(func(w conflict.Write) bool {
 		return w.Key["pk"].Equal(threefc.Partition(r.of)["pk"])
 	})
@@ -50,8 +50,8 @@ type taken struct {
 // origin holds the members of a row that say where it belongs and who created it.
 type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, GameStartTs, CreatedByUserID string } //nolint:staticcheck // as the rows spell it
 
-// taken returns the records with taken ids that concern the reader.
-func (r *request) taken(mine func(r *request, entity string, p *origin) bool) (all []taken, err error) {
+// takenRecords returns the records with taken ids that concern the reader.
+func (r *request) takenRecords(mine func(r *request, entity string, p *origin) bool) (all []taken, err error) {
 	if r.User == "" {
 		return nil, nil
 	}
@@ -91,7 +91,7 @@ func (r *request) mayDismiss(entity string, p *origin) bool {
 
 // postDismissal dismisses the notice about a record that was not created.
 func postDismissal(r *request) (work, error) {
-	all, err := r.taken((*request).mayDismiss)
+	all, err := r.takenRecords((*request).mayDismiss)
 	return r.decide("discard", err, func(id uint64) bool {
 		return slices.ContainsFunc(all, func(t taken) bool { return t.Record == id })
 	})
@@ -101,7 +101,7 @@ func postDismissal(r *request) (work, error) {
 // finished counts if it is sent again.
 func postDecision(verb string) func(r *request) (work, error) {
 	return func(r *request) (work, error) {
-		all, err := r.refused()
+		all, err := r.openConflicts()
 		if i := slices.IndexFunc(all, func(c conflict.View) bool { return strconv.FormatUint(c.ID, 10) == r.Param("conflict") }); i >= 0 && verb == "retry" && isAfterFinish(&all[i]) {
 			if err := r.count(&all[i]); err != nil {
 				return nil, err

@@ -15,14 +15,14 @@ import (
 func (a *api) gameRoutes() []route {
 	s := a.Service
 	return []route{
-		{"POST", "/v1/sessions/:session/games", admin, writes(http.StatusCreated, readNewGame, plain(s.CreateGame), made("game", a.game))},
+		{"POST", "/v1/sessions/:session/games", admin, writes(http.StatusCreated, readNewGame, plain(s.CreateGame), answerCreated("game", a.game))},
 		{"GET", "/v1/sessions/:session/games", viewer, listsPage("games", a.games("session"))},
 		{"GET", "/v1/games/:game", viewer, one(a.game)},
 		{"PATCH", "/v1/games/:game", admin, changes(readPatch, func(tx *store.Tx, r *request, c threefc.GamePatch) (threefc.Change, error) {
 			return s.PatchGame(tx, r.of.ID, c)
 		})},
 		{"DELETE", "/v1/games/:game", admin, removes(s.DeleteGame)},
-		{"GET", "/v1/games/:game/teams", viewer, reads(ofBoard(func(b *threefc.Board) any { return listed("teams", b.Teams) }))},
+		{"GET", "/v1/games/:game/teams", viewer, reads(ofBoard(func(b *threefc.Board) any { return wrapList("teams", b.Teams) }))},
 		{"PUT", "/v1/games/:game/teams/:team", admin, writes(http.StatusOK, readTeam, func(tx *store.Tx, r *request, n threefc.TeamName) (threefc.Change, error) {
 			return s.PutGameTeam(tx, r.of.ID, r.Param("team"), n)
 		}, func(tx *store.Tx, r *request) (any, error) {
@@ -104,8 +104,8 @@ func readGame(b *bind.Body) (c threefc.GamePatch) {
 	return c
 }
 
-// said returns the pointer's value, or the zero value for nil.
-func said[T any](p *T) (v T) {
+// valueOrZero returns the pointer's value, or the zero value for nil.
+func valueOrZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
@@ -118,7 +118,7 @@ func readNewGame(r *request, b *bind.Body) (threefc.Game, error) {
 		b.Bad("gameStartTs", "must be a non-empty string")
 	}
 	return threefc.Game{
-		SessionID: r.of.ID, GameID: r.newID(b, "game"), GameStartTs: said(c.GameStartTs), Status: said(c.Status), ThirdLengthMinutes: said(c.ThirdLengthMinutes),
+		SessionID: r.of.ID, GameID: r.newID(b, "game"), GameStartTs: valueOrZero(c.GameStartTs), Status: valueOrZero(c.Status), ThirdLengthMinutes: valueOrZero(c.ThirdLengthMinutes),
 	}, nil
 }
 

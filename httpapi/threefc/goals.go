@@ -18,7 +18,7 @@ func (a *api) goalRoutes() []route {
 		{"POST", "/v1/games/:game/goals", scorekeeper, writes(http.StatusCreated, readNewGoal, a.createGoal, doneToGoal)},
 		// Any field of a new goal; the clock reading stays.
 		{"PATCH", "/v1/games/:game/goals/:event", scorekeeper, corrects(readGoalPatch, func(tx *store.Tx, r *request, by threefc.Corrector, in goalBody) (threefc.Change, error) {
-			return s.UpdateGoal(tx, r.of.ID, r.Param("event"), by, in.on, r.ids)
+			return s.UpdateGoal(tx, r.of.ID, r.Param("event"), by, in.applyTo, r.ids)
 		})},
 		{"DELETE", "/v1/games/:game/goals/:event", scorekeeper, corrects(nothing, func(tx *store.Tx, r *request, by threefc.Corrector, _ any) (threefc.Change, error) {
 			return s.DeleteGoal(tx, r.of.ID, r.Param("event"), by, r.ids)
@@ -42,7 +42,7 @@ type goalsView struct {
 }
 
 func goalsOf(b *threefc.Board) goalsView {
-	return goalsView{Board: listed("teams", b.Teams), Timeline: b.Goals}
+	return goalsView{Board: wrapList("teams", b.Teams), Timeline: b.Goals}
 }
 
 // doneToGoal answers a change to a goal from its audit row, because the goal may have changed again since.
@@ -114,7 +114,7 @@ func readGoal(b *bind.Body, needed bool) goalBody {
 
 func readNewGoal(_ *request, b *bind.Body) (threefc.Scored, error) {
 	var g threefc.Scored
-	readGoal(b, true).on(&g)
+	readGoal(b, true).applyTo(&g)
 	return g, nil
 }
 
@@ -126,8 +126,8 @@ func readGoalPatch(_ *request, b *bind.Body) (goalBody, error) {
 	return in, nil
 }
 
-// on applies the fields to a goal without changing what the old goal's pointers and slices refer to.
-func (in goalBody) on(g *threefc.Scored) {
+// applyTo applies the fields to a goal without changing what the old goal's pointers and slices refer to.
+func (in goalBody) applyTo(g *threefc.Scored) {
 	var now threefc.Scored
 	for _, v := range []any{*g, in} {
 		raw, _ := json.Marshal(v)     // our own values

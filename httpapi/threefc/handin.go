@@ -33,7 +33,7 @@ func (a *api) sayings() map[string]saying {
 				return "Change of " + here, err
 			}
 			now := was.Scored
-			change.on(&now)
+			change.applyTo(&now)
 			return "Change of " + here + " to: " + g.scoredSaid(&now, in), now.Check()
 		},
 		"DELETE " + goal: func(r *request, g *shownGame, in *threefc.Roster) (string, error) {
@@ -68,7 +68,7 @@ func (a *api) says(ro route, say saying) httpapi.Handler {
 			return nil, err
 		}
 		words, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) {
-			g, err := a.shown(tx, r.of.ID)
+			g, err := a.readShown(tx, r.of.ID)
 			if err != nil {
 				return "", err
 			}

@@ -19,7 +19,7 @@ func (a *api) gamesInCloud() *operator.Games {
 			return threefc.GameOf(key)
 		},
 		Name: func(tx *store.Tx, id string) (name, href string, err error) {
-			g, err := a.shown(tx, id)
+			g, err := a.readShown(tx, id)
 			if err != nil {
 				return "", "", err
 			}

@@ -21,12 +21,12 @@ func (a *api) leagueRoutes() []route {
 		{"POST", "/v1/conflicts/:conflict/discard", session, postDismissal},
 		{"GET", "/v1/leagues/:league", viewer, one(s.League)},
 		{"DELETE", "/v1/leagues/:league", admin, removes(s.DeleteLeague)},
-		{"POST", "/v1/leagues/:league/seasons", admin, writes(http.StatusCreated, readSeason, plain(s.CreateSeason), made("season", s.Season))},
+		{"POST", "/v1/leagues/:league/seasons", admin, writes(http.StatusCreated, readSeason, plain(s.CreateSeason), answerCreated("season", s.Season))},
 		{"GET", "/v1/leagues/:league/seasons", viewer, lists("seasons", s.Seasons)},
 		{"GET", "/v1/seasons/:season", viewer, one(s.Season)},
 		{"DELETE", "/v1/seasons/:season", admin, removes(s.DeleteSeason)},
 		{"GET", "/v1/seasons/:season/games", viewer, listsPage("games", a.games("season"))},
-		{"POST", "/v1/seasons/:season/sessions", admin, writes(http.StatusCreated, readSession, plain(s.CreateSession), made("session", s.Session))},
+		{"POST", "/v1/seasons/:season/sessions", admin, writes(http.StatusCreated, readSession, plain(s.CreateSession), answerCreated("session", s.Session))},
 		{"GET", "/v1/seasons/:season/sessions", viewer, listsPage("sessions", s.SessionsPage)},
 		{"GET", "/v1/seasons/:season/teams", viewer, lists("teams", s.SeasonTeams)},
 		{"PUT", "/v1/seasons/:season/teams/:team", admin, writes(http.StatusOK, readTeam, func(tx *store.Tx, r *request, n threefc.TeamName) (threefc.Change, error) {
@@ -54,8 +54,8 @@ func (r *request) listPage(usual int) threefc.ListPage {
 	return page
 }
 
-// paged adds the cursor of the next page to a list; the last page has none.
-func paged(list map[string]any, next string) map[string]any {
+// addCursor adds the cursor of the next page to a list; the last page has none.
+func addCursor(list map[string]any, next string) map[string]any {
 	if next != "" {
 		list["cursor"] = cursorOf(next)
 	}
@@ -81,7 +81,7 @@ func (a *api) ownLeagues(r *request) (work, error) {
 				leagues = append(leagues, all[i])
 			}
 		}
-		out := paged(listed("leagues", leagues), next)
+		out := addCursor(wrapList("leagues", leagues), next)
 		if len(offers) > 0 {
 			out["offers"] = offers
 		}
@@ -96,7 +96,7 @@ func (a *api) postLeague(r *request) (work, error) {
 	}
 	return writes(http.StatusCreated, readLeague, func(tx *store.Tx, r *request, l threefc.League) (threefc.Change, error) {
 		return a.Service.CreateLeague(tx, r.User, l)
-	}, made("league", a.Service.League))(r)
+	}, answerCreated("league", a.Service.League))(r)
 }
 
 func readLeague(r *request, b *bind.Body) (threefc.League, error) {

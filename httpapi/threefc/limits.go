@@ -31,8 +31,8 @@ func (h *hourly) recent(name [32]byte, now time.Time) []time.Time {
 // full returns fault.Throttled if a name has used up its hour's allowance.
 func (h *hourly) full(name string, now time.Time) error { return h.count(name, now, 0) }
 
-// take counts an action, or returns fault.Throttled if the allowance is used up.
-func (h *hourly) take(name string, now time.Time) error { return h.count(name, now, 1) }
+// countOne counts an action, or returns fault.Throttled if the allowance is used up.
+func (h *hourly) countOne(name string, now time.Time) error { return h.count(name, now, 1) }
 
 func (h *hourly) count(name string, now time.Time, more int) error {
 	h.mu.Lock()

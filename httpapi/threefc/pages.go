@@ -58,21 +58,21 @@ func (a *api) addPages(app *httpapi.App) (err error) {
 		}, a.seasonAdminPage)},
 		{"/games/:game", public, shows(topicGame, "")},
 		{"/games/:game/overlay", public, shows(topicGame, "overlay")},
-		{"/games/:game/teams", scorekeeper, own("teams")},
-		{"/games/:game/score", scorekeeper, own("scorer")},
-		{"/games/:game/results", scorekeeper, own("results")},
-		{"/games/:game/goals/:event", scorekeeper, own("correct")},
-		{"/games/:game/conflicts", admin, own("conflicts")},
-		{"/:in/:name", public, a.named},
-		{"/:in/:name/:game", public, a.named},
+		{"/games/:game/teams", scorekeeper, ownPageOf("teams")},
+		{"/games/:game/score", scorekeeper, ownPageOf("scorer")},
+		{"/games/:game/results", scorekeeper, ownPageOf("results")},
+		{"/games/:game/goals/:event", scorekeeper, ownPageOf("correct")},
+		{"/games/:game/conflicts", admin, ownPageOf("conflicts")},
+		{"/:in/:name", public, a.answerNamed},
+		{"/:in/:name/:game", public, a.answerNamed},
 	} {
 		access := httpapi.Optional
 		if p.who > public {
 			access = httpapi.User
 		}
-		app.Pages = append(app.Pages, a.on(route{"GET", p.path, p.who, p.do}, access))
+		app.Pages = append(app.Pages, a.newRoute(route{"GET", p.path, p.who, p.do}, access))
 	}
-	app.Pages = append(app.Pages, a.on(route{"POST", "/games/:game/scorers", scorekeeper, postScorers}, httpapi.User))
+	app.Pages = append(app.Pages, a.newRoute(route{"POST", "/games/:game/scorers", scorekeeper, postScorers}, httpapi.User))
 	return nil
 }
 
@@ -126,7 +126,7 @@ func (a *api) view(ctx context.Context, _ *operator.NodeStatus, topic string, la
 	kind, id, _ := strings.Cut(topic, "/")
 	err = ask.View(ctx, a.Read, func(tx *store.Tx) error {
 		if kind+"/" == topicGame {
-			g, err := a.shown(tx, id)
+			g, err := a.readShown(tx, id)
 			if err == nil {
 				v, err = a.gameView(last, g)
 			}
@@ -146,8 +146,8 @@ func shows(topic, kind string) func(r *request) (work, error) {
 	return func(r *request) (work, error) { return nil, httpapi.PageAs(r.Context, topic+r.of.ID, kind) }
 }
 
-// named answers with the page found by the ids or slugs in the path.
-func (a *api) named(r *request) (work, error) {
+// answerNamed answers with the page found by the ids or slugs in the path.
+func (a *api) answerNamed(r *request) (work, error) {
 	topic, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) {
 		l, err := a.Service.LeagueNamed(tx, r.Param("in"))
 		if err != nil {
@@ -183,7 +183,7 @@ func (a *api) live(ctx context.Context) (tiles []page.Tile, err error) {
 			if !is { // a player or a join code
 				continue
 			}
-			if g, err = a.shown(tx, id); err == nil {
+			if g, err = a.readShown(tx, id); err == nil {
 				tiles = append(tiles, page.Tile{Href: a.look.At("/games/" + url.PathEscape(id)), Title: g.Line(), Line: g.Title})
 			}
 		}

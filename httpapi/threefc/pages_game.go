@@ -27,8 +27,8 @@ type gameClock struct {
 	Start    int64 // ms by the node's clock
 }
 
-// shown reads a game.
-func (a *api) shown(tx *store.Tx, id string) (*shownGame, error) {
+// readShown reads a game.
+func (a *api) readShown(tx *store.Tx, id string) (*shownGame, error) {
 	b, err := a.Service.Board(tx, id)
 	if err != nil {
 		return nil, err

@@ -94,17 +94,17 @@ func (p *ownPage) In(team string) (all []threefc.Player) {
 	return all
 }
 
-// own answers with a scorer's or admin's page of a game.
-func own(kind string) func(r *request) (work, error) {
+// ownPageOf answers with a scorer's or admin's page of a game.
+func ownPageOf(kind string) func(r *request) (work, error) {
 	return func(r *request) (work, error) {
 		r.Kind, r.Title = kind, "3FC"
-		refused, err := r.refused()
+		refused, err := r.openConflicts()
 		cloud, failed := httpapi.SyncStatus(r.Context)
 		if kind == "scorer" {
 			r.hear()
 		}
 		return func(tx *store.Tx) (any, error) {
-			g, err := r.api.shown(tx, r.of.ID)
+			g, err := r.api.readShown(tx, r.of.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -139,7 +139,7 @@ func (p *ownPage) addCloud(st *operator.SyncStatus, tx *store.Tx, r *request) (e
 
 // addUndone adds the goals that were changed and taken back at the same time.
 func (p *ownPage) addUndone(s *threefc.Service, tx *store.Tx) error {
-	notes, err := s.Undone(tx, p.GameID)
+	notes, err := s.UndoneChanges(tx, p.GameID)
 	for i := range notes {
 		p.Undone = append(p.Undone, undone{notes[i].Lost.EventID, p.factsSaid(&notes[i].Lost, &p.Roster)})
 	}
@@ -161,7 +161,7 @@ func (r *request) joinPage(code string) string { return r.api.link(r, "/-/join/"
 func (a *api) getJoinPage(r *request) (work, error) {
 	r.Kind, r.Title = "join", "Join"
 	return func(tx *store.Tx) (any, error) {
-		g, err := a.shown(tx, r.of.ID)
+		g, err := a.readShown(tx, r.of.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -192,13 +192,13 @@ func (a *api) getSignInPage(r *request) (work, error) {
 		}
 		page["Sessions"] = all
 	}
-	return nil, httpapi.Own(r.Context, "signin", "Sign in", page)
+	return nil, httpapi.AnswerOwnPage(r.Context, "signin", "Sign in", page)
 }
 
 // getInvitePage asks a signed-in user whether to accept an invite.
 func (a *api) getInvitePage(r *request) (work, error) {
-	if err := r.invited(); err != nil {
+	if err := r.checkInvite(); err != nil {
 		return nil, err
 	}
-	return nil, httpapi.Own(r.Context, "invite", "Invitation", r.given)
+	return nil, httpapi.AnswerOwnPage(r.Context, "invite", "Invitation", r.given)
 }

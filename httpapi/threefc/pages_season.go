@@ -106,7 +106,7 @@ type making struct {
 func makes(kind, title string, mine func(r *request, entity string, p *origin) bool, read func(tx *store.Tx, r *request, m *making) error) func(r *request) (work, error) {
 	return func(r *request) (work, error) {
 		r.Kind, r.Title = kind, title
-		all, err := r.taken(mine)
+		all, err := r.takenRecords(mine)
 		return func(tx *store.Tx) (any, error) {
 			m := &making{New: (&threefc.IDs{}).New(r.api.Service.Now(tx)), Taken: all}
 			return m, read(tx, r, m)

@@ -28,7 +28,7 @@ func (a *api) publicRoutes() []route {
 				return nil, err
 			}
 			all, err := s.Timeline(tx, b)
-			return listed("timeline", all), err
+			return wrapList("timeline", all), err
 		})},
 		{"GET", "/v1/public/games/:game/stream", public, a.streamPublic},
 		{"GET", "/v1/public/seasons/:season/standings", public, ofSeason("standings", "table", "blissett", s.Standings)},
@@ -45,7 +45,7 @@ func (a *api) publicLeagues(r *request) (work, error) {
 		for i := range all {
 			out = append(out, leagueName{all[i].LeagueID, all[i].Name, all[i].Slug})
 		}
-		return paged(listed("leagues", out), next), err
+		return addCursor(wrapList("leagues", out), next), err
 	}, nil
 }
 
@@ -56,8 +56,8 @@ type leagueName struct {
 	Slug     *string `json:"slug"`
 }
 
-// only returns the public part of a record: the named members.
-func only(record any, names ...string) map[string]any {
+// publicPart returns the public part of a record: the named members.
+func publicPart(record any, names ...string) map[string]any {
 	raw, _ := json.Marshal(record) // of our own
 	var all map[string]any
 	_ = json.Unmarshal(raw, &all)
@@ -73,7 +73,7 @@ func each[T any](all []T, show func(one T) map[string]any) (out []map[string]any
 	return out
 }
 
-func publicLeague(l threefc.League) map[string]any { return only(l, "leagueId", "name", "slug") }
+func publicLeague(l threefc.League) map[string]any { return publicPart(l, "leagueId", "name", "slug") }
 
 func (a *api) publicSeasons(tx *store.Tx, r *request) (any, error) {
 	l, err := a.Service.LeagueNamed(tx, r.of.ID)
@@ -81,17 +81,17 @@ func (a *api) publicSeasons(tx *store.Tx, r *request) (any, error) {
 		return nil, err
 	}
 	all, err := a.Service.Seasons(tx, l.LeagueID)
-	out := listed("seasons", each(all, func(s threefc.Season) map[string]any {
-		return only(s, "seasonId", "name", "slug", "startsOn", "endsOn")
+	out := wrapList("seasons", each(all, func(s threefc.Season) map[string]any {
+		return publicPart(s, "seasonId", "name", "slug", "startsOn", "endsOn")
 	}))
 	out["league"] = publicLeague(*l)
 	return out, err
 }
 
 func publicGameOf(b *threefc.Board) any {
-	out := only(b.Game, "gameId", "leagueId", "seasonId", "status", "gameStartTs", "finishedAt", "result")
+	out := publicPart(b.Game, "gameId", "leagueId", "seasonId", "status", "gameStartTs", "finishedAt", "result")
 	out["timer"], out["teams"] = b.Timer(), each(b.Teams, func(t threefc.GameTeam) map[string]any {
-		return only(t, "teamId", "name", "color", "scored", "conceded")
+		return publicPart(t, "teamId", "name", "color", "scored", "conceded")
 	})
 	return out
 }

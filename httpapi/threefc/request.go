@@ -56,7 +56,9 @@ func (r *request) code(what string, row func(code string) attr.Item, leads func(
 
 func (r *request) joins() error { return r.code("Join code", threefc.JoinKey, r.api.Service.Joins) }
 
-func (r *request) invited() error { return r.code("Invite", threefc.InviteKey, r.api.Service.Invited) }
+func (r *request) checkInvite() error {
+	return r.code("Invite", threefc.InviteKey, r.api.Service.InvitedScope)
+}
 
 // signedIn identifies the user by the cookie.
 func (r *request) signedIn() error {
@@ -84,8 +86,8 @@ func (r *request) beginSession(tx *store.Tx) (string, error) {
 	return r.secret, err
 }
 
-// allowed fetches the route's subject up to its league, and refuses users without the required role there.
-func (r *request) allowed(who level) error {
+// checkRole fetches the route's subject up to its league, and refuses users without the required role there.
+func (r *request) checkRole(who level) error {
 	if err := r.fetch(); err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func (r *request) fetch() error {
 		keys = append(keys, threefc.Partition(r.of))
 	}
 	return r.api.Ensure.Needs(r.Context, r.api.Service.Table, func(tx *store.Tx) ([]attr.Item, error) {
-		above, err := r.api.Service.Above(tx, r.of)
+		above, err := r.api.Service.ParentsOf(tx, r.of)
 		return slices.Concat(keys, above), err
 	})
 }
@@ -145,7 +147,7 @@ func one[T any](read func(tx *store.Tx, id string) (T, error)) func(r *request) 
 func lists[T any](name string, read func(tx *store.Tx, id string) ([]T, error)) func(r *request) (work, error) {
 	return reads(func(tx *store.Tx, r *request) (any, error) {
 		all, err := read(tx, r.of.ID)
-		return listed(name, all), err
+		return wrapList(name, all), err
 	})
 }
 
@@ -155,13 +157,13 @@ func listsPage[T any](name string, read func(tx *store.Tx, id string, page three
 		page := r.listPage(wholeList)
 		return func(tx *store.Tx) (any, error) {
 			all, next, err := read(tx, r.of.ID, page)
-			return paged(listed(name, all), next), err
+			return addCursor(wrapList(name, all), next), err
 		}, nil
 	}
 }
 
-// listed wraps a list under its name; nil becomes empty.
-func listed[T any](name string, all []T) map[string]any {
+// wrapList wraps a list under its name; nil becomes empty.
+func wrapList[T any](name string, all []T) map[string]any {
 	if all == nil {
 		all = []T{}
 	}
@@ -180,7 +182,7 @@ func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), p
 		if err != nil {
 			return nil, err
 		}
-		row, err := r.once(in)
+		row, err := r.onceRow(in)
 		if err != nil {
 			return nil, err
 		}
@@ -197,8 +199,8 @@ func writes[T any](status int, read func(r *request, b *bind.Body) (T, error), p
 	}
 }
 
-// once returns the row of the request's Idempotency-Key, or nil if it has none. The ids of created records derive from the key.
-func (r *request) once(in any) (*idempotency.Row, error) {
+// onceRow returns the row of the request's Idempotency-Key, or nil if it has none. The ids of created records derive from the key.
+func (r *request) onceRow(in any) (*idempotency.Row, error) {
 	r.ids = &threefc.IDs{}
 	key, err := httpapi.IdempotencyKey(r.Context)
 	if err != nil || key == "" {
@@ -210,11 +212,11 @@ func (r *request) once(in any) (*idempotency.Row, error) {
 		scope, former = httpapi.OnceScope(r.Context, scope)
 	}
 	row := &idempotency.Row{Table: r.api.Service.Table, Key: threefc.OnceKey(scope, key), Node: r.api.Node}
-	if row.Hash, err = idempotency.Hash(asked(scope, route), in); err != nil {
+	if row.Hash, err = idempotency.Hash(operationIn(scope, route), in); err != nil {
 		return nil, err
 	}
 	for _, other := range former {
-		hash, err := idempotency.Hash(asked(other, route), in)
+		hash, err := idempotency.Hash(operationIn(other, route), in)
 		if err != nil {
 			return nil, err
 		}
@@ -224,13 +226,13 @@ func (r *request) once(in any) (*idempotency.Row, error) {
 		row.User = r.User
 	}
 	row.MadeBy = r.madeBy
-	r.ids.Seed, r.ids.Hash = asked(scope, route)+"\n"+key, row.Hash
+	r.ids.Seed, r.ids.Hash = operationIn(scope, route)+"\n"+key, row.Hash
 	row.More, err = threefc.OnceMore(scope, key, row.Hash)
 	return row, err
 }
 
-// asked returns what is asked for in a scope: that of a device does not name the route.
-func asked(scope, route string) string {
+// operationIn returns what is asked for in a scope: that of a device does not name the route.
+func operationIn(scope, route string) string {
 	if strings.HasPrefix(scope, httpapi.DeviceScope) && !strings.HasSuffix(scope, route) {
 		return scope + ":" + route
 	}
@@ -245,8 +247,8 @@ func plain[T any](do func(tx *store.Tx, in T) (threefc.Change, error)) func(tx *
 	return func(tx *store.Tx, _ *request, in T) (threefc.Change, error) { return do(tx, in) }
 }
 
-// made answers with the record that a write created.
-func made[T any](kind string, read func(tx *store.Tx, id string) (T, error)) func(tx *store.Tx, r *request) (any, error) {
+// answerCreated answers with the record that a write created.
+func answerCreated[T any](kind string, read func(tx *store.Tx, id string) (T, error)) func(tx *store.Tx, r *request) (any, error) {
 	return func(tx *store.Tx, r *request) (any, error) { return read(tx, r.made[kind]) }
 }
 

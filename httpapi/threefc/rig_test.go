@@ -167,10 +167,10 @@ func (r *rig) export() {
 		}
 		r.seq = records[len(records)-1].Seq
 		if err := r.store.Update(r.t.Context(), func(tx *store.Tx) error {
-			if err := r.service.Take(tx, records); err != nil {
+			if err := r.service.ConsumeRecords(tx, records); err != nil {
 				return err
 			}
-			games, err := r.service.Derived().Units(tx, records)
+			games, err := r.service.DerivedRule().Units(tx, records)
 			for _, game := range games {
 				err = errors.Join(err, r.service.Export(tx, game))
 			}

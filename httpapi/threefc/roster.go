@@ -15,14 +15,14 @@ func (a *api) playerRoutes() []route {
 		{"GET", "/v1/games/:game/players", viewer, a.getPlayers},
 		{"POST", "/v1/games/:game/players", scorekeeper, writes(http.StatusCreated, readPlayer, func(tx *store.Tx, r *request, p threefc.Player) (threefc.Change, error) {
 			return s.AddPlayer(tx, r.of.ID, p.PlayerID, p.Nickname, r.ids)
-		}, made("player", a.player))},
+		}, answerCreated("player", a.player))},
 		{"DELETE", "/v1/games/:game/players/:player", admin, writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.RemovePlayer(tx, r.of.ID, r.Param("player"))
 		}, nil)},
 		{"GET", "/v1/games/:game/roster", viewer, reads(a.roster)},
 		{"PUT", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusOK, readPlace, func(tx *store.Tx, r *request, team string) (threefc.Change, error) {
 			return s.Assign(tx, r.of.ID, r.Param("player"), team, r.isAdmin(tx))
-		}, a.placed)},
+		}, a.answerPlaced)},
 		{"DELETE", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
 			return s.Unassign(tx, r.of.ID, r.Param("player"), r.isAdmin(tx))
 		}, nil)},
@@ -34,7 +34,7 @@ func (a *api) playerRoutes() []route {
 		})},
 		{"GET", "/v1/players/:player", session, reads(func(tx *store.Tx, r *request) (any, error) {
 			p, err := s.PlayerOf(tx, r.signIn, r.of.ID)
-			return playerOf(said(p)), err
+			return playerOf(valueOrZero(p)), err
 		})},
 	}
 }
@@ -50,7 +50,7 @@ func playerOf(p threefc.Player) playerView { return playerView{p.PlayerID, p.Nic
 
 func (a *api) player(tx *store.Tx, id string) (playerView, error) {
 	p, err := a.Service.Player(tx, id)
-	return playerOf(said(p)), err
+	return playerOf(valueOrZero(p)), err
 }
 
 func (a *api) getPlayers(r *request) (work, error) {
@@ -119,8 +119,8 @@ func readPlace(_ *request, b *bind.Body) (string, error) {
 	return team, nil
 }
 
-// placed answers with a player's roster entry.
-func (a *api) placed(tx *store.Tx, r *request) (any, error) {
+// answerPlaced answers with a player's roster entry.
+func (a *api) answerPlaced(tx *store.Tx, r *request) (any, error) {
 	in, err := a.Service.Roster(tx, r.of.ID)
 	for _, one := range rosterViews(&in) {
 		if one.PlayerID == r.Param("player") {

@@ -14,8 +14,8 @@ func (r *request) scorer() (presence.Who, presence.Report) {
 	return presence.Who{User: r.User, Name: name, Device: httpapi.Device(r.Context)}, presence.Report{Known: known, Waiting: waiting}
 }
 
-// scored notes that a device has made an entry for the request's game.
-func (r *request) scored() {
+// noteScoring notes that a device has made an entry for the request's game.
+func (r *request) noteScoring() {
 	if r.of.Kind != "game" {
 		return
 	}
@@ -35,7 +35,7 @@ func (r *request) hear() {
 // scorers returns what a page says about the devices that score its game.
 func (r *request) scorers(over bool) presence.View {
 	who, _ := r.scorer()
-	return r.api.Scorers.Of(r.of.ID, who, over)
+	return r.api.Scorers.ViewOf(r.of.ID, who, over)
 }
 
 // postScorers hands the scoring over, takes it over, or shares it again; the scorer who finished a game says to have seen what came later.

@@ -73,7 +73,7 @@ func (r *Row) isSigned() bool {
 // write returns the write that makes the row as the facts say, on condition that it still is as it was read.
 func (r *Row) write(h table.Handle) store.WriteItem {
 	if r.After == nil {
-		return h.Delete(r.Key, h.Same(r.Was, append(slices.Sorted(maps.Keys(r.derivedBefore())), By)...))
+		return h.Delete(r.Key, h.IfSame(r.Was, append(slices.Sorted(maps.Keys(r.derivedBefore())), By)...))
 	}
 	sign := Signature(r.Key, r.After)
 	if r.Was == nil {
@@ -83,7 +83,7 @@ func (r *Row) write(h table.Handle) store.WriteItem {
 		return h.Create(row)
 	}
 	names := slices.Sorted(maps.Keys(r.set()))
-	only := h.Same(r.Was, append(slices.Clone(names), By)...)
+	only := h.IfSame(r.Was, append(slices.Clone(names), By)...)
 	update := []string{By + " = :" + By} // the name stands first and as it is: see IsUpdate
 	only.Values[":"+By] = sign
 	for _, name := range names {

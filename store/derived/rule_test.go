@@ -74,7 +74,7 @@ func (r *rig) foreign(name string, n int64, more ...string) {
 // corrects changes a row's number as another program does, which leaves the rest of the row.
 func (r *rig) corrects(name string, n int64) {
 	r.t.Helper()
-	w := rows.Update(key(name), "SET n = :n", table.When("", attr.Item{":n": attr.Int(n)}))
+	w := rows.Update(key(name), "SET n = :n", table.IfTrue("", attr.Item{":n": attr.Int(n)}))
 	r.update(func(tx *store.Tx) error { return table.Commit(tx, w) })
 }
 
@@ -114,7 +114,7 @@ func TestOwnRowsFollowTheFacts(t *testing.T) {
 	r.settles("at first", 100, 0)
 	r.settles("again", 0, 0)
 	r.update(func(tx *store.Tx) error {
-		return table.Commit(tx, rows.Update(key("001"), "SET #other = :o", table.When("", attr.Item{":o": attr.S("kept")})))
+		return table.Commit(tx, rows.Update(key("001"), "SET #other = :o", table.IfTrue("", attr.Item{":o": attr.S("kept")})))
 	})
 	r.wanted["001"], r.wanted["002"] = 11, -1
 	r.settles("changed", 2, 0)
@@ -229,7 +229,7 @@ func TestHeldUnitIsNotWritten(t *testing.T) {
 // The checks of a unit are judged with each write.
 func TestChecksAreJudgedWithEachWrite(t *testing.T) {
 	r := newRig(t)
-	r.unit.Checks = []store.WriteItem{rows.Check(key("fact"), table.When("n = :n", attr.Item{":n": attr.Int(1)}))}
+	r.unit.Checks = []store.WriteItem{rows.Check(key("fact"), table.IfTrue("n = :n", attr.Item{":n": attr.Int(1)}))}
 	r.wanted["001"] = 5
 	if _, err := r.SettleUnit(t.Context(), r.store, "unit"); !fault.Is(err, fault.Conflict) {
 		t.Errorf("without the fact: %v", err)

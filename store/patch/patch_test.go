@@ -48,7 +48,7 @@ func TestPatch(t *testing.T) {
 		}
 		var got attr.Item
 		if err := s.Update(t.Context(), func(tx *store.Tx) (err error) {
-			if _, err = tx.Update(*p.Update("rows", key, table.When("attribute_not_exists(gone)", nil))); err == nil {
+			if _, err = tx.Update(*p.Update("rows", key, table.IfTrue("attribute_not_exists(gone)", nil))); err == nil {
 				got, err = tx.Get("rows", key)
 			}
 			return err

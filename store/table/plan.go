@@ -43,9 +43,9 @@ func (p *Plan) Get(key attr.Item) (row attr.Item) {
 	return row
 }
 
-// Look looks for a row that is missing from what was read, before a refusal for that, so that the cloud can be asked for it. A key that
+// LookFor looks for a row that is missing from what was read, before a refusal for that, so that the cloud can be asked for it. A key that
 // no row can have is not looked for.
-func (p *Plan) Look(key attr.Item) {
+func (p *Plan) LookFor(key attr.Item) {
 	if p.err != nil {
 		return
 	}

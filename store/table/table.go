@@ -17,8 +17,8 @@ type If struct {
 	Values    attr.Item // of the condition, and of the update it goes with
 }
 
-// When returns a condition with its values.
-func When(condition string, values attr.Item) If { return If{condition, values} }
+// IfTrue returns a condition with its values.
+func IfTrue(condition string, values attr.Item) If { return If{condition, values} }
 
 var ownName = regexp.MustCompile(`#[A-Za-z_]+`)
 
@@ -40,11 +40,11 @@ type Handle struct {
 	index         string
 }
 
-// By returns the table by the key of an index.
-func (h Handle) By(index, pk, sk string) Handle { return Handle{h.Table, pk, sk, index} }
+// ByIndex returns the table by the key of an index.
+func (h Handle) ByIndex(index, pk, sk string) Handle { return Handle{h.Table, pk, sk, index} }
 
-// Under returns the query of the rows of a partition whose sort keys have a prefix.
-func (h Handle) Under(pk, prefix string) store.Query {
+// QueryUnder returns the query of the rows of a partition whose sort keys have a prefix.
+func (h Handle) QueryUnder(pk, prefix string) store.Query {
 	q := store.Query{Table: h.Table, Index: h.index, KeyCondition: h.PK + " = :pk", Params: expr.Params{Values: attr.Item{":pk": attr.S(pk)}}}
 	if prefix != "" {
 		q.KeyCondition += " AND begins_with(" + h.SK + ", :sk)"
@@ -53,14 +53,14 @@ func (h Handle) Under(pk, prefix string) store.Query {
 	return q
 }
 
-// With returns the scan of the rows with a sort key, in all partitions whose keys have a prefix.
-func (h Handle) With(sk, prefix string) store.Scan {
+// ScanWith returns the scan of the rows with a sort key, in all partitions whose keys have a prefix.
+func (h Handle) ScanWith(sk, prefix string) store.Scan {
 	return store.Scan{Table: h.Table, Prefix: prefix, Filter: h.SK + " = :sk", Params: expr.Params{Values: attr.Item{":sk": attr.S(sk)}}}
 }
 
-// Same returns the condition that the named attributes of a row are unchanged since it was read or, for a nil row, that there still is no
+// IfSame returns the condition that the named attributes of a row are unchanged since it was read or, for a nil row, that there still is no
 // row.
-func (h Handle) Same(row attr.Item, names ...string) If {
+func (h Handle) IfSame(row attr.Item, names ...string) If {
 	if row == nil {
 		return If{Condition: "attribute_not_exists(" + h.PK + ")"}
 	}
@@ -84,7 +84,7 @@ func (h Handle) Create(row attr.Item) store.WriteItem { return h.Replace(row, ni
 
 // Replace writes a row over was, if the named attributes of that are unchanged since it was read.
 func (h Handle) Replace(row, was attr.Item, names ...string) store.WriteItem {
-	return h.Put(row, h.Same(was, names...))
+	return h.Put(row, h.IfSame(was, names...))
 }
 
 // Put writes a whole row.
@@ -106,7 +106,7 @@ func (h Handle) Delete(key attr.Item, only If) store.WriteItem {
 
 // Remove removes a row if its named attributes are unchanged since it was read.
 func (h Handle) Remove(was attr.Item, names ...string) store.WriteItem {
-	return h.Delete(h.KeyOf(was), h.Same(was, names...))
+	return h.Delete(h.KeyOf(was), h.IfSame(was, names...))
 }
 
 // Drop removes a row, given the row or its key, unconditionally.

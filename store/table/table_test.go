@@ -32,9 +32,9 @@ func key(sk string) attr.Item { return attr.Item{"pk": attr.S("a"), "sk": attr.S
 
 // Each action is done if its condition holds, and otherwise not. state is a reserved word.
 func TestActions(t *testing.T) {
-	is := func(state string) table.If { return table.When("#state = :is", attr.Item{":is": attr.S(state)}) }
+	is := func(state string) table.If { return table.IfTrue("#state = :is", attr.Item{":is": attr.S(state)}) }
 	to := func(state string) table.If {
-		return table.When("#state = :is", attr.Item{":is": attr.S(state), ":to": attr.S("new")})
+		return table.IfTrue("#state = :is", attr.Item{":is": attr.S(state), ":to": attr.S("new")})
 	}
 	old := row("1", "on")
 	for name, tt := range map[string]struct {
@@ -50,7 +50,7 @@ func TestActions(t *testing.T) {
 		"what was not there is not there": {rows.Replace(row("1", "new"), old, "other_name"), "new", true},
 		"update":                          {rows.Update(key("1"), "SET #state = :to", to("on")), "new", true},
 		"update of another":               {rows.Update(key("1"), "SET #state = :to", to("off")), "on", false},
-		"update that names alone":         {rows.Update(key("1"), "SET #state = :to", table.When("", attr.Item{":to": attr.S("new")})), "new", true},
+		"update that names alone":         {rows.Update(key("1"), "SET #state = :to", table.IfTrue("", attr.Item{":to": attr.S("new")})), "new", true},
 		"delete":                          {rows.Delete(key("1"), is("on")), "", true},
 		"delete of another":               {rows.Delete(key("1"), is("off")), "on", false},
 		"removal of what was read":        {rows.Remove(old, "state"), "", true},
@@ -85,13 +85,13 @@ func TestReadingFails(t *testing.T) {
 	if err := s.Update(t.Context(), func(tx *store.Tx) error {
 		missing := table.Handle{Table: "no table", PK: "pk", SK: "sk"}
 		p := missing.Plan(tx)
-		if all := table.Read(&p, tx.QueryAll(missing.Under("a", "")), missing.KeyOf); all == nil || len(all) > 0 || !fault.Is(p.Err(), fault.NotFound) {
+		if all := table.Read(&p, tx.QueryAll(missing.QueryUnder("a", "")), missing.KeyOf); all == nil || len(all) > 0 || !fault.Is(p.Err(), fault.NotFound) {
 			t.Errorf("%v, %v", all, p.Err())
 		}
 		p = rows.Plan(tx)
 		p.Commit(rows.Create(row("1", "on")), rows.Create(row("2", "on")))
 		n := 0
-		for range p.Rows(tx.QueryAll(rows.Under("a", ""))) {
+		for range p.Rows(tx.QueryAll(rows.QueryUnder("a", ""))) {
 			n++
 			p.Fail(errors.New("a row that cannot be read"))
 		}
@@ -117,12 +117,12 @@ func TestReading(t *testing.T) {
 		p.Commit()
 		place := func(row attr.Item) string { return row["pk"].Str() + "/" + row["sk"].Str() }
 		for want, got := range map[string][]string{
-			"a/1 a/12 a/2": table.Read(&p, tx.QueryAll(rows.Under("a", "")), place),
-			"a/1 a/12":     table.Read(&p, tx.QueryAll(rows.Under("a", "1")), place),
-			"a/1 ab/1 c/1": table.Read(&p, tx.QueryAll(rows.By("by-kind", "kind", "sk").Under("of 1", "")), place),
-			"a/2":          table.Read(&p, tx.QueryAll(rows.By("by-kind", "kind", "sk").Under("of 2", "2")), place),
-			"":             table.Read(&p, tx.QueryAll(rows.Under("b", "")), place),
-			"a/1 ab/1":     table.Read(&p, tx.ScanAll(rows.With("1", "a")), place),
+			"a/1 a/12 a/2": table.Read(&p, tx.QueryAll(rows.QueryUnder("a", "")), place),
+			"a/1 a/12":     table.Read(&p, tx.QueryAll(rows.QueryUnder("a", "1")), place),
+			"a/1 ab/1 c/1": table.Read(&p, tx.QueryAll(rows.ByIndex("by-kind", "kind", "sk").QueryUnder("of 1", "")), place),
+			"a/2":          table.Read(&p, tx.QueryAll(rows.ByIndex("by-kind", "kind", "sk").QueryUnder("of 2", "2")), place),
+			"":             table.Read(&p, tx.QueryAll(rows.QueryUnder("b", "")), place),
+			"a/1 ab/1":     table.Read(&p, tx.ScanAll(rows.ScanWith("1", "a")), place),
 		} {
 			slices.Sort(got)
 			if strings.Join(got, " ") != want {
@@ -157,7 +157,7 @@ func TestPlan(t *testing.T) {
 		p.Refuse(true, first)
 		p.Fail(errors.New("the second"))
 		p.Commit(rows.Drop(key("1")))
-		if got := table.Read(&p, tx.QueryAll(rows.Under("a", "")), rows.KeyOf); !errors.Is(p.Err(), first) || p.Get(key("1")) != nil || len(got) > 0 {
+		if got := table.Read(&p, tx.QueryAll(rows.QueryUnder("a", "")), rows.KeyOf); !errors.Is(p.Err(), first) || p.Get(key("1")) != nil || len(got) > 0 {
 			t.Errorf("%v, %v", p.Err(), got)
 		}
 		if now, err := tx.Get(rows.Table, key("1")); now == nil {

@@ -17,7 +17,7 @@ func TestUnreadableRow(t *testing.T) {
 	if err := s.Update(t.Context(), func(tx *store.Tx) error {
 		p := rows.Plan(tx)
 		p.Commit(rows.Create(row("1", "on")), rows.Create(row("secret", "odd")), rows.Create(row("3", "off")))
-		got := table.Decode(&p, tx.QueryAll(rows.Under("a", "")), func(it attr.Item) (string, error) {
+		got := table.Decode(&p, tx.QueryAll(rows.QueryUnder("a", "")), func(it attr.Item) (string, error) {
 			if it["state"].Str() == "odd" {
 				return "", errors.New("attribute state is odd")
 			}

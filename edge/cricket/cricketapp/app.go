@@ -52,14 +52,14 @@ type Outside struct {
 // New returns the application. Its settings are the defaults until the node's configuration is read into them.
 func New() *app.App {
 	s := DefaultSettings()
-	return build(s, s.outside, nil)
+	return build(s, s.openOutside, nil)
 }
 
 // build returns the application; opened, if not nil, is called with it in each node.
 func build(s *Settings, outside func(*app.Host) (Outside, error), opened func(*application)) *app.App {
 	return &app.App{
 		Commands: commands, Flags: []app.Flag{{Name: "replay", Key: "replay", Usage: "recorded matches instead of the feed, started by admins at /cricket/-/replay"}},
-		Name: name, Title: "Sightscreen", Settings: s, Default: true, Schema: ownSchema, Cloud: shared,
+		Name: name, Title: "Sightscreen", Settings: s, Default: true, Schema: ownSchema, Cloud: sharedTables,
 		Open: func(ctx context.Context, h *app.Host) (*app.Instance, error) {
 			o, err := outside(h)
 			if err != nil {
@@ -114,8 +114,8 @@ func ownSchema() migrations.Schema {
 // schema returns the schema of a node with only cricket.
 func schema() migrations.Schema { return migrations.WithNode(ownSchema()) }
 
-// outside returns the real feed, or a set of replays, and Apple's push service.
-func (c *Settings) outside(h *app.Host) (o Outside, err error) {
+// openOutside returns the real feed, or a set of replays, and Apple's push service.
+func (c *Settings) openOutside(h *app.Host) (o Outside, err error) {
 	if c.Feed.Token != "" {
 		o.Feed, err = sportmonks.New(sportmonks.Config{
 			BaseURL: c.Feed.BaseURL, Token: c.Feed.Token, Clock: h.Clock, Logger: h.Log, CallsPerHour: c.Feed.CallsPerHour,
@@ -221,7 +221,7 @@ func (a *application) openPoller() {
 			c.Observe = a.cricket
 		}
 	}
-	a.poller = a.Replays.polled(c)
+	a.poller = a.Replays.newPoller(c)
 	h.Metrics.MustRegister(a.poller.Collector())
 }
 

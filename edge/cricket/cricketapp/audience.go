@@ -104,7 +104,7 @@ func (a *audience) attend(ctx context.Context, c clock.Clock, look func(over boo
 				return err
 			}
 		}
-		over, err := a.over(ctx)
+		over, err := a.isOver(ctx)
 		if err != nil {
 			return err
 		}
@@ -124,8 +124,8 @@ func (a *audience) attend(ctx context.Context, c clock.Clock, look func(over boo
 	}
 }
 
-// over reports whether the match and all its activities have ended.
-func (a *audience) over(ctx context.Context) (bool, error) {
+// isOver reports whether the match and all its activities have ended.
+func (a *audience) isOver(ctx context.Context) (bool, error) {
 	st, found, err := a.service().State(ctx, a.match)
 	if err != nil || !found || st.Status != cricket.ActiveEnded {
 		return false, err

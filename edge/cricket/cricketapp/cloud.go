@@ -12,9 +12,9 @@ import (
 	"github.com/touchline/touchline/sync/replica/conflict"
 )
 
-// shared returns the tables that nodes with cricket share: small tables are read completely, others only for the
+// sharedTables returns the tables that nodes with cricket share: small tables are read completely, others only for the
 // matches whose lease the node holds.
-func shared() app.Cloud {
+func sharedTables() app.Cloud {
 	live := func(table string, of func(*store.Tx, []string) ([]attr.Value, error)) app.Read {
 		return app.Read{Table: table, Every: app.Live, Partitions: of}
 	}
@@ -53,7 +53,7 @@ func beforeWork(lock string) (rows []replica.Rows) {
 
 // knownMatches returns the matches that some node polls.
 func knownMatches(tx *store.Tx, _ []string) (ids []attr.Value, err error) {
-	all, err := matches.Registered(tx)
+	all, err := matches.RegisteredIDs(tx)
 	for _, id := range all {
 		ids = append(ids, attr.S(id))
 	}

@@ -58,7 +58,7 @@ func (f *replayFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	f.Sources = args
 	out, progress := cmd.OutOrStdout(), &progress{clock: clock.Real(), meter: cli.NewMeter(cmd), done: map[string]float64{}}
-	f.Progress = progress.tell
+	f.Progress = progress.showProgress
 	f.Passed = func(dir string, files int) {
 		what := "files are"
 		if files == 1 {
@@ -165,7 +165,7 @@ type progress struct {
 	done  map[string]float64
 }
 
-func (p *progress) tell(title string, done float64) {
+func (p *progress) showProgress(title string, done float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done[title] = done; done >= 1 {

@@ -31,7 +31,7 @@ type beside struct {
 func newDemo(version string) *app.Demo {
 	d, set := &beside{}, DefaultSettings()
 	set.Leagues = []string{poll.AllLeagues}
-	a := build(set, d.outside, nil)
+	a := build(set, d.openOutside, nil)
 	open := a.Open
 	a.Open = func(ctx context.Context, h *app.Host) (*app.Instance, error) {
 		in, err := open(ctx, h)
@@ -50,9 +50,9 @@ func newDemo(version string) *app.Demo {
 	return &app.Demo{App: a, Live: d.live, Alone: newDemoAlone(version)}
 }
 
-// outside starts a push service with phones and returns it, with a feed that has no match yet. The service must outlive the
+// openOutside starts a push service with phones and returns it, with a feed that has no match yet. The service must outlive the
 // node's work, which may end with pushes under way; d.end ends it.
-func (d *beside) outside(h *app.Host) (o Outside, err error) {
+func (d *beside) openOutside(h *app.Host) (o Outside, err error) {
 	d.end = func() error { return nil }
 	if d.replays, err = newReplaySet(h.Clock, h.Log); err != nil {
 		return o, err
@@ -80,7 +80,7 @@ func (d *beside) live(ctx context.Context, h *app.Host) error {
 		if err := eachSecond(ctx, h.Clock, func() (bool, error) { return a.follow(ctx) }); err != nil {
 			return err
 		}
-		if err := eachSecond(ctx, h.Clock, func() (bool, error) { return d.over(p.ID), nil }); err != nil {
+		if err := eachSecond(ctx, h.Clock, func() (bool, error) { return d.isOver(p.ID), nil }); err != nil {
 			return err
 		}
 		if err := clock.Sleep(ctx, h.Clock, besideAgain); err != nil {
@@ -89,8 +89,8 @@ func (d *beside) live(ctx context.Context, h *app.Host) error {
 	}
 }
 
-// over reports whether a match has finished, or was removed by an admin.
-func (d *beside) over(id string) bool {
+// isOver reports whether a match has finished, or was removed by an admin.
+func (d *beside) isOver(id string) bool {
 	for _, p := range d.replays.List() {
 		if p.ID == id {
 			return p.Status == "finished" || p.Status == "stopped"

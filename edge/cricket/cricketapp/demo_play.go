@@ -124,8 +124,8 @@ func (d *demo) switchPhonesOn(ctx context.Context) error {
 func (d *demo) watch(ctx context.Context) (*Summary, error) {
 	last := d.node.Store().Seq()
 	err := d.audience.attend(ctx, d.clock, func(over bool) (next time.Time, err error) {
-		if last, err = d.tell(ctx, last); err == nil && !over {
-			err = d.stuck()
+		if last, err = d.printAlerts(ctx, last); err == nil && !over {
+			err = d.stuckError()
 		}
 		return next, err
 	})
@@ -138,8 +138,8 @@ func (d *demo) watch(ctx context.Context) (*Summary, error) {
 // longAfter is how long after the feed's last change a match may take to end.
 const longAfter = 2 * time.Hour
 
-// stuck returns an error if the match cannot come to its end.
-func (d *demo) stuck() error {
+// stuckError returns an error if the match cannot come to its end.
+func (d *demo) stuckError() error {
 	switch {
 	case d.node.Store().Stats().Refused > 0:
 		return fault.New(fault.Full, "store_full", "the disk under %s is full: the match cannot go on", d.node.Store().Path())
@@ -150,8 +150,8 @@ func (d *demo) stuck() error {
 	}
 }
 
-// tell prints the alerts as they are claimed.
-func (d *demo) tell(ctx context.Context, last uint64) (uint64, error) {
+// printAlerts prints the alerts as they are claimed.
+func (d *demo) printAlerts(ctx context.Context, last uint64) (uint64, error) {
 	for {
 		records, err := d.node.Store().Journal(ctx, last, 64)
 		if err != nil || len(records) == 0 {

@@ -35,5 +35,5 @@ func (a *application) consumers() []app.Consumer {
 		return nil
 	}
 	m := matches.Mirror{Node: a.host.Node, Holds: func(id string) bool { return a.host.Leases.Has(tables.MatchLock(id)) }}
-	return []app.Consumer{{Name: "mirror", Tables: []string{tables.ActiveMatches}, Take: m.Take, Anew: m.Anew}}
+	return []app.Consumer{{Name: "mirror", Tables: []string{tables.ActiveMatches}, Take: m.ConsumeRecords, Anew: m.CopyAll}}
 }

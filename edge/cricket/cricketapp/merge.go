@@ -17,7 +17,7 @@ import (
 // the purpose is met. A token that has arrived here since goes to the other node's session.
 func mergeSession(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	e := c.Entries[0]
-	if len(c.Entries) > 1 || e.Op != store.OpUpdate || !(phone.Activities{}).Satisfied(e.Condition, e.Params, c.Items[0].Remote) {
+	if len(c.Entries) > 1 || e.Op != store.OpUpdate || !(phone.Activities{}).IsSatisfied(e.Condition, e.Params, c.Items[0].Remote) {
 		return nil, false
 	}
 	later := c.Tail

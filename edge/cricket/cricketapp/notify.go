@@ -41,7 +41,7 @@ func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones in
 	if !n.busy.CompareAndSwap(false, true) {
 		return 0, fault.New(fault.Conflict, "notice_under_way", "Another message is still being sent: try again when it has arrived.")
 	}
-	devices, err := n.reached(ctx, &ask)
+	devices, err := n.devicesToNotify(ctx, &ask)
 	if err != nil || len(devices) == 0 {
 		n.busy.Store(false)
 		return 0, err
@@ -55,13 +55,13 @@ func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones in
 	return len(devices), nil
 }
 
-// reached returns the devices to notify.
-func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (devices []phone.Device, err error) {
+// devicesToNotify returns the devices to notify.
+func (n *notifier) devicesToNotify(ctx context.Context, ask *cricketapi.Notice) (devices []phone.Device, err error) {
 	err = n.store.View(ctx, func(tx *store.Tx) error {
 		users := slices.Clone(ask.UserIDs)
 		devices = nil
 		if users == nil {
-			follows, err := phone.Follows{}.Of(tx, ask.MatchID)
+			follows, err := phone.Follows{}.OfMatch(tx, ask.MatchID)
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (n *notifier) reached(ctx context.Context, ask *cricketapi.Notice) (devices
 		slices.Sort(users)
 		users = slices.Compact(users)
 		for _, user := range users {
-			of, err := phone.Devices{}.Of(tx, user)
+			of, err := phone.Devices{}.OfUser(tx, user)
 			if err != nil {
 				return err
 			}

@@ -43,8 +43,8 @@ func newPushLedger() *pushLedger {
 	}
 }
 
-// take adds the pushes since the last call.
-func (l *pushLedger) take(s *sandbox.Sandbox) {
+// addPushes adds the pushes since the last call.
+func (l *pushLedger) addPushes(s *sandbox.Sandbox) {
 	for _, r := range s.Records(l.seq) {
 		l.seq = r.Seq
 		l.add(&r)
@@ -139,8 +139,8 @@ func withoutDate(state json.RawMessage) []byte {
 
 // report reads the outcome of the match from the store.
 func (r *replayRig) report(ctx context.Context) (*ReplayReport, error) {
-	r.pushes.take(r.phones)
-	if err := r.words.take(ctx, r.store); err != nil {
+	r.pushes.addPushes(r.phones)
+	if err := r.words.readJournal(ctx, r.store); err != nil {
 		return nil, err
 	}
 	accepted, refused := 0, 0

@@ -131,12 +131,12 @@ const longestReplay = longAfter + time.Hour
 // watch runs until the match is over and every phone has been notified. It records the pushes, and restarts the node when due.
 func (r *replayRig) watch(ctx context.Context) error {
 	return r.audience.attend(ctx, r.clock, func(over bool) (next time.Time, err error) {
-		r.pushes.take(r.phones)
-		if err := r.words.take(ctx, r.store); err != nil {
+		r.pushes.addPushes(r.phones)
+		if err := r.words.readJournal(ctx, r.store); err != nil {
 			return next, err
 		}
 		now := r.clock.Now()
-		r.tell(now)
+		r.reportProgress(now)
 		if over {
 			return next, nil
 		}
@@ -147,8 +147,8 @@ func (r *replayRig) watch(ctx context.Context) error {
 	})
 }
 
-// tell reports the progress of the match.
-func (r *replayRig) tell(now time.Time) {
+// reportProgress reports the progress of the match.
+func (r *replayRig) reportProgress(now time.Time) {
 	if r.Progress != nil {
 		whole := r.match.End().Sub(r.match.Start())
 		r.Progress(title(r.match.Info()), min(1, float64(now.Sub(r.match.Start()))/float64(whole)))

@@ -61,11 +61,11 @@ func (r *replaySet) open(ctx context.Context, s *store.Store) error {
 	if err == nil && it != nil {
 		err = r.Load([]byte(it["state"].Str()))
 	}
-	r.Keep = func(raw []byte) error { return r.keep(s, raw) }
+	r.Keep = func(raw []byte) error { return r.storeSet(s, raw) }
 	return err
 }
 
-func (r *replaySet) keep(s *store.Store, raw []byte) error {
+func (r *replaySet) storeSet(s *store.Store, raw []byte) error {
 	if r.wake != nil {
 		defer r.wake()
 	}
@@ -79,15 +79,15 @@ func (r *replaySet) keep(s *store.Store, raw []byte) error {
 	})
 }
 
-// polled returns the poller of the feed. The set knows all matches of its feed, and wakes the poller at every
+// newPoller returns the poller of the feed. The set knows all matches of its feed, and wakes the poller at every
 // change; for a nil set the feed is real.
-func (r *replaySet) polled(c poll.Config) *poll.Poller {
+func (r *replaySet) newPoller(c poll.Config) *poll.Poller {
 	if r == nil {
 		return poll.New(c)
 	}
 	c.Knows, c.Leases = r.Has, firstSlot{c.Leases}
 	p := poll.New(c)
-	r.wake = p.Wake
+	r.wake = p.CheckNow
 	return p
 }
 

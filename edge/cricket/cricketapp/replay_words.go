@@ -47,8 +47,8 @@ type toldWords struct {
 	unsent map[int]bool // and of those whose alert reached nobody, and was taken back
 }
 
-// take reads the journal further.
-func (w *toldWords) take(ctx context.Context, s *store.Store) error {
+// readJournal reads the journal further.
+func (w *toldWords) readJournal(ctx context.Context, s *store.Store) error {
 	const some = 256
 	for {
 		records, err := s.Journal(ctx, w.seq, some)

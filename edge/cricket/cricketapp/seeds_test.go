@@ -45,7 +45,7 @@ var seeds = nodes.Seeds{
 func replaying() *app.App {
 	s := DefaultSettings()
 	s.Replay = true
-	return build(s, s.outside, nil)
+	return build(s, s.openOutside, nil)
 }
 
 // Tables of the original stay as they are: two nodes on which a recorded match is played delete and overwrite nothing. What the feed says of

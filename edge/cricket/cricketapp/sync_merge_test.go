@@ -240,7 +240,7 @@ func sessionWish(t *testing.T) *intent.Entry {
 	t.Helper()
 	const condition = "attribute_not_exists(matchId) OR #s = :ended"
 	p := expr.Params{Names: map[string]string{"#s": "status"}, Values: attr.Item{":ended": attr.S("ended"), ":status": attr.S("pending")}}
-	if !(phone.Activities{}).Satisfied(condition, p, attr.Item{"status": attr.S("active")}) {
+	if !(phone.Activities{}).IsSatisfied(condition, p, attr.Item{"status": attr.S("active")}) {
 		t.Fatal("the condition has changed")
 	}
 	return &intent.Entry{Write: intent.Write{Op: store.OpUpdate, Table: tables.LiveActivities, Condition: condition, Update: "SET #s = :status", Params: p}}

@@ -124,7 +124,7 @@ func carry(ctx context.Context, s *store.Store, t *oldTable, o *Options) (Counts
 			}
 			counts, next = newCounts(), page.LastKey
 			for _, row := range page.Items {
-				if err := t.take(tx, row, o, &counts); err != nil {
+				if err := t.migrateRow(tx, row, o, &counts); err != nil {
 					return err
 				}
 			}
@@ -142,8 +142,8 @@ func carry(ctx context.Context, s *store.Store, t *oldTable, o *Options) (Counts
 	return all, nil
 }
 
-// take creates the new row for an old one, or counts why there is none.
-func (t *oldTable) take(tx *store.Tx, row attr.Item, o *Options, counts *Counts) error {
+// migrateRow creates the new row for an old one, or counts why there is none.
+func (t *oldTable) migrateRow(tx *store.Tx, row attr.Item, o *Options, counts *Counts) error {
 	counts.Read++
 	c, err := t.carry(tx, row)
 	switch {

@@ -108,7 +108,7 @@ func device(tx *store.Tx, s *phone.Session) (skip string, err error) {
 	if s.DeviceID != "" {
 		return "", nil
 	}
-	all, err := phone.Devices{}.Of(tx, s.UserID)
+	all, err := phone.Devices{}.OfUser(tx, s.UserID)
 	switch {
 	case err != nil && !fault.Is(err, fault.NotFound): // a file of an earlier version lacks the table
 		return "", err

@@ -50,7 +50,7 @@ func recordedKeys(tx *store.Tx, id string) (cricket.SeenKeys, error) {
 		}
 		keys = append(keys, item["eventKey"].Str())
 	}
-	return cricket.SeenKeys(nil).With(keys...), nil
+	return cricket.SeenKeys(nil).WithKeys(keys...), nil
 }
 
 // writeEvent creates the event's row. Its creation claims the alert, so the row must not exist here or in the cloud: an

@@ -62,7 +62,7 @@ func fixtureOf(s *cricket.Snapshot, st *cricket.State, now time.Time) Fixture {
 		ft := FixtureTeam{ID: t.ID, Name: t.Name, Code: t.Code}
 		for i := range s.Innings {
 			if in := &s.Innings[i]; in.TeamID == t.ID && !s.IsSuperOver(in.No) {
-				ft.Score = cricket.ScoreLine(in, s.Ended(in))
+				ft.Score = cricket.ScoreLine(in, s.CauseOfEnd(in))
 			}
 		}
 		f.Teams = append(f.Teams, ft)
@@ -95,7 +95,7 @@ func (Fixtures) Get(tx *store.Tx, id string) (Fixture, error) {
 // Batch returns the existing fixtures among ids.
 func (Fixtures) Batch(tx *store.Tx, ids ...string) ([]Fixture, error) {
 	items, err := tables.GetAll(tx, tables.Fixtures, tables.MatchKeys(ids))
-	return tables.Decoded[Fixture](tx, tables.Fixtures, items), err
+	return tables.DecodeAll[Fixture](tx, tables.Fixtures, items), err
 }
 
 // Missing returns the keys of the ids without a row in this store.
@@ -103,8 +103,8 @@ func (Fixtures) Missing(tx *store.Tx, ids ...string) ([]attr.Item, error) {
 	return tables.Missing(tx, tables.Fixtures, tables.MatchKeys(ids))
 }
 
-// Between returns the fixtures of a league, by its code, that start between from and to, inclusive.
-func (Fixtures) Between(tx *store.Tx, leagueCode string, from, to time.Time) ([]Fixture, error) {
+// StartingBetween returns the fixtures of a league, by its code, that start between from and to, inclusive.
+func (Fixtures) StartingBetween(tx *store.Tx, leagueCode string, from, to time.Time) ([]Fixture, error) {
 	return tables.Decode[Fixture](tx, tables.Fixtures, tx.QueryAll(store.Query{
 		Table: tables.Fixtures, Index: "leagueCode-startTime-index",
 		KeyCondition: "leagueCode = :code AND startTime BETWEEN :from AND :to",
@@ -124,7 +124,7 @@ func (Fixtures) OfLeague(tx *store.Tx, leagueCode string) (all []Fixture, unread
 		if err != nil {
 			return nil, nil, err
 		}
-		one := tables.Decoded[Fixture](tx, tables.Fixtures, []attr.Item{row})
+		one := tables.DecodeAll[Fixture](tx, tables.Fixtures, []attr.Item{row})
 		if all = append(all, one...); len(one) == 0 {
 			unreadable = append(unreadable, row["matchId"].Str())
 		}
@@ -236,7 +236,7 @@ func waitsFor(st *cricket.State, old attr.Item, s *cricket.Snapshot) bool {
 	switch {
 	case st.Status == cricket.ActivePostponed:
 		return phase == cricket.PhasePrematch || s.Status.NotPlayed()
-	case st.Undecided():
+	case st.IsUndecided():
 		start, err := time.Parse(time.RFC3339, old["startTime"].Str())
 		return err == nil && phase == cricket.PhasePrematch && s.StartsAt.After(start)
 	default:
@@ -263,8 +263,8 @@ func metadata(name string) bool {
 	return false
 }
 
-// Over reports whether a match has a result or never will.
-func (fx *Fixture) Over() bool {
+// IsOver reports whether a match has a result or never will.
+func (fx *Fixture) IsOver() bool {
 	return fx.Phase == cricket.PhaseCompleted || fx.Phase == cricket.PhaseAbandoned || fx.Phase == cricket.PhaseNoNews
 }
 

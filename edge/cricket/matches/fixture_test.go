@@ -61,7 +61,7 @@ func TestFixtureReads(t *testing.T) {
 		return fixtures.Batch(tx, append(append([]string{"none", "", "001"}, want...), "001")...)
 	})
 	check("between", []string{"001", "003", "005"}, func(tx *store.Tx) ([]matches.Fixture, error) {
-		return fixtures.Between(tx, "ODI", r.now, r.now.Add(5*time.Hour))
+		return fixtures.StartingBetween(tx, "ODI", r.now, r.now.Add(5*time.Hour))
 	})
 	check("ahead", []string{"000", "001", "003", "005"}, func(tx *store.Tx) ([]matches.Fixture, error) {
 		return fixtures.Ahead(tx, r.now, r.now.Add(5*time.Hour))

@@ -81,9 +81,9 @@ func Successor(tx *store.Tx, matchID string) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	all, err := Fixtures{}.Between(tx, old.LeagueCode, old.StartTime, old.StartTime)
+	all, err := Fixtures{}.StartingBetween(tx, old.LeagueCode, old.StartTime, old.StartTime)
 	for i := range all {
-		if fx := &all[i]; fx.MatchID != matchID && !fx.Over() && fx.ArchivedAt.IsZero() && fx.sides() == old.sides() && fx.sides() != "" {
+		if fx := &all[i]; fx.MatchID != matchID && !fx.IsOver() && fx.ArchivedAt.IsZero() && fx.sides() == old.sides() && fx.sides() != "" {
 			return fx.MatchID, err
 		}
 	}

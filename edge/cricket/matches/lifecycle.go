@@ -50,7 +50,7 @@ func mayRegister(tx *store.Tx, st *cricket.State, row attr.Item) bool {
 		st.Status, st.LastTickAt, st.MatchPhase = cricket.ActiveIdle, tx.Now(), cricket.PhasePrematch
 		return true
 	}
-	return st.Status == cricket.ActiveIdle || st.Status == cricket.ActivePostponed || st.Undecided()
+	return st.Status == cricket.ActiveIdle || st.Status == cricket.ActivePostponed || st.IsUndecided()
 }
 
 // followsAtOnce is how many follows are deleted per transaction: ten DynamoDB batches.
@@ -66,7 +66,7 @@ func (s *Service) CleanUp(ctx context.Context, matchID string, by Owner) error {
 		return err
 	}
 	st, _, err := s.State(ctx, matchID)
-	for more := !st.Undecided(); more && err == nil; {
+	for more := !st.IsUndecided(); more && err == nil; {
 		err = s.store.Update(ctx, func(tx *store.Tx) (err error) {
 			more, err = deleteFollows(tx, matchID)
 			return err
@@ -117,7 +117,7 @@ const statusNoNews = "No more news"
 // giveUp marks a match that is not over as one of which there is no more news, in its fixture and its display. What happened to it
 // nobody has said.
 func giveUp(tx *store.Tx, matchID string, fixture attr.Item) error {
-	if fx := (Fixture{Phase: cricket.Phase(fixture["phase"].Str())}); fixture != nil && !fx.Over() {
+	if fx := (Fixture{Phase: cricket.Phase(fixture["phase"].Str())}); fixture != nil && !fx.IsOver() {
 		err := Fixtures{}.Patch(tx, matchID, attr.Item{
 			"phase": attr.S(string(cricket.PhaseNoNews)), "status": attr.S(statusNoNews),
 		})
@@ -134,7 +134,7 @@ func giveUp(tx *store.Tx, matchID string, fixture attr.Item) error {
 func patchDisplay(tx *store.Tx, matchID string, change func(d *cricket.Display)) error {
 	var d cricket.Display
 	found, err := readCached(tx, tables.DisplayKey(matchID), &d)
-	if fx := (Fixture{Phase: d.Phase}); err != nil || !found || fx.Over() {
+	if fx := (Fixture{Phase: d.Phase}); err != nil || !found || fx.IsOver() {
 		return err
 	}
 	change(&d)
@@ -205,13 +205,13 @@ func matchIDs(rows iter.Seq2[attr.Item, error]) (ids []string, err error) {
 	return ids, nil
 }
 
-// Registered lists the matches with a row in active-matches.
-func Registered(tx *store.Tx) (ids []string, err error) {
+// RegisteredIDs lists the matches with a row in active-matches.
+func RegisteredIDs(tx *store.Tx) (ids []string, err error) {
 	return matchIDs(tx.ScanAll(store.Scan{Table: tables.ActiveMatches, Projection: "matchId"}))
 }
 
-// Decided lists the matches that are over, will not be played again, and still have a row in active-matches.
-func Decided(tx *store.Tx) (ids []string, err error) {
+// DecidedIDs lists the matches that are over, will not be played again, and still have a row in active-matches.
+func DecidedIDs(tx *store.Tx) (ids []string, err error) {
 	scan := activeRows("#s = :ended AND NOT matchPhase IN (:p0, :p1, :p2)", "matchId")
 	for i, phase := range cricket.UndecidedPhases() {
 		scan.Params.Values[fmt.Sprintf(":p%d", i)] = attr.S(string(phase))
@@ -224,8 +224,8 @@ func EndedMatches(tx *store.Tx) (ids []string, err error) {
 	return matchIDs(tx.ScanAll(activeRows("#s = :ended", "matchId")))
 }
 
-// Polled returns the ids that are registered, have not ended and are not postponed.
-func Polled(tx *store.Tx, ids ...string) (polled []string, err error) {
+// PolledIDs returns the ids that are registered, have not ended and are not postponed.
+func PolledIDs(tx *store.Tx, ids ...string) (polled []string, err error) {
 	items, err := tables.GetAll(tx, tables.ActiveMatches, tables.MatchKeys(ids))
 	for _, item := range items {
 		if status := item["status"].Str(); status != cricket.ActiveEnded && status != cricket.ActivePostponed {

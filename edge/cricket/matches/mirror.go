@@ -64,8 +64,8 @@ type Mirror struct {
 	Holds func(matchID string) bool // reports whether this node has the match's lease, and so builds the display itself
 }
 
-// Take copies the displays of the matches whose rows arrived.
-func (m *Mirror) Take(tx *store.Tx, records []store.Record) error {
+// ConsumeRecords copies the displays of the matches whose rows arrived.
+func (m *Mirror) ConsumeRecords(tx *store.Tx, records []store.Record) error {
 	for i := range records {
 		if r := &records[i]; r.Origin == store.OriginCloud && r.New != nil {
 			if err := m.mirror(tx, r.Key["matchId"].Str()); err != nil {
@@ -76,9 +76,9 @@ func (m *Mirror) Take(tx *store.Tx, records []store.Record) error {
 	return nil
 }
 
-// Anew copies the displays of all matches that have a row.
-func (m *Mirror) Anew(tx *store.Tx) error {
-	ids, err := Registered(tx)
+// CopyAll copies the displays of all matches that have a row.
+func (m *Mirror) CopyAll(tx *store.Tx) error {
+	ids, err := RegisteredIDs(tx)
 	for i := 0; i < len(ids) && err == nil; i++ {
 		err = m.mirror(tx, ids[i])
 	}

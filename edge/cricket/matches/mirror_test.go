@@ -48,7 +48,7 @@ func TestMirror(t *testing.T) {
 		}
 		taken = records[len(records)-1].Seq
 		records = slices.DeleteFunc(records, func(r store.Record) bool { return r.Table != tables.ActiveMatches })
-		if err := here.Update(t.Context(), func(tx *store.Tx) error { return m.Take(tx, records) }); err != nil {
+		if err := here.Update(t.Context(), func(tx *store.Tx) error { return m.ConsumeRecords(tx, records) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestMirror(t *testing.T) {
 	holder.ball("4")
 	holder.tick()
 	adopt(nil) // before the mirror runs
-	if err := here.Update(t.Context(), m.Anew); err != nil {
+	if err := here.Update(t.Context(), m.CopyAll); err != nil {
 		t.Fatal(err)
 	}
 	same("at the start")

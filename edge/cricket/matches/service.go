@@ -46,7 +46,7 @@ func (s *Service) Matches(ctx context.Context, f MatchFilter) (fixtures []Fixtur
 			return err
 		}
 		next = encodeCursor(page.LastKey)
-		fixtures = append(fixtures, tables.Decoded[Fixture](tx, tables.Fixtures, page.Items)...)
+		fixtures = append(fixtures, tables.DecodeAll[Fixture](tx, tables.Fixtures, page.Items)...)
 		return nil
 	})
 	return fixtures, next, err

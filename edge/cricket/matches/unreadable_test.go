@@ -36,7 +36,7 @@ func TestUnreadableFixture(t *testing.T) {
 		t.Errorf("the list: %v, %v", page, err)
 	}
 	if err := s.View(t.Context(), func(tx *store.Tx) error {
-		between, err := matches.Fixtures{}.Between(tx, "T20", at, at)
+		between, err := matches.Fixtures{}.StartingBetween(tx, "T20", at, at)
 		if err != nil || len(between) != 1 {
 			t.Errorf("between: %v, %v", between, err)
 		}

@@ -156,9 +156,9 @@ func (c sessionChange) applyIf(tx *store.Tx) (done bool, err error) {
 // wanted is the condition of Ensure: there is no session, or an ended one.
 const wanted = "attribute_not_exists(matchId) OR #s = :ended"
 
-// Satisfied reports whether a conditional write was made by Ensure and its purpose is met by the existing row,
+// IsSatisfied reports whether a conditional write was made by Ensure and its purpose is met by the existing row,
 // there. The condition may use other placeholders than Ensure's, and be in parentheses.
-func (Activities) Satisfied(condition string, p expr.Params, there attr.Item) bool {
+func (Activities) IsSatisfied(condition string, p expr.Params, there attr.Item) bool {
 	plain := placeholder().ReplaceAllStringFunc(condition, func(name string) string {
 		if strings.HasPrefix(name, "#") {
 			return p.Names[name]
@@ -235,8 +235,8 @@ func endChange(tx *store.Tx, matchID, key string, why EndReason) sessionChange {
 	}
 }
 
-// Ended records that a session is over and its phone has been notified.
-func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, err error) {
+// RecordEnded records that a session is over and its phone has been notified.
+func (a Activities) RecordEnded(tx *store.Tx, s *Session, why EndReason) (done bool, err error) {
 	if s.UpdateToken == "" {
 		return a.end(tx, s.MatchID, s.Key, why, false)
 	}
@@ -247,8 +247,8 @@ func (a Activities) Ended(tx *store.Tx, s *Session, why EndReason) (done bool, e
 	return c.applyIf(tx)
 }
 
-// Settle records that the end push owed by an ended session was sent.
-func (Activities) Settle(tx *store.Tx, s *Session) (done bool, err error) {
+// RecordEndSent records that the end push owed by an ended session was sent.
+func (Activities) RecordEndSent(tx *store.Tx, s *Session) (done bool, err error) {
 	return s.change("REMOVE updateToken", "#s = :ended AND updateToken = :token", attr.Item{":token": attr.S(s.UpdateToken)}).applyIf(tx)
 }
 
@@ -273,8 +273,8 @@ func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
 	return c.applyIf(tx)
 }
 
-// Joined records that a start on a channel was accepted: the activity will not have a token of its own.
-func (Activities) Joined(tx *store.Tx, s *Session, channel string) (done bool, err error) {
+// RecordJoined records that a start on a channel was accepted: the activity will not have a token of its own.
+func (Activities) RecordJoined(tx *store.Tx, s *Session, channel string) (done bool, err error) {
 	return s.change(
 		"SET #s = :active, channelId = :channel, sessionStartedAt = :now REMOVE suspendedAt, "+startFields,
 		"#s IN (:pending, :suspended)", attr.Item{":channel": attr.S(channel)},
@@ -336,8 +336,8 @@ func (Activities) Renew(tx *store.Tx, s *Session) (done bool, err error) {
 	).applyIf(tx)
 }
 
-// Answered records the answer to the start recorded at noted.
-func (Activities) Answered(tx *store.Tx, s *Session, noted time.Time, answer StartAnswer) (done bool, err error) {
+// RecordAnswer records the answer to the start recorded at noted.
+func (Activities) RecordAnswer(tx *store.Tx, s *Session, noted time.Time, answer StartAnswer) (done bool, err error) {
 	return s.change(
 		"SET startAnswer = :answer", "startSentAt = :noted",
 		attr.Item{":answer": attr.S(string(answer)), ":noted": attr.Time(noted)},

@@ -76,7 +76,7 @@ func TestSessionLife(t *testing.T) {
 	stale := s
 	stale.UpdateToken = token("a")
 	for name, f := range map[string]func(Activities, *store.Tx, *Session) (bool, error){
-		"suspend": Activities.Suspend, "rest": Activities.Rest, "settle": Activities.Settle, "starting": func(a Activities, tx *store.Tx, s *Session) (bool, error) { return a.Starting(tx, s, "pts") },
+		"suspend": Activities.Suspend, "rest": Activities.Rest, "settle": Activities.RecordEndSent, "starting": func(a Activities, tx *store.Tx, s *Session) (bool, error) { return a.Starting(tx, s, "pts") },
 	} {
 		r.do(func(tx *store.Tx) error {
 			done, err := f(Activities{}, tx, &stale)
@@ -105,7 +105,7 @@ func TestSessionLife(t *testing.T) {
 	}
 	s = r.got("u1", "d1", token("d"), r.now)
 	r.do(func(tx *store.Tx) error {
-		_, err := Activities{}.Ended(tx, &s, EndMatchEnded)
+		_, err := Activities{}.RecordEnded(tx, &s, EndMatchEnded)
 		return err
 	})
 	if s = r.session("u1", "d1"); s.Status != SessionEnded || s.EndReason != EndMatchEnded || s.UpdateToken != "" {
@@ -137,7 +137,7 @@ func TestUnfollowOwesAnEnd(t *testing.T) {
 	}
 	s := r.session("u1", "d1")
 	r.do(func(tx *store.Tx) error {
-		done, err := Activities{}.Settle(tx, &s)
+		done, err := Activities{}.RecordEndSent(tx, &s)
 		if !done {
 			t.Error("not settled")
 		}
@@ -355,7 +355,7 @@ func TestJoined(t *testing.T) {
 		})
 		s = r.session("u1", "d1")
 	}
-	step("joined", func(tx *store.Tx) (bool, error) { return Activities{}.Joined(tx, &s, "chan") }, true)
+	step("joined", func(tx *store.Tx) (bool, error) { return Activities{}.RecordJoined(tx, &s, "chan") }, true)
 	if s.Status != SessionActive || s.ChannelID != "chan" || s.UpdateToken != "" || !s.SessionStartedAt.Equal(r.now) {
 		t.Errorf("%+v", s)
 	}
@@ -366,7 +366,7 @@ func TestJoined(t *testing.T) {
 	if s.Status != SessionPending || s.ChannelID != "" {
 		t.Errorf("%+v", s)
 	}
-	step("again", func(tx *store.Tx) (bool, error) { return Activities{}.Joined(tx, &s, "chan") }, true)
+	step("again", func(tx *store.Tx) (bool, error) { return Activities{}.RecordJoined(tx, &s, "chan") }, true)
 	if s = r.got("u1", "d1", token("a"), r.now); s.ChannelID != "" {
 		t.Errorf("a token replaces the channel: %+v", s)
 	}
@@ -399,14 +399,14 @@ func TestSessionInvariants(t *testing.T) {
 			},
 			"starting": func(tx *store.Tx) error { _, err := Activities{}.Starting(tx, &seen, "pts"); return err },
 			"answered": func(tx *store.Tx) error {
-				_, err := Activities{}.Answered(tx, &seen, seen.StartSentAt, StartTaken)
+				_, err := Activities{}.RecordAnswer(tx, &seen, seen.StartSentAt, StartTaken)
 				return err
 			},
 			"suspend":  func(tx *store.Tx) error { _, err := Activities{}.Suspend(tx, &seen); return err },
 			"rest":     func(tx *store.Tx) error { _, err := Activities{}.Rest(tx, &seen); return err },
-			"settle":   func(tx *store.Tx) error { _, err := Activities{}.Settle(tx, &seen); return err },
-			"ended":    func(tx *store.Tx) error { _, err := Activities{}.Ended(tx, &seen, EndMatchEnded); return err },
-			"joined":   func(tx *store.Tx) error { _, err := Activities{}.Joined(tx, &seen, "ch"); return err },
+			"settle":   func(tx *store.Tx) error { _, err := Activities{}.RecordEndSent(tx, &seen); return err },
+			"ended":    func(tx *store.Tx) error { _, err := Activities{}.RecordEnded(tx, &seen, EndMatchEnded); return err },
+			"joined":   func(tx *store.Tx) error { _, err := Activities{}.RecordJoined(tx, &seen, "ch"); return err },
 			"unfollow": func(tx *store.Tx) error { _, err := Activities{}.endUser(tx, match, "u", EndUnfollowed); return err },
 			"look": func(tx *store.Tx) error {
 				now, err := Activities{}.Get(tx, match, seen.Key)

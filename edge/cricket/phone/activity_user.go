@@ -47,11 +47,11 @@ func (a Activities) Register(
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return Session{}, err
 	}
-	left, err := a.left(tx, &old, startedAt)
+	left, err := a.hasLeft(tx, &old, startedAt)
 	if err != nil {
 		return Session{}, err
 	}
-	if !left && fx.Over() && (old.Key == "" || old.Status == SessionEnded) {
+	if !left && fx.IsOver() && (old.Key == "" || old.Status == SessionEnded) {
 		return Session{}, matchOver(matchID)
 	}
 	lost, err := a.onlyOne(tx, matchID, userID, key, token)
@@ -145,10 +145,10 @@ func (a Activities) onlyOne(tx *store.Tx, matchID, userID, key, token string) (l
 	return lost, nil
 }
 
-// left reports whether the user unfollowed the match or dismissed the activity before the phone's token came,
+// hasLeft reports whether the user unfollowed the match or dismissed the activity before the phone's token came,
 // because a start push was on its way or the token rotated. It is false once lateToken has passed, if the user follows
 // again, or if startedAt is after the end and no start push is recorded: one still on its way begins late too.
-func (Activities) left(tx *store.Tx, old *Session, startedAt time.Time) (bool, error) {
+func (Activities) hasLeft(tx *store.Tx, old *Session, startedAt time.Time) (bool, error) {
 	if old.Status != SessionEnded || old.EndReason != EndUnfollowed && old.EndReason != EndDismissed ||
 		startedAt.After(old.EndedAt) && old.StartSentAt.IsZero() || !tx.Now().Before(old.EndedAt.Add(lateToken)) {
 		return false, nil
@@ -239,7 +239,7 @@ func openFixture(tx *store.Tx, matchID string) (fx matches.Fixture, err error) {
 		return matches.Fixture{}, err
 	}
 	over := !fx.ArchivedAt.IsZero()
-	if !over && fx.Over() {
+	if !over && fx.IsOver() {
 		live, err := matches.IsLive(tx, matchID)
 		if err != nil {
 			return matches.Fixture{}, err

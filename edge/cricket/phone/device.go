@@ -78,7 +78,7 @@ func (ds Devices) Register(tx *store.Tx, d Device) (Device, error) {
 	if err := ds.check(&d); err != nil {
 		return Device{}, err
 	}
-	all, err := ds.Of(tx, d.UserID)
+	all, err := ds.OfUser(tx, d.UserID)
 	if err != nil {
 		return Device{}, err
 	}
@@ -174,7 +174,7 @@ func (ds Devices) upsert(tx *store.Tx, d *Device, inPlaceOf []store.ItemRef) (ou
 	if err := attr.Unmarshal(images.New, &out); err != nil {
 		return Device{}, err
 	}
-	return out, ds.changed(tx, images.Old, &out)
+	return out, ds.updateEntries(tx, images.Old, &out)
 }
 
 // SetPushToStart stores the token that starts Live Activities on a registered device, and counts as seeing the
@@ -201,7 +201,7 @@ func (ds Devices) SetPushToStart(tx *store.Tx, userID, deviceToken, token string
 	if err := attr.Unmarshal(images.New, &d); err != nil {
 		return Device{}, err
 	}
-	return d, ds.changed(tx, images.Old, &d)
+	return d, ds.updateEntries(tx, images.Old, &d)
 }
 
 // DropPushToStart forgets a push-to-start token that Apple has called dead since gone, unless the device has
@@ -229,7 +229,7 @@ func (Devices) Drop(tx *store.Tx, userID, deviceToken string, gone time.Time) er
 	if err != nil {
 		return tables.Unless(err)
 	}
-	return released(tx, old)
+	return deleteEntries(tx, old)
 }
 
 // Delete forgets a device; NotFound if it is not registered.
@@ -241,11 +241,11 @@ func (Devices) Delete(tx *store.Tx, userID, deviceToken string) error {
 	if err != nil {
 		return err
 	}
-	return released(tx, old)
+	return deleteEntries(tx, old)
 }
 
-// Of lists the devices of a user.
-func (Devices) Of(tx *store.Tx, userID string) ([]Device, error) {
+// OfUser lists the devices of a user.
+func (Devices) OfUser(tx *store.Tx, userID string) ([]Device, error) {
 	return tables.Decode[Device](tx, tables.Devices, tx.QueryAll(store.Query{
 		Table: tables.Devices, KeyCondition: "userId = :u", Params: expr.Params{Values: attr.Item{":u": attr.S(userID)}},
 	}))
@@ -253,7 +253,7 @@ func (Devices) Of(tx *store.Tx, userID string) ([]Device, error) {
 
 // Latest returns the user's most recently seen device; NotFound if there is none.
 func (ds Devices) Latest(tx *store.Tx, userID string) (latest Device, err error) {
-	all, err := ds.Of(tx, userID)
+	all, err := ds.OfUser(tx, userID)
 	if err != nil {
 		return Device{}, err
 	}

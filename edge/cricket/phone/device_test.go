@@ -21,7 +21,7 @@ func (r *userRig) register(ds Devices, d Device) (out Device) {
 func (r *userRig) devices(user string) (out []Device) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) (err error) {
-		out, err = Devices{}.Of(tx, user)
+		out, err = Devices{}.OfUser(tx, user)
 		return err
 	})
 	return out

@@ -78,7 +78,7 @@ func (ds Devices) claim(tx *store.Tx, d *Device) error {
 // lose removes a token from the row of its entry; for a device token the row is deleted. If the phone has a new user,
 // the old one's activities on it end. They are still on its lock screen, so they are owed an end push.
 func (ds Devices) lose(tx *store.Tx, e *tokenEntry, userID string) error {
-	all, err := ds.Of(tx, e.UserID)
+	all, err := ds.OfUser(tx, e.UserID)
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,8 @@ func (d *Device) release(tx *store.Tx, keys ...string) error {
 	return nil
 }
 
-// released deletes the entries of a deleted row, except those its successor keeps.
-func released(tx *store.Tx, old attr.Item, keep ...string) error {
+// deleteEntries deletes the entries of a deleted row, except those its successor keeps.
+func deleteEntries(tx *store.Tx, old attr.Item, keep ...string) error {
 	before := Device{
 		UserID: old["userId"].Str(), DeviceToken: old["deviceToken"].Str(), PushToStartToken: old["pushToStartToken"].Str(),
 	}
@@ -131,10 +131,10 @@ func released(tx *store.Tx, old attr.Item, keep ...string) error {
 	return before.release(tx, gone...)
 }
 
-// changed updates the entries of a changed row; old is nil for a new one.
-func (ds Devices) changed(tx *store.Tx, old attr.Item, d *Device) error {
+// updateEntries updates the entries of a changed row; old is nil for a new one.
+func (ds Devices) updateEntries(tx *store.Tx, old attr.Item, d *Device) error {
 	if old != nil {
-		if err := released(tx, old, d.tokenKeys()...); err != nil {
+		if err := deleteEntries(tx, old, d.tokenKeys()...); err != nil {
 			return err
 		}
 	}
@@ -183,9 +183,9 @@ func (a Activities) takeToken(tx *store.Tx, s *Session) error {
 // loseToken ends a session whose token now belongs to another one. Its phone is owed nothing: the activity continues.
 func (a Activities) loseToken(tx *store.Tx, s *Session) (err error) {
 	if s.Status == SessionEnded {
-		_, err = a.Settle(tx, s)
+		_, err = a.RecordEndSent(tx, s)
 	} else {
-		_, err = a.Ended(tx, s, EndTokenInvalid)
+		_, err = a.RecordEnded(tx, s, EndTokenInvalid)
 	}
 	return err
 }

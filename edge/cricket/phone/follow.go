@@ -42,7 +42,7 @@ func (Follows) Add(tx *store.Tx, matchID, userID string, teamID int64) (f Follow
 	if err != nil {
 		return Follow{}, false, err
 	}
-	if fx.Over() || !fx.ArchivedAt.IsZero() {
+	if fx.IsOver() || !fx.ArchivedAt.IsZero() {
 		return Follow{}, false, matchOver(matchID)
 	}
 	u := store.UpdateItem{
@@ -72,7 +72,7 @@ func (f *Follow) await(tx *store.Tx) error {
 	if err != nil || !live {
 		return err
 	}
-	devices, err := Devices{}.Of(tx, f.UserID)
+	devices, err := Devices{}.OfUser(tx, f.UserID)
 	for i := range devices {
 		if _, err := (Activities{}).Ensure(tx, f.MatchID, f.UserID, devices[i].DeviceID, f.ExpiresAt); err != nil {
 			return err
@@ -115,8 +115,8 @@ func (Follows) Get(tx *store.Tx, matchID, userID string) (Follow, error) {
 	return tables.Get[Follow](tx, tables.Follows, followKey(matchID, userID), noFollow(matchID))
 }
 
-// Of lists the followers of a match.
-func (Follows) Of(tx *store.Tx, matchID string) ([]Follow, error) {
+// OfMatch lists the followers of a match.
+func (Follows) OfMatch(tx *store.Tx, matchID string) ([]Follow, error) {
 	return tables.Decode[Follow](tx, tables.Follows, tx.QueryAll(tables.OfMatch(tables.Follows, matchID)))
 }
 

@@ -113,7 +113,7 @@ func TestFollowersAndTheirEnd(t *testing.T) {
 	})
 	count := func() (n int) {
 		r.do(func(tx *store.Tx) error {
-			all, err := Follows{}.Of(tx, "7")
+			all, err := Follows{}.OfMatch(tx, "7")
 			n = len(all)
 			return err
 		})

@@ -97,7 +97,7 @@ func (ds Devices) SetPreference(tx *store.Tx, userID string, p Preference) error
 	if err := p.Check(); err != nil {
 		return err
 	}
-	all, err := ds.Of(tx, userID)
+	all, err := ds.OfUser(tx, userID)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (p *Poller) readAlone(isFor func(*watch) bool) run {
 // the list: without them the answer would contradict the last overs.
 func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	w.asked = now
-	p.called(sportmonks.Fixture, now)
+	p.noteCall(sportmonks.Fixture, now)
 	balls := !isPrematch(w) && (w.state.PreviousBallID != 0 || w.listed && p.closely(w))
 	final := isFinal(w)
 	if final {
@@ -91,7 +91,7 @@ func (p *Poller) readOne(ctx context.Context, w *watch, now time.Time) error {
 	r, err := p.Feed.Fixture(asking, w.id, balls)
 	cancel()
 	if fault.Is(err, fault.NotFound) {
-		return p.missed(ctx, w, now)
+		return p.noteMissing(ctx, w, now)
 	}
 	if err != nil {
 		return err

@@ -18,9 +18,9 @@ type cacheable struct {
 	by   matches.Owner
 }
 
-// keep queues a match's reply for caching after the round's polls: during one it would delay ticks, for which phones wait. Only
+// queueReply queues a match's reply for caching after the round's polls: during one it would delay ticks, for which phones wait. Only
 // the newest queued reply of a match is kept.
-func (p *Poller) keep(s *cricket.Snapshot, by matches.Owner) {
+func (p *Poller) queueReply(s *cricket.Snapshot, by matches.Owner) {
 	if len(s.Raw) > 0 {
 		p.cached[s.MatchID] = cacheable{s, by}
 	}

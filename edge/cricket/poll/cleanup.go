@@ -89,7 +89,7 @@ func (p *Poller) end(ctx context.Context, w *watch) error {
 		return err
 	}
 	w.state.Status, w.cleaned = cricket.ActiveEnded, true
-	p.ended[w.id] = !w.state.Undecided()
+	p.ended[w.id] = !w.state.IsUndecided()
 	if w.gone.IsZero() && (hasLeft(w) || w.listed) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (p *Poller) cleanOne(ctx context.Context, id string) (done bool, err error)
 	if p.observing {
 		return false, nil
 	}
-	lease, err := p.hold(ctx, tables.MatchLock(id))
+	lease, err := p.takeLock(ctx, tables.MatchLock(id))
 	if err != nil || lease == nil {
 		return false, err
 	}
@@ -136,7 +136,7 @@ func (p *Poller) sweep(ctx context.Context) error {
 
 // giveBack releases the lease of a match that is not watched.
 func (p *Poller) giveBack(ctx context.Context, id string) error {
-	lease, err := p.hold(ctx, tables.MatchLock(id))
+	lease, err := p.takeLock(ctx, tables.MatchLock(id))
 	if err != nil || lease == nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (p *Poller) fixturesDue(last time.Time) (time.Time, bool) {
 // errElsewhere if another node holds it.
 func (p *Poller) exclusive(f run) run {
 	return func(ctx context.Context, now time.Time) error {
-		lease, err := p.hold(ctx, tables.ReferenceLock)
+		lease, err := p.takeLock(ctx, tables.ReferenceLock)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
 	if wide {
 		from, to = wall.Add(-wideBack), wall.Add(wideAhead)
 	}
-	p.called(sportmonks.Fixtures, now)
+	p.noteCall(sportmonks.Fixtures, now)
 	all, err := p.Feed.Fixtures(ctx, from, to)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (p *Poller) syncFixtures(ctx context.Context, now time.Time) error {
 	all = slices.DeleteFunc(all, func(s cricket.Snapshot) bool { return !p.isActive(&s) })
 	changed, err := p.writeFixtures(ctx, all)
 	if changed > 0 {
-		p.look()
+		p.runOrchestrator()
 	}
 	if err == nil && wide {
 		p.wideAt = now
@@ -84,7 +84,7 @@ func (p *Poller) writeFixtures(ctx context.Context, all []cricket.Snapshot) (cha
 		err := p.Data.Update(ctx, func(tx *store.Tx) (err error) {
 			n = 0
 			for i := range some {
-				did, err := matches.Fixtures{}.Sync(tx, p.named(&some[i], &reading{}))
+				did, err := matches.Fixtures{}.Sync(tx, p.withNames(&some[i], &reading{}))
 				if err != nil {
 					return err
 				}
@@ -125,7 +125,7 @@ func uncached(tx *store.Tx, some []cricket.Snapshot) (rows []matches.CachedFixtu
 	if err != nil {
 		return nil, err
 	}
-	polled, err := matches.Polled(tx, ids...)
+	polled, err := matches.PolledIDs(tx, ids...)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,9 @@ import (
 // goneShown is how long the feed may not have a match before its display says so: it may be missing only for a moment.
 const goneShown = time.Minute
 
-// missed notes that the feed does not have a match. After a while its display says that there is no news. If the feed has another match
+// noteMissing notes that the feed does not have a match. After a while its display says that there is no news. If the feed has another match
 // with the same sides and start, the followers go there, and this one ends.
-func (p *Poller) missed(ctx context.Context, w *watch, now time.Time) error {
+func (p *Poller) noteMissing(ctx context.Context, w *watch, now time.Time) error {
 	if w.listed || w.cleaned || !w.state.FinishedAt.IsZero() {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (p *Poller) showNoNews(ctx context.Context, w *watch) error {
 		return nil
 	}
 	since := clock.WallAt(p.Clock, w.gone)
-	err := p.fenced(ctx, w.lease, func(by matches.Owner) error {
+	err := p.writeFenced(ctx, w.lease, func(by matches.Owner) error {
 		return p.Data.Update(ctx, func(tx *store.Tx) error { return matches.ShowNoNews(tx, w.id, since, by) })
 	})
 	w.silent = err == nil

@@ -77,7 +77,7 @@ func TestRefusedWriteIsRepeatedUnderItsLeaseOnly(t *testing.T) {
 			lease.raised = end
 		}
 		var fences []int64
-		err := p.fenced(ctx, lease, func(by matches.Owner) error {
+		err := p.writeFenced(ctx, lease, func(by matches.Owner) error {
 			fences = append(fences, by.Fence)
 			if by.Fence <= 9 {
 				return &matches.FencedOffError{MatchID: "1", Fence: 9}

@@ -164,7 +164,7 @@ func (r *rig) follow(n int) {
 
 func (r *rig) followers() (n int) {
 	r.do(func(tx *store.Tx) error {
-		all, err := phone.Follows{}.Of(tx, "7")
+		all, err := phone.Follows{}.OfMatch(tx, "7")
 		n = len(all)
 		return err
 	})
@@ -419,8 +419,8 @@ func TestAnotherID(t *testing.T) {
 			t.Errorf("again %t: in the end it is %q, %q, %q, %v", again, st.Status, d.Phase, d.Status, err)
 		}
 		r.do(func(tx *store.Tx) error {
-			old, err := phone.Follows{}.Of(tx, "7")
-			next, following := phone.Follows{}.Of(tx, "8")
+			old, err := phone.Follows{}.OfMatch(tx, "7")
+			next, following := phone.Follows{}.OfMatch(tx, "8")
 			if len(old) != 0 || (len(next) == 3) != again {
 				t.Errorf("again %t: %d follow the old match, %d the other", again, len(old), len(next))
 			}
@@ -478,7 +478,7 @@ func (r *rig) listed(id string, phase cricket.Phase, start, until time.Time) {
 		if f.ArchivedAt.IsZero() == (phase == cricket.PhaseAbandoned) || f.Phase != phase || !f.StartTime.Equal(start) {
 			r.t.Errorf("the fixture is %q, archived at %s, and starts at %s, want %q and %s", f.Phase, f.ArchivedAt, f.StartTime, phase, start)
 		}
-		follows, following := phone.Follows{}.Of(tx, id)
+		follows, following := phone.Follows{}.OfMatch(tx, id)
 		if len(follows) != 1 || time.Unix(follows[0].ExpiresAt, 0).Sub(until).Abs() > 4*time.Hour {
 			r.t.Errorf("follows: %+v, want one until %s", follows, until)
 		}

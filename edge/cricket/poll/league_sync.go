@@ -27,7 +27,7 @@ func (p *Poller) syncLeagues(ctx context.Context, _ time.Time) error {
 	if err := p.derive(ctx, p.Readings.LeagueRows, p.Readings.SetLeagues(all...)); err != nil {
 		return err
 	}
-	defer p.look()
+	defer p.runOrchestrator()
 	return p.rename(ctx)
 }
 

@@ -61,9 +61,9 @@ func (p *Poller) closeOn() (on []*watch) {
 
 // readList requests the live list and notes which matches are in it.
 func (p *Poller) readList(ctx context.Context, now time.Time, balls bool) error {
-	p.called(sportmonks.Livescores, now)
+	p.noteCall(sportmonks.Livescores, now)
 	r, err := p.Feed.Livescores(ctx, balls)
-	p.note(now, r, err)
+	p.countAnswer(now, r, err)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func (p *Poller) rename(ctx context.Context) error {
 		if leagues, err = (reference.Leagues{}).All(tx); err != nil {
 			return err
 		}
-		teams, err = reference.Teams{}.Named(tx)
+		teams, err = reference.Teams{}.NamedByAdmins(tx)
 		return err
 	})
 	if err != nil {
@@ -80,9 +80,9 @@ func (p *Poller) wanted(code string) bool {
 	return slices.Contains(p.Leagues, AllLeagues) || code != "" && slices.Contains(p.Leagues, code)
 }
 
-// named returns a copy of a match with the answer's clock skew, whether balls were requested, and the names that
+// withNames returns a copy of a match with the answer's clock skew, whether balls were requested, and the names that
 // admins set for its league and teams. Answers are shared, so the original stays unchanged.
-func (p *Poller) named(s *cricket.Snapshot, r *reading) *cricket.Snapshot {
+func (p *Poller) withNames(s *cricket.Snapshot, r *reading) *cricket.Snapshot {
 	own := *s
 	own.Skew, own.NoBalls = r.Skew, !r.balls
 	p.mu.Lock()

@@ -14,7 +14,7 @@ func (p *Poller) observe(ctx context.Context, w *watch, s *cricket.Snapshot, r *
 	if w.seenHere != nil {
 		from = *w.seenHere
 	}
-	st, err := p.Observe.Observe(ctx, from, p.named(s, r))
+	st, err := p.Observe.Observe(ctx, from, p.withNames(s, r))
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (p *Poller) seeTicks(ctx context.Context) {
 // be played after all.
 func (p *Poller) noteEnded(ctx context.Context) error {
 	return p.Data.View(ctx, func(tx *store.Tx) error {
-		ids, err := matches.Decided(tx)
+		ids, err := matches.DecidedIDs(tx)
 		for _, id := range ids {
 			p.ended[id] = true
 		}
@@ -154,7 +154,7 @@ func (p *Poller) register(ctx context.Context, now time.Time) error {
 }
 
 func (p *Poller) registerOne(ctx context.Context, f *matches.Fixture, now time.Time) error {
-	lease, err := p.hold(ctx, tables.MatchLock(f.MatchID))
+	lease, err := p.takeLock(ctx, tables.MatchLock(f.MatchID))
 	if err != nil || lease == nil {
 		return err
 	}

@@ -59,8 +59,8 @@ func (p *Poller) stretched(endpoint sportmonks.Endpoint, want time.Duration, cal
 	return max(want, left*time.Duration(calls)/time.Duration(usable))
 }
 
-// called notes when an endpoint is called: intervals count from then.
-func (p *Poller) called(endpoint sportmonks.Endpoint, now time.Time) {
+// noteCall notes when an endpoint is called: intervals count from then.
+func (p *Poller) noteCall(endpoint sportmonks.Endpoint, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls[endpoint] = now

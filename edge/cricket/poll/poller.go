@@ -222,8 +222,8 @@ func (p *Poller) recover(ctx context.Context) error {
 	return p.adopt(ctx)
 }
 
-// hold takes a lock; the lease is nil if another node holds it.
-func (p *Poller) hold(ctx context.Context, key string) (Lease, error) {
+// takeLock takes a lock; the lease is nil if another node holds it.
+func (p *Poller) takeLock(ctx context.Context, key string) (Lease, error) {
 	select {
 	case p.holds <- struct{}{}:
 	case <-ctx.Done():
@@ -260,12 +260,12 @@ func (p *Poller) ensure(ctx context.Context, table string, missing func(tx *stor
 	return p.Cloud.Ensure(ctx, table, keys...)
 }
 
-// Wake makes the poller check everything now, because the feed has other matches than before. It may be called concurrently.
-func (p *Poller) Wake() {
+// CheckNow makes the poller check everything now, because the feed has other matches than before. It may be called concurrently.
+func (p *Poller) CheckNow() {
 	p.woken.Store(true)
 	p.stale.Store(true)
 	p.anew.Set()
-	p.look()
+	p.runOrchestrator()
 }
 
 // freshen restarts the reference jobs if the feed has changed.
@@ -279,8 +279,8 @@ func (p *Poller) freshen() {
 	}
 }
 
-// look makes the orchestrator run now.
-func (p *Poller) look() {
+// runOrchestrator makes the orchestrator run now.
+func (p *Poller) runOrchestrator() {
 	p.synced.Store(true)
 	p.again.Set()
 }

@@ -70,7 +70,7 @@ func TestReferenceSync(t *testing.T) {
 		if err != nil || len(teams) != 2 {
 			t.Errorf("teams: %+v, %v", teams, err)
 		}
-		rows, err := reference.TeamSeasons{}.Of(tx, "1715")
+		rows, err := reference.TeamSeasons{}.OfSeason(tx, "1715")
 		if err != nil || len(rows) != 2 {
 			t.Fatalf("seasons: %+v, %v", rows, err)
 		}

@@ -43,7 +43,7 @@ func (p *Poller) sit(ctx context.Context) error {
 	}
 	var err error
 	if s.lease != nil { // makes no request while the lease lasts
-		s.lease, err = p.hold(ctx, tables.FeedSlot(s.no))
+		s.lease, err = p.takeLock(ctx, tables.FeedSlot(s.no))
 	}
 	look := s.lease == nil || now.Sub(s.looked) >= slotEvery
 	if err == nil && look && (s.lease == nil || s.no > 0) {
@@ -70,7 +70,7 @@ func (p *Poller) moveUp(ctx context.Context) error {
 		if s.lease != nil && no >= s.no {
 			break
 		}
-		lease, err := p.hold(ctx, tables.FeedSlot(no))
+		lease, err := p.takeLock(ctx, tables.FeedSlot(no))
 		if err != nil {
 			return err
 		}

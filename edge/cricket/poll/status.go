@@ -117,8 +117,8 @@ func (p *Poller) count(f func(*Status)) {
 	f(&p.status)
 }
 
-// note counts an answer of the live list.
-func (p *Poller) note(now time.Time, r sportmonks.Reading, err error) {
+// countAnswer counts an answer of the live list.
+func (p *Poller) countAnswer(now time.Time, r sportmonks.Reading, err error) {
 	p.count(func(s *Status) {
 		s.Polls++
 		switch {
@@ -142,7 +142,7 @@ func (p *Poller) publish() {
 			LastTickAt: w.state.LastTickAt, Listed: w.listed, Closely: w.listed && p.closely(w),
 			Inconsistent: w.standing().Inconsistent, Stale: w.standing().Stale,
 		}
-		if status := w.standing().PreviousStatus; status != "" && !status.Listed() {
+		if status := w.standing().PreviousStatus; status != "" && !status.IsListed() {
 			h.Unlisted = status
 		}
 		h.From, h.Next = p.readFrom(w)

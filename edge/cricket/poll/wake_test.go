@@ -76,7 +76,7 @@ func TestTakenAway(t *testing.T) {
 	r := newRig(t)
 	r.playing(5 * time.Minute)
 	r.follow(3)
-	r.during(5*time.Minute, (*poll.Poller).Wake)(5*time.Minute + time.Second)
+	r.during(5*time.Minute, (*poll.Poller).CheckNow)(5*time.Minute + time.Second)
 	r.expectGone()
 }
 
@@ -128,7 +128,7 @@ func TestUnknownMatchIsNoError(t *testing.T) {
 	}
 }
 
-// Wake, called after a change of the feed, makes the poller read the list, fixtures, leagues and teams at once.
+// CheckNow, called after a change of the feed, makes the poller read the list, fixtures, leagues and teams at once.
 func TestWake(t *testing.T) {
 	r := newRig(t)
 	r.config.Reference = r.feed
@@ -140,7 +140,7 @@ func TestWake(t *testing.T) {
 		return []cricket.Snapshot{scheduled(7, 3, 101*time.Second)}
 	}
 	r.feed.fixture = func(string, time.Time) (cricket.Snapshot, error) { return scheduled(7, 3, 101*time.Second), nil }
-	r.during(100*time.Second, (*poll.Poller).Wake)(101 * time.Second)
+	r.during(100*time.Second, (*poll.Poller).CheckNow)(101 * time.Second)
 	for _, what := range []string{"list", "fixtures", "leagues", "teams", "fixture 7"} {
 		soon := 0
 		for _, call := range r.feed.calls {

@@ -147,7 +147,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	if w.lease == nil && w.state.InstanceID != "" && w.state.InstanceID != p.Node {
 		p.count(func(s *Status) { s.Takeovers++ })
 	}
-	lease, err := p.hold(ctx, tables.MatchLock(w.id))
+	lease, err := p.takeLock(ctx, tables.MatchLock(w.id))
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	if w.took == r.src && w.state.Quiet() && !anew {
 		return p.touch(held, w, now)
 	}
-	st, err := p.tick(held, w, p.named(s, r), lease)
+	st, err := p.tick(held, w, p.withNames(s, r), lease)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (p *Poller) take(ctx context.Context, w *watch, s *cricket.Snapshot, r *rea
 	w.state, w.touched, w.took, w.seen, w.raw, w.fence = st, now, r.src, r.At, s.Raw, lease.Fence()
 	w.cleaned = w.cleaned && st.Status == cricket.ActiveEnded // otherwise it is played after all
 	if news {
-		p.keep(s, matches.Owner{Node: p.Node, Fence: lease.Fence()})
+		p.queueReply(s, matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	}
 	return p.putAside(ctx, w)
 }
@@ -192,7 +192,7 @@ func (p *Poller) touch(ctx context.Context, w *watch, now time.Time) error {
 	if now.Sub(w.touched) < matches.TouchEvery {
 		return nil
 	}
-	err := p.fenced(ctx, w.lease, func(by matches.Owner) error { return p.Match.Touch(ctx, w.id, by) })
+	err := p.writeFenced(ctx, w.lease, func(by matches.Owner) error { return p.Match.Touch(ctx, w.id, by) })
 	if err == nil {
 		w.touched = now
 	}
@@ -200,7 +200,7 @@ func (p *Poller) touch(ctx context.Context, w *watch, now time.Time) error {
 }
 
 func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease Lease) (st cricket.State, err error) {
-	err = p.fenced(ctx, lease, func(by matches.Owner) (err error) {
+	err = p.writeFenced(ctx, lease, func(by matches.Owner) (err error) {
 		st, err = p.Match.Tick(ctx, s, by)
 		return err
 	})
@@ -210,10 +210,10 @@ func (p *Poller) tick(ctx context.Context, w *watch, s *cricket.Snapshot, lease 
 	return st, err
 }
 
-// fenced writes under a lease. A lock record that was deleted by hand restarts below the match's fence. If this
+// writeFenced writes under a lease. A lock record that was deleted by hand restarts below the match's fence. If this
 // node still holds the lock, it raises the fence and writes again; if not, the attempt ends the lease. Raising
 // blocks, so ctx, which ends with the lease, is checked before the second write.
-func (p *Poller) fenced(ctx context.Context, lease Lease, write func(by matches.Owner) error) error {
+func (p *Poller) writeFenced(ctx context.Context, lease Lease, write func(by matches.Owner) error) error {
 	err := write(matches.Owner{Node: p.Node, Fence: lease.Fence()})
 	fenced, ok := errors.AsType[*matches.FencedOffError](err)
 	if !ok {

@@ -224,7 +224,7 @@ func TestNotify(t *testing.T) {
 	r.do(func(tx *store.Tx) error {
 		devices = nil
 		for _, user := range []string{"ada", "bob"} {
-			of, err := phone.Devices{}.Of(tx, user)
+			of, err := phone.Devices{}.OfUser(tx, user)
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func (c *Coordinator) load(ctx context.Context) error {
 		if c.cursor, registered, err = tx.Cursor(cursorName); err != nil {
 			return err
 		}
-		ids, err = matches.Registered(tx)
+		ids, err = matches.RegisteredIDs(tx)
 		return err
 	})
 	if err == nil && !registered {
@@ -80,7 +80,7 @@ func (c *Coordinator) loadMatch(ctx context.Context, id string) (*match, error) 
 		if err := m.readChannel(tx); err != nil {
 			return err
 		}
-		follows, err := phone.Follows{}.Of(tx, id)
+		follows, err := phone.Follows{}.OfMatch(tx, id)
 		if err != nil {
 			return err
 		}

@@ -74,7 +74,7 @@ func (m *match) uncertain() []string {
 
 // ensureUser gives each of a follower's devices a session and returns the number of devices.
 func (m *match) ensureUser(tx *store.Tx, user string) (n int, err error) {
-	devices, err := phone.Devices{}.Of(tx, user)
+	devices, err := phone.Devices{}.OfUser(tx, user)
 	if err != nil {
 		return 0, err
 	}
@@ -136,7 +136,7 @@ func (c *Coordinator) prepare(ctx context.Context, jobs []*job) error {
 // prepare looks up the token for a start. Without one the job is skipped.
 func (j *job) prepare(tx *store.Tx) error {
 	row := &j.session.row
-	devices, err := phone.Devices{}.Of(tx, row.UserID)
+	devices, err := phone.Devices{}.OfUser(tx, row.UserID)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (c *Coordinator) readDevices(ctx context.Context, m *match) error {
 			if _, follows := m.followers[user]; !follows {
 				continue
 			}
-			devices, err := phone.Devices{}.Of(tx, user)
+			devices, err := phone.Devices{}.OfUser(tx, user)
 			if err != nil {
 				return err
 			}

@@ -139,14 +139,16 @@ func (s *session) change(do func(phone.Activities, *store.Tx, *phone.Session) (d
 
 // ended returns the change that ends a session.
 func ended(why phone.EndReason) func(phone.Activities, *store.Tx, *phone.Session) (bool, error) {
-	return func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) { return a.Ended(tx, s, why) }
+	return func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
+		return a.RecordEnded(tx, s, why)
+	}
 }
 
 // rowOnly returns the row change of a job that sends nothing.
 func (j *job) rowOnly() rowChange {
 	switch {
 	case j.kind == giveUp:
-		return j.session.change(phone.Activities.Settle)
+		return j.session.change(phone.Activities.RecordEndSent)
 	case j.kind == explain:
 		why := j.session.noCard()
 		return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) { return a.Explain(tx, s, why) })
@@ -231,7 +233,7 @@ func (j *job) done() rowChange {
 			return nil // the app reports its token
 		}
 		return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
-			return a.Joined(tx, s, j.channel)
+			return a.RecordJoined(tx, s, j.channel)
 		})
 	case finish:
 		return j.session.change(ended(phone.EndMatchEnded))
@@ -242,7 +244,7 @@ func (j *job) done() rowChange {
 	case retire:
 		return j.retired()
 	case release:
-		return j.session.change(phone.Activities.Settle)
+		return j.session.change(phone.Activities.RecordEndSent)
 	default:
 		return nil
 	}
@@ -261,7 +263,7 @@ func (j *job) answered() rowChange {
 	sent := !j.skip && res.Status != 0 && !res.SaysNothing()
 	return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
 		if sent {
-			return a.Answered(tx, s, noted, answer)
+			return a.RecordAnswer(tx, s, noted, answer)
 		}
 		return a.Unsent(tx, s, noted)
 	})

@@ -232,7 +232,7 @@ func TestDeadStartToken(t *testing.T) {
 			r.pass(10 * time.Minute)
 			var d []phone.Device
 			r.do(func(tx *store.Tx) (err error) {
-				d, err = phone.Devices{}.Of(tx, "ada")
+				d, err = phone.Devices{}.OfUser(tx, "ada")
 				return err
 			})
 			if kept := d[0].PushToStartToken != ""; kept != (after < 0) {

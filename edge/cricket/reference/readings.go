@@ -178,7 +178,7 @@ func (r row) derive(was, fed attr.Item) derived.Row {
 		out.After = maps.Clone(out.Before)
 		out.Blank = len(out.Before) == 0
 	}
-	for _, name := range r.decided(was) {
+	for _, name := range r.feedAttrs(was) {
 		if v, ok := fed[name]; ok {
 			out.After[name] = v
 		}
@@ -196,8 +196,8 @@ func (r row) derive(was, fed attr.Item) derived.Row {
 	return out
 }
 
-// decided returns the attributes of a row that the feed decides.
-func (r row) decided(was attr.Item) []string {
+// feedAttrs returns the attributes of a row that the feed decides.
+func (r row) feedAttrs(was attr.Item) []string {
 	admins := adminFields(was)
 	return slices.DeleteFunc(slices.Clone(r.fed), func(name string) bool { return slices.Contains(admins, name) })
 }
@@ -205,7 +205,7 @@ func (r row) decided(was attr.Item) []string {
 // values returns those of them that the row has.
 func (r row) values(was attr.Item) attr.Item {
 	out := attr.Item{}
-	for _, name := range r.decided(was) {
+	for _, name := range r.feedAttrs(was) {
 		if v, ok := was[name]; ok {
 			out[name] = v
 		}

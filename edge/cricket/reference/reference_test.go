@@ -267,13 +267,13 @@ func TestTeamSeasons(t *testing.T) {
 		t.Error("a record with nothing new but its time was written")
 	}
 	var got []reference.TeamSeasonRecord
-	r.do(func(tx *store.Tx) (err error) { got, err = reference.TeamSeasons{}.Of(tx, "1715"); return err })
+	r.do(func(tx *store.Tx) (err error) { got, err = reference.TeamSeasons{}.OfSeason(tx, "1715"); return err })
 	if diff := cmp.Diff(all, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	r.play("3", 10, 10, 20)
 	r.seasons(0)
-	r.do(func(tx *store.Tx) (err error) { got, err = reference.TeamSeasons{}.Of(tx, "1715"); return err })
+	r.do(func(tx *store.Tx) (err error) { got, err = reference.TeamSeasons{}.OfSeason(tx, "1715"); return err })
 	if diff := cmp.Diff([]reference.TeamSeasonRecord{row("10", 2, 0), row("20", 1, 2)}, got); diff != "" {
 		t.Errorf("after another match (-want +got):\n%s", diff)
 	}

@@ -22,8 +22,8 @@ type TeamPatch struct {
 	ImagePath *string `dynamodbav:"imagePath,omitempty"`
 }
 
-// Named lists the teams that an admin has changed.
-func (Teams) Named(tx *store.Tx) ([]TeamRecord, error) {
+// NamedByAdmins lists the teams that an admin has changed.
+func (Teams) NamedByAdmins(tx *store.Tx) ([]TeamRecord, error) {
 	return tables.Decode[TeamRecord](tx, tables.Teams, tx.ScanAll(store.Scan{Table: tables.Teams, Filter: "attribute_exists(adminFields)"}))
 }
 

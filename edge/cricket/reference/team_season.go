@@ -35,8 +35,8 @@ func (TeamSeasons) Get(tx *store.Tx, seasonID, teamID string) (TeamSeasonRecord,
 		fault.New(fault.NotFound, "team_season_not_found", "team %q is not in season %q", teamID, seasonID))
 }
 
-// Of lists the teams of a season by id.
-func (TeamSeasons) Of(tx *store.Tx, seasonID string) ([]TeamSeasonRecord, error) {
+// OfSeason lists the teams of a season by id.
+func (TeamSeasons) OfSeason(tx *store.Tx, seasonID string) ([]TeamSeasonRecord, error) {
 	if seasonID == "" {
 		return nil, nil // an empty key would be refused
 	}
@@ -62,9 +62,9 @@ func Standings(fixtures []matches.Fixture, seasonID string) map[string]*TeamSeas
 			if t.ID == 0 {
 				continue
 			}
-			r := table.of(seasonID, strconv.FormatInt(t.ID, 10))
+			r := table.recordOf(seasonID, strconv.FormatInt(t.ID, 10))
 			r.LeagueID, r.Name, r.Code = strconv.FormatInt(f.LeagueID, 10), t.Name, t.Code
-			if !f.Over() || f.Phase == cricket.PhaseNoNews || cricket.Status(f.Status).NotPlayed() {
+			if !f.IsOver() || f.Phase == cricket.PhaseNoNews || cricket.Status(f.Status).NotPlayed() {
 				continue
 			}
 			r.Played++
@@ -81,7 +81,7 @@ func Standings(fixtures []matches.Fixture, seasonID string) map[string]*TeamSeas
 	return table
 }
 
-func (s standing) of(seasonID, teamID string) *TeamSeasonRecord {
+func (s standing) recordOf(seasonID, teamID string) *TeamSeasonRecord {
 	r := s[teamID]
 	if r == nil {
 		r = &TeamSeasonRecord{SeasonID: seasonID, TeamID: teamID}

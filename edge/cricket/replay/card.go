@@ -132,7 +132,7 @@ func (c *card) bat(b *ball) {
 	}
 	for i := range d.Wickets {
 		w := &d.Wickets[i]
-		if !w.Kind.Out() {
+		if !w.Kind.IsOut() {
 			continue
 		}
 		c.wickets++
@@ -168,7 +168,7 @@ func (c *card) bowl(b *ball, over *overCount, perOver int) {
 		line.legal++
 	}
 	for _, w := range d.Wickets {
-		if w.Kind.Credited() {
+		if w.Kind.IsCredited() {
 			line.wickets++
 		}
 	}

@@ -1,5 +1,5 @@
 // Package replay serves a recorded match as a live feed: the JSON, paths and behaviour of SportMonks' Cricket
-// API v2.0, all as a pure function of match and time. Nothing ticks: Match.At returns the state at a time,
+// API v2.0, all as a pure function of match and time. Nothing ticks: Match.MomentAt returns the state at a time,
 // Match.NextChange when it changes next, and NewFeed reads the clock once per request.
 //
 // A feed may have faults (NewFeed): they are planned from a seed when the feed is created, so its answers are a function

@@ -27,7 +27,7 @@ type feedFault struct {
 	since    time.Time // the feed is stuck at this time; zero: the fault is of another kind
 }
 
-func (l *feedFault) at(t time.Time) bool { return !t.Before(l.from) && t.Before(l.to) }
+func (l *feedFault) isActive(t time.Time) bool { return !t.Before(l.from) && t.Before(l.to) }
 
 func newFaultyFeed(m *Match, seed uint64) *faultyFeed {
 	l := &faultyFeed{m: m, stamps: make([]time.Time, len(m.balls))}
@@ -52,7 +52,7 @@ const longestFault = 10 * time.Minute
 func (l *faultyFeed) active(at time.Time, f func(*feedFault)) {
 	first := sort.Search(len(l.faults), func(i int) bool { return l.faults[i].from.After(at.Add(-longestFault)) })
 	for i := first; i < len(l.faults) && !l.faults[i].from.After(at); i++ {
-		if l.faults[i].at(at) {
+		if l.faults[i].isActive(at) {
 			f(&l.faults[i])
 		}
 	}

@@ -22,14 +22,14 @@ func (l *faultyFeed) identities(seed uint64) {
 	}
 	n := newIDs{&planner{faultyFeed: l, random: noise(seed ^ uint64(l.m.id)<<20 ^ 0x1d5)}, l.ids[len(l.ids)-1] + 1000}
 	for i := range l.m.balls {
-		at := l.m.balls[i].at.Add(n.some(2, 25))
+		at := l.m.balls[i].at.Add(n.randomDuration(2, 25))
 		switch {
 		case n.chance(60):
-			n.renumber(i, 1+n.pick(8), at)
+			n.renumber(i, 1+n.pickNumber(8), at)
 		case n.chance(60):
-			n.again(max(0, i-n.pick(8)), at)
+			n.again(max(0, i-n.pickNumber(8)), at)
 		case l.m.balls[i].last && n.chance(12):
-			n.along(i, at)
+			n.shiftOver(i, at)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func (n *newIDs) free(from, to int, at time.Time) bool {
 func (n *newIDs) change(i int, id int64, at time.Time) {
 	b := &n.m.balls[i]
 	n.ids[i] = id
-	n.tell(b.at, at.Sub(b.at), func(v *view) { set(&v.ids, i, b.id) })
+	n.addFault(b.at, at.Sub(b.at), func(v *view) { set(&v.ids, i, b.id) })
 }
 
 // renumber plans other ids for the last balls up to ball i.
@@ -63,7 +63,7 @@ func (n *newIDs) renumber(i, balls int, at time.Time) {
 	if from := i - balls + 1; n.free(from, i, at) {
 		for j := from; j <= i; j++ {
 			n.change(j, n.next, at)
-			n.next += 1 + int64(n.pick(5))
+			n.next += 1 + int64(n.pickNumber(5))
 		}
 	}
 }
@@ -71,15 +71,15 @@ func (n *newIDs) renumber(i, balls int, at time.Time) {
 // again plans a ball that is deleted, and entered again after those bowled since.
 func (n *newIDs) again(i int, at time.Time) {
 	if n.free(i, i, at) && at.After(n.m.balls[i].at) {
-		d := n.some(2, 20)
-		n.tell(at, d, func(v *view) { set(&v.missing, i, true) })
+		d := n.randomDuration(2, 20)
+		n.addFault(at, d, func(v *view) { set(&v.missing, i, true) })
 		n.change(i, n.next, at)
-		n.next += 1 + int64(n.pick(5))
+		n.next += 1 + int64(n.pickNumber(5))
 	}
 }
 
-// along plans an over whose balls take each the id of the next one.
-func (n *newIDs) along(last int, at time.Time) {
+// shiftOver plans an over whose balls take each the id of the next one.
+func (n *newIDs) shiftOver(last int, at time.Time) {
 	from := last
 	for from > 0 && n.m.balls[from-1].over == n.m.balls[last].over && n.m.balls[from-1].innings == n.m.balls[last].innings {
 		from--
@@ -89,6 +89,6 @@ func (n *newIDs) along(last int, at time.Time) {
 			n.change(j, n.m.balls[j+1].id, at)
 		}
 		n.change(last, n.next, at)
-		n.next += 1 + int64(n.pick(5))
+		n.next += 1 + int64(n.pickNumber(5))
 	}
 }

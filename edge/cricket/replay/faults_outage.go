@@ -17,17 +17,17 @@ func (p *planner) outage(at time.Time) {
 	var d time.Duration
 	switch {
 	case p.chance(30):
-		d = p.some(1, 12)
+		d = p.randomDuration(1, 12)
 	case p.chance(1200):
-		d = p.some(60, 360)
+		d = p.randomDuration(60, 360)
 	default:
 		return
 	}
-	from := at.Add(p.some(0, 30))
+	from := at.Add(p.randomDuration(0, 30))
 	answers := []func(http.ResponseWriter, *http.Request, http.Handler){
-		tooMany(1 + p.pick(9)), tooMany(30), tooMany(0), refusal(500), refusal(502), refusal(503), page, truncated, cut, silent,
+		tooMany(1 + p.pickNumber(9)), tooMany(30), tooMany(0), refusal(500), refusal(502), refusal(503), page, answerTruncated, cut, silent,
 	}
-	p.outages = append(p.outages, outage{from, from.Add(d), answers[p.pick(len(answers))]})
+	p.outages = append(p.outages, outage{from, from.Add(d), answers[p.pickNumber(len(answers))]})
 }
 
 // outages wraps the answers of a feed whose matches have faults.
@@ -73,8 +73,8 @@ func page(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	_, _ = w.Write([]byte("<!DOCTYPE html><html><body>One moment, please.</body></html>"))
 }
 
-// truncated answers truncated JSON as if it were complete.
-func truncated(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+// answerTruncated answers truncated JSON as if it were complete.
+func answerTruncated(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write([]byte(`{"data":[{"resource":"fixtures","id":1`))
 }

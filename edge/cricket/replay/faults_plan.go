@@ -16,20 +16,20 @@ type planner struct {
 // chance returns true once in n times.
 func (p *planner) chance(n int) bool { return p.random.next()%uint64(n) == 0 }
 
-// pick returns a number from 0 to n-1.
-func (p *planner) pick(n int) int { return int(p.random.next() % uint64(n)) }
+// pickNumber returns a number from 0 to n-1.
+func (p *planner) pickNumber(n int) int { return int(p.random.next() % uint64(n)) }
 
-// some returns a random duration between from and to seconds of real play, at the pace of the match.
-func (p *planner) some(from, to int) time.Duration {
-	d := time.Duration(from*1000+p.pick((to-from)*1000)) * time.Millisecond
+// randomDuration returns a random duration between from and to seconds of real play, at the pace of the match.
+func (p *planner) randomDuration(from, to int) time.Duration {
+	d := time.Duration(from*1000+p.pickNumber((to-from)*1000)) * time.Millisecond
 	if p.m.pace > 0 {
 		d = time.Duration(float64(d) * p.m.pace)
 	}
 	return d
 }
 
-// tell adds a fault.
-func (p *planner) tell(from time.Time, d time.Duration, f func(*view)) {
+// addFault adds a fault.
+func (p *planner) addFault(from time.Time, d time.Duration, f func(*view)) {
 	p.faults = append(p.faults, feedFault{from: from, to: from.Add(min(d, longestFault)), tell: f})
 }
 
@@ -57,8 +57,8 @@ func (p *planner) next(i int) time.Time {
 func (p *planner) ball(i int) {
 	b := &p.m.balls[i]
 	if p.chance(7) {
-		wrong, rows, d := otherwise(b.d, &p.random), !p.chance(3), p.some(1, 10)
-		p.tell(b.at, d, func(v *view) {
+		wrong, rows, d := otherwise(b.d, &p.random), !p.chance(3), p.randomDuration(1, 10)
+		p.addFault(b.at, d, func(v *view) {
 			if rows {
 				set(&v.altered, i, wrong)
 			} else {
@@ -68,11 +68,11 @@ func (p *planner) ball(i int) {
 		p.stamps[i] = b.at.Add(d)
 	}
 	if p.chance(100) {
-		gone := max(0, i-p.pick(8))
-		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { set(&v.missing, gone, true) })
+		gone := max(0, i-p.pickNumber(8))
+		p.addFault(b.at.Add(p.randomDuration(4, 20)), p.randomDuration(2, 15), func(v *view) { set(&v.missing, gone, true) })
 	}
 	if p.chance(100) {
-		p.tell(b.at.Add(p.some(4, 20)), p.some(2, 15), func(v *view) { // together with its runs
+		p.addFault(b.at.Add(p.randomDuration(4, 20)), p.randomDuration(2, 15), func(v *view) { // together with its runs
 			if v.Balls > 0 && v.Begun == v.Closed+1 && v.Balls-1 == i {
 				v.Balls--
 			}
@@ -86,14 +86,14 @@ func (p *planner) ball(i int) {
 // phantom plans a ball that was never bowled.
 func (p *planner) phantom(i int) {
 	b := p.m.balls[i]
-	from := b.at.Add(p.some(3, 15))
-	to := from.Add(p.some(3, 20))
+	from := b.at.Add(p.randomDuration(3, 15))
+	to := from.Add(p.randomDuration(3, 20))
 	if i+1 == len(p.m.balls) || p.m.balls[i+1].id-b.id < 2 || !to.Before(p.m.balls[i+1].at) {
 		return
 	}
 	b.id, b.at, b.last = b.id+1, from, false
 	b.d = otherwise(b.d, &p.random)
-	p.tell(from, to.Sub(from), func(v *view) {
+	p.addFault(from, to.Sub(from), func(v *view) {
 		if v.Balls == i+1 && v.Begun == v.Closed+1 {
 			v.phantom = &b
 		}
@@ -112,22 +112,22 @@ func (p *planner) row(i int) {
 		if other < 0 || other >= len(p.m.moments) || p.m.moments[other].Begun != p.m.moments[mo].Begun {
 			return
 		}
-		parts := tables[p.pick(len(tables))]
-		p.tell(from, d, func(v *view) {
+		parts := tables[p.pickNumber(len(tables))]
+		p.addFault(from, d, func(v *view) {
 			if v.Balls == i+1 && v.Begun == p.m.moments[mo].Begun {
 				v.torn, v.tornAt = parts, p.m.moments[other]
 			}
 		})
 	}
 	if p.chance(25) { // the score is a ball ahead
-		lead := p.some(1, 5)
+		lead := p.randomDuration(1, 5)
 		torn(p.next(i).Add(-lead), lead, mo+1)
 	}
 	if p.chance(25) { // or behind
-		torn(b.at, p.some(1, 8), mo-1)
+		torn(b.at, p.randomDuration(1, 8), mo-1)
 	}
 	if p.chance(60) {
-		torn(b.at.Add(p.some(2, 20)), p.some(2, 12), mo-1-p.pick(6))
+		torn(b.at.Add(p.randomDuration(2, 20)), p.randomDuration(2, 12), mo-1-p.pickNumber(6))
 	}
 }
 
@@ -135,20 +135,20 @@ func (p *planner) row(i int) {
 func (p *planner) order(i int) {
 	b := &p.m.balls[i]
 	if p.chance(30) {
-		n := 1 + p.pick(2)
-		p.tell(b.at.Add(p.some(0, 15)), p.some(2, 15), func(v *view) { v.twice = n })
+		n := 1 + p.pickNumber(2)
+		p.addFault(b.at.Add(p.randomDuration(0, 15)), p.randomDuration(2, 15), func(v *view) { v.twice = n })
 	}
 	if p.chance(20) {
-		n := 2 + p.pick(6)
-		p.tell(b.at.Add(p.some(0, 15)), p.some(2, 20), func(v *view) { v.shuffle = min(n, v.Balls) })
+		n := 2 + p.pickNumber(6)
+		p.addFault(b.at.Add(p.randomDuration(0, 15)), p.randomDuration(2, 20), func(v *view) { v.shuffle = min(n, v.Balls) })
 	}
 	if p.chance(60) {
 		parts := []include{
 			incBalls, incBatting, incBowling, incRuns, incScoreboards, incLineup, incLocal, incVisitor, incLeague | incStage,
 			incRuns | incBatting | incBowling | incBalls | incScoreboards,
 		}
-		part, empty := parts[p.pick(len(parts))], p.chance(2)
-		p.tell(b.at.Add(p.some(0, 20)), p.some(2, 9), func(v *view) {
+		part, empty := parts[p.pickNumber(len(parts))], p.chance(2)
+		p.addFault(b.at.Add(p.randomDuration(0, 20)), p.randomDuration(2, 9), func(v *view) {
 			if empty {
 				v.empties |= part
 			} else {
@@ -165,22 +165,22 @@ func (p *planner) whole(i int) {
 		p.faults = append(p.faults, feedFault{from: from, to: from.Add(d), since: from.Add(-age)})
 	}
 	if p.chance(30) {
-		late(b.at.Add(p.some(0, 25)), p.some(1, 4), p.some(5, 90))
+		late(b.at.Add(p.randomDuration(0, 25)), p.randomDuration(1, 4), p.randomDuration(5, 90))
 	}
 	if p.chance(150) { // the feed is stuck, then catches up
-		late(b.at.Add(p.some(0, 25)), p.some(40, 150), p.some(1, 5))
+		late(b.at.Add(p.randomDuration(0, 25)), p.randomDuration(40, 150), p.randomDuration(1, 5))
 	}
 	if p.chance(100) {
-		p.tell(b.at.Add(p.some(0, 25)), p.some(3, 40), func(v *view) { v.absent = true })
+		p.addFault(b.at.Add(p.randomDuration(0, 25)), p.randomDuration(3, 40), func(v *view) { v.absent = true })
 	}
 	if p.chance(100) {
-		p.status(b.at.Add(p.some(0, 25)), p.some(1, 9))
+		p.status(b.at.Add(p.randomDuration(0, 25)), p.randomDuration(1, 9))
 	}
 	if p.chance(400) {
-		p.finished(b.at.Add(p.some(0, 25)), p.some(2, 20))
+		p.planFalseEnd(b.at.Add(p.randomDuration(0, 25)), p.randomDuration(2, 20))
 	}
 	if p.chance(1500) {
-		p.finished(b.at.Add(p.some(0, 25)), p.some(40, 240))
+		p.planFalseEnd(b.at.Add(p.randomDuration(0, 25)), p.randomDuration(40, 240))
 	}
 }
 
@@ -189,17 +189,17 @@ func (p *planner) status(from time.Time, d time.Duration) {
 	words := []string{
 		"Int.", "Innings Break", "1st Innings", "2nd Innings", "Weather Watch", "Delayed", "Lunch", "NS", "", "Aban.",
 	}
-	word := words[p.pick(len(words))]
-	p.tell(from, d, func(v *view) { v.Status = word })
+	word := words[p.pickNumber(len(words))]
+	p.addFault(from, d, func(v *view) { v.Status = word })
 }
 
-// finished plans a false end of the match, with or without a winner.
-func (p *planner) finished(from time.Time, d time.Duration) {
-	told := &verdict{winner: p.pick(3) - 1}
+// planFalseEnd plans a false end of the match, with or without a winner.
+func (p *planner) planFalseEnd(from time.Time, d time.Duration) {
+	told := &verdict{winner: p.pickNumber(3) - 1}
 	if told.winner >= 0 && p.chance(2) {
-		told.note = fmt.Sprintf("%s won by %s", p.m.rec.Teams[told.winner].Name, plural(1+p.pick(90), "run"))
+		told.note = fmt.Sprintf("%s won by %s", p.m.rec.Teams[told.winner].Name, plural(1+p.pickNumber(90), "run"))
 	}
-	p.tell(from, d, func(v *view) {
+	p.addFault(from, d, func(v *view) {
 		v.Status, v.Finished = statusFinished, true
 		v.verdict = told
 	})
@@ -213,18 +213,18 @@ func (p *planner) phases() {
 			continue
 		}
 		if p.chance(3) {
-			p.status(mo.At.Add(p.some(1, 200)), p.some(1, 60))
+			p.status(mo.At.Add(p.randomDuration(1, 200)), p.randomDuration(1, 60))
 		}
 		if p.chance(4) {
-			p.finished(mo.At.Add(p.some(1, 200)), p.some(1, 200))
+			p.planFalseEnd(mo.At.Add(p.randomDuration(1, 200)), p.randomDuration(1, 200))
 		}
 		if p.chance(3) {
-			p.outage(mo.At.Add(p.some(1, 300)))
+			p.outage(mo.At.Add(p.randomDuration(1, 300)))
 		}
 	}
 	if p.chance(2) {
-		from := p.m.balls[0].at.Add(-p.some(1, 50))
-		p.tell(from, p.some(5, 30), func(v *view) { v.lacks |= incLineup })
+		from := p.m.balls[0].at.Add(-p.randomDuration(1, 50))
+		p.addFault(from, p.randomDuration(5, 30), func(v *view) { v.lacks |= incLineup })
 	}
 }
 
@@ -232,11 +232,11 @@ func (p *planner) phases() {
 func (p *planner) ending() {
 	end := p.m.End()
 	if p.chance(2) {
-		p.finished(end, p.some(2, 280))
+		p.planFalseEnd(end, p.randomDuration(2, 280))
 	}
 	if p.chance(3) { // the winner is there, the note is not
 		won := &verdict{winner: winner(p.m.rec)}
-		p.tell(end, p.some(2, 60), func(v *view) {
+		p.addFault(end, p.randomDuration(2, 60), func(v *view) {
 			if v.Finished {
 				v.verdict = won
 			}
@@ -244,12 +244,12 @@ func (p *planner) ending() {
 	}
 	if p.chance(4) {
 		live := p.m.moments[p.m.moment(end)-1].Status
-		p.tell(end.Add(p.some(5, 60)), p.some(2, 60), func(v *view) { v.Status, v.Finished = live, false })
+		p.addFault(end.Add(p.randomDuration(5, 60)), p.randomDuration(2, 60), func(v *view) { v.Status, v.Finished = live, false })
 	}
 	last := p.m.balls[len(p.m.balls)-1].d
 	if firstOut(last) == nil && p.chance(5) {
 		i := len(p.m.balls) - 1
 		wrong := &recording.Delivery{Batter: last.Batter, NonStriker: last.NonStriker, Bowler: last.Bowler}
-		p.tell(p.m.balls[i].at, p.some(5, 40), func(v *view) { set(&v.altered, i, wrong) })
+		p.addFault(p.m.balls[i].at, p.randomDuration(5, 40), func(v *view) { set(&v.altered, i, wrong) })
 	}
 }

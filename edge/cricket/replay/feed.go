@@ -232,8 +232,8 @@ func (f *feed) scores(w http.ResponseWriter, r *http.Request) {
 			e.comma()
 			s.render(&e)
 		}
-		e.shut(']')
-		e.shut('}')
+		e.closeBracket(']')
+		e.closeBracket('}')
 		return [][]byte{e.b}
 	})
 }
@@ -251,7 +251,7 @@ func (s *show) render(v *view, inc include) [][]byte {
 		return [][]byte{e.b}
 	}
 	e.open("balls", '[')
-	pieces := append([][]byte{e.b}, s.balls.told(v)...)
+	pieces := append([][]byte{e.b}, s.balls.ballPieces(v)...)
 	return append(pieces, []byte("]}"))
 }
 

@@ -33,7 +33,7 @@ func (e *encoder) open(k string, bracket byte) {
 	e.b = append(e.b, bracket)
 }
 
-func (e *encoder) shut(bracket byte) { e.b = append(e.b, bracket) }
+func (e *encoder) closeBracket(bracket byte) { e.b = append(e.b, bracket) }
 
 func (e *encoder) text(k, v string) {
 	e.key(k)
@@ -109,7 +109,7 @@ func (e *encoder) overs(k string, legal, perOver int) {
 	}
 }
 
-func (e *encoder) at(k string, t time.Time) {
+func (e *encoder) writeTime(k string, t time.Time) {
 	e.key(k)
 	e.b = append(e.b, '"')
 	e.b = t.UTC().AppendFormat(e.b, "2006-01-02T15:04:05.000000Z")

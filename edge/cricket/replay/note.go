@@ -91,8 +91,8 @@ func superOverTied(t *recording.Match) bool {
 	return n >= 2 && t.Innings[n-1].SuperOver && total(&t.Innings[n-1]) == total(&t.Innings[n-2])
 }
 
-// note returns the feed's note at a moment; "" for none.
-func (m *Match) note(v *view) string {
+// feedNote returns the feed's note at a moment; "" for none.
+func (m *Match) feedNote(v *view) string {
 	t := m.rec
 	switch {
 	case v.Finished && v.verdict != nil:
@@ -105,7 +105,7 @@ func (m *Match) note(v *view) string {
 	next := &t.Innings[v.Closed] // being played, or next
 	if runs := m.target(v.Closed); runs > 0 {
 		text := fmt.Sprintf("Target %d runs", runs)
-		if overs, _, revised := m.revised(v); revised && overs != "" && !next.SuperOver {
+		if overs, _, revised := m.revisedFigures(v); revised && overs != "" && !next.SuperOver {
 			text += " from " + overs + " overs" + rule(t.Outcome.Method)
 		}
 		return text
@@ -145,9 +145,9 @@ func (m *Match) target(i int) int {
 	}
 }
 
-// revised returns the feed's revised overs and target as far as they are known at a moment: from the innings
+// revisedFigures returns the feed's revised overs and target as far as they are known at a moment: from the innings
 // break on, or the overs from the first ball if the first innings was as short already.
-func (m *Match) revised(v *view) (overs string, runs int, ok bool) {
+func (m *Match) revisedFigures(v *view) (overs string, runs int, ok bool) {
 	t := m.rec
 	if len(t.Innings) < 2 || t.Innings[1].Target == (recording.Target{}) || v.Begun == 0 {
 		return "", 0, false

@@ -80,8 +80,8 @@ func (f *feed) squad(w http.ResponseWriter, r *http.Request) {
 				e.b = append(e.b, st.players[recording.RefOf(side, i)]...)
 				e.open("squad", '{')
 				e.id("season_id", st.seasonID)
-				e.shut('}')
-				e.shut('}')
+				e.closeBracket('}')
+				e.closeBracket('}')
 			}
 			e.b = append(e.b, `]}}`...)
 			return [][]byte{e.b}

@@ -18,12 +18,12 @@ func (m *Match) fixture(e *encoder, v *view, inc include) {
 	e.text("round", round(t))
 	e.id("localteam_id", s.teamIDs[0])
 	e.id("visitorteam_id", s.teamIDs[1])
-	e.at("starting_at", m.balls[0].at)
+	e.writeTime("starting_at", m.balls[0].at)
 	e.word("type", feedType(t))
 	e.bool("live", true) // coverage exists; it never means "in play"
 	e.word("status", v.Status)
 	e.null("last_period")
-	e.textOrNull("note", m.note(v))
+	e.textOrNull("note", m.feedNote(v))
 	e.id("venue_id", s.venueID)
 	m.people(e, v)
 	if overs := scheduledOvers(t); overs > 0 {
@@ -31,13 +31,13 @@ func (m *Match) fixture(e *encoder, v *view, inc include) {
 	} else {
 		e.null("total_overs_played")
 	}
-	e.textOrNull("elected", m.elected(v))
+	e.textOrNull("elected", m.electedTo(v))
 	e.bool("super_over", v.Begun > 0 && t.Innings[v.Begun-1].SuperOver)
 	e.bool("follow_on", t.MultiDay() && v.Begun > 2 && t.Innings[2].Team == t.Innings[1].Team)
 	for _, k := range []string{"localteam_dl_data", "visitorteam_dl_data"} {
 		e.raw(k, `{"score":null,"overs":null,"wickets_out":null}`)
 	}
-	if overs, runs, ok := m.revised(v); ok {
+	if overs, runs, ok := m.revisedFigures(v); ok {
 		e.raw("rpc_overs", overs)
 		e.idOrNull("rpc_target", int64(runs))
 	} else {
@@ -45,7 +45,7 @@ func (m *Match) fixture(e *encoder, v *view, inc include) {
 		e.null("rpc_target")
 	}
 	e.raw("weather_report", "[]")
-	m.included(e, v, inc)
+	m.writeIncludes(e, v, inc)
 }
 
 // people writes who won the toss, the winner, and the officials.
@@ -87,7 +87,7 @@ func (m *Match) winner(v *view) int {
 	}
 }
 
-func (m *Match) elected(v *view) string {
+func (m *Match) electedTo(v *view) string {
 	switch {
 	case !v.Toss:
 		return ""
@@ -123,8 +123,8 @@ func (m *Match) player(r recording.Ref) []byte {
 	return append(slices.Clip(open), '}')
 }
 
-// included writes the requested parts beyond the fixture itself.
-func (m *Match) included(e *encoder, v *view, inc include) {
+// writeIncludes writes the requested parts beyond the fixture itself.
+func (m *Match) writeIncludes(e *encoder, v *view, inc include) {
 	s := &m.static
 	objects := []struct {
 		part include
@@ -154,7 +154,7 @@ func (m *Match) included(e *encoder, v *view, inc include) {
 // lineup writes both sides from the toss on: the eleven, then substitutes.
 func (m *Match) lineup(e *encoder, v *view) {
 	e.open("lineup", '[')
-	defer e.shut(']')
+	defer e.closeBracket(']')
 	if !v.Toss || v.empties.has(incLineup) {
 		return
 	}
@@ -169,8 +169,8 @@ func (m *Match) lineup(e *encoder, v *view) {
 			e.bool("captain", false) // not in the record
 			e.bool("wicketkeeper", keeps[r])
 			e.bool("substitution", !p.Listed || p.SuperSub || p.Substitute)
-			e.shut('}')
-			e.shut('}')
+			e.closeBracket('}')
+			e.closeBracket('}')
 		}
 	}
 }

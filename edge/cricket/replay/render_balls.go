@@ -45,8 +45,8 @@ func (p *ballPages) upto(n int) [][]byte {
 	return append(pieces, p.pages[end.page][:end.at])
 }
 
-// told returns the balls of a view as pieces: the true ones, then those shown differently.
-func (p *ballPages) told(v *view) [][]byte {
+// ballPieces returns the balls of a view as pieces: the true ones, then those shown differently.
+func (p *ballPages) ballPieces(v *view) [][]byte {
 	prefix, tail := v.tail(p.m)
 	pieces := p.upto(prefix)
 	if len(tail) == 0 {
@@ -136,8 +136,8 @@ func (m *Match) ball(e *encoder, b *ball, pair [2]recording.Ref) {
 	e.key("score")
 	s.render(e)
 	e.json("team", m.static.teams[side])
-	e.at("updated_at", b.at)
-	e.shut('}')
+	e.writeTime("updated_at", b.at)
+	e.closeBracket('}')
 }
 
 func (s *score) render(e *encoder) {
@@ -155,5 +155,5 @@ func (s *score) render(e *encoder) {
 	e.bool("is_wicket", s.wicket)
 	e.bool("ball", s.ball)
 	e.bool("out", s.isOut)
-	e.shut('}')
+	e.closeBracket('}')
 }

@@ -20,7 +20,7 @@ func (m *Match) rows(e *encoder, v *view, inc include) {
 	cards, other := m.cards(v), []card(nil)
 	now := m.rowsAt(v)
 	if v.torn != 0 {
-		other = m.cards(v.at(v.tornAt))
+		other = m.cards(v.withMoment(v.tornAt))
 	}
 	tables := []struct {
 		part include
@@ -47,7 +47,7 @@ func (m *Match) rows(e *encoder, v *view, inc include) {
 		for i := range list {
 			t.rows(e, &list[i], now)
 		}
-		e.shut(']')
+		e.closeBracket(']')
 	}
 }
 
@@ -74,8 +74,8 @@ func (m *Match) runsRow(e *encoder, c *card, _ time.Time) {
 	for i, k := range [...]string{"pp1", "pp2", "pp3"} {
 		e.textOrNull(k, powerplay(c.in, i))
 	}
-	e.at("updated_at", c.at)
-	e.shut('}')
+	e.writeTime("updated_at", c.at)
+	e.closeBracket('}')
 }
 
 // powerplay returns the range of overs of powerplay i, "1-10"; "" if there is none.
@@ -126,8 +126,8 @@ func (m *Match) battingRow(e *encoder, c *card, i int, now time.Time) {
 		e.raw("fow_balls", l.fallLabel)
 	}
 	e.int("rate", rate(l.runs*100, l.balls))
-	e.at("updated_at", now)
-	e.shut('}')
+	e.writeTime("updated_at", now)
+	e.closeBracket('}')
 }
 
 // dismissal is how a batter got out, in the feed's terms.
@@ -142,7 +142,7 @@ func (m *Match) howOut(l *batLine) dismissal {
 		return dismissal{score: scoreNotOut}
 	}
 	how := dismissal{score: scoreIDs()[dismissalName(l.out.Kind)]}
-	if l.out.Kind.Credited() {
+	if l.out.Kind.IsCredited() {
 		how.bowler = l.bowler
 	}
 	how.catch, how.runOutBy = helpers(l.out, l.bowler)
@@ -190,8 +190,8 @@ func (m *Match) bowlingRows(e *encoder, c *card, now time.Time) {
 		e.int("wide", l.wides)
 		e.int("noball", l.noBalls)
 		e.raw("rate", economy(l.runs, l.legal, perOver))
-		e.at("updated_at", now)
-		e.shut('}')
+		e.writeTime("updated_at", now)
+		e.closeBracket('}')
 	}
 }
 
@@ -220,8 +220,8 @@ func (m *Match) scoreboardRows(e *encoder, c *card, _ time.Time) {
 		e.int("total", row.c.runs)
 		e.overs("overs", row.c.legal, m.rec.BallsPerOver)
 		e.int("wickets", row.c.wickets)
-		e.at("updated_at", c.at)
-		e.shut('}')
+		e.writeTime("updated_at", c.at)
+		e.closeBracket('}')
 	}
 }
 

@@ -57,7 +57,7 @@ func scoreOf(d *recording.Delivery) score {
 
 func firstOut(d *recording.Delivery) *recording.Wicket {
 	for i := range d.Wickets {
-		if d.Wickets[i].Kind.Out() {
+		if d.Wickets[i].Kind.IsOut() {
 			return &d.Wickets[i]
 		}
 	}

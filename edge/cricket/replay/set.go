@@ -127,10 +127,10 @@ func (d *Set) Start(r StartReplay) (Playing, error) {
 	if err != nil {
 		return Playing{}, err
 	}
-	p.from(0, p.StartedAt)
+	p.continueFrom(0, p.StartedAt)
 	p.build()
 	d.plays = append(d.plays, p)
-	return p.playing(now), d.changed()
+	return p.playing(now), d.saveChange()
 }
 
 func checkSpeed(s float64) error {
@@ -166,7 +166,7 @@ func (d *Set) Control(id string, c Control) (Playing, error) {
 		return Playing{}, err
 	}
 	p.build()
-	return p.playing(now), d.changed()
+	return p.playing(now), d.saveChange()
 }
 
 // Has reports whether a match is a replay of the set.
@@ -193,11 +193,11 @@ func (d *Set) Remove(id string) error {
 		return err
 	}
 	d.plays = slices.DeleteFunc(d.plays, func(other *play) bool { return other == p })
-	return d.changed()
+	return d.saveChange()
 }
 
-// changed saves a change. Called with the lock held.
-func (d *Set) changed() error {
+// saveChange saves a change. Called with the lock held.
+func (d *Set) saveChange() error {
 	if d.Keep == nil {
 		return nil
 	}

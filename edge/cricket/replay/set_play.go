@@ -95,8 +95,8 @@ func (p *play) wait(i int, ms float64) time.Duration {
 	return milliseconds(ms)
 }
 
-// from continues with ball i after the usual wait.
-func (p *play) from(i int, now time.Time) {
+// continueFrom continues with ball i after the usual wait.
+func (p *play) continueFrom(i int, now time.Time) {
 	p.resume(i, now, p.wait(i, p.ms()))
 }
 
@@ -169,7 +169,7 @@ func (p *play) build() {
 		m.moments = append(m.moments, mo)
 	}
 	if p.Stopped != nil {
-		last := m.At(*p.Stopped)
+		last := m.MomentAt(*p.Stopped)
 		last.At, last.Status, last.Live = *p.Stopped, "Aban.", false
 		m.moments = append(m.moments[:m.moment(*p.Stopped)+1], last)
 	}
@@ -182,7 +182,7 @@ func (p *play) build() {
 }
 
 func (p *play) playing(now time.Time) Playing {
-	mo := p.match.At(now)
+	mo := p.match.MomentAt(now)
 	out := Playing{
 		ID: p.ID, RecordingID: p.RecordingID, MatchID: p.ID, Title: p.recorded.rec.Teams[0].Name + " v " + p.recorded.rec.Teams[1].Name,
 		Status: "playing", Cursor: p.cursor(now), Balls: len(p.recorded.balls), MsPerBall: p.ms(), Speed: p.Speed,
@@ -253,7 +253,7 @@ func (p *play) seek(cursor, position int, now time.Time) error {
 		p.Paused = false // no ball is left to wait for
 		return nil
 	}
-	p.from(position, now)
+	p.continueFrom(position, now)
 	p.Held = p.wait(position, p.ms())
 	return nil
 }

@@ -57,8 +57,8 @@ func (s *static) object(resource string, id int64, members func(e *encoder)) []b
 	e.word("resource", resource)
 	e.id("id", id)
 	members(&e)
-	e.at("updated_at", s.updated)
-	e.shut('}')
+	e.writeTime("updated_at", s.updated)
+	e.closeBracket('}')
 	return e.b
 }
 
@@ -147,8 +147,8 @@ func (s *static) renderPlayer(t *recording.Match, r recording.Ref, pos [2]string
 	e.word("resource", "positions")
 	e.raw("id", pos[0])
 	e.word("name", pos[1])
-	e.shut('}')
-	e.at("updated_at", s.updated)
+	e.closeBracket('}')
+	e.writeTime("updated_at", s.updated)
 	s.players[r] = e.b
 }
 

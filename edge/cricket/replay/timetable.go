@@ -58,8 +58,8 @@ func (m *Match) End() time.Time {
 	return m.moments[i].At
 }
 
-// At returns the state of the match at a time.
-func (m *Match) At(t time.Time) Moment { return m.moments[m.moment(t)] }
+// MomentAt returns the state of the match at a time.
+func (m *Match) MomentAt(t time.Time) Moment { return m.moments[m.moment(t)] }
 
 // NextChange returns the first time after t at which an answer of the feed changes; ok is false if there is none.
 func (m *Match) NextChange(t time.Time) (time.Time, bool) {
@@ -129,19 +129,19 @@ func (s *scheduler) innings(i int) {
 		return // forfeited: it begins and ends with the first ball of the next
 	}
 	if len(s.m.balls) > 0 {
-		s.between(i)
+		s.addBreak(i)
 	}
 	for o := range in.Overs {
 		if o > 0 && s.overs >= s.quota {
 			s.stumps()
 		}
 		s.overs++
-		s.over(i, &in.Overs[o])
+		s.addOver(i, &in.Overs[o])
 	}
 }
 
-// between adds the time from one innings to the next.
-func (s *scheduler) between(i int) {
+// addBreak adds the time from one innings to the next.
+func (s *scheduler) addBreak(i int) {
 	s.next.Closed = s.next.Begun
 	if s.overs >= s.quota {
 		s.stumps()
@@ -166,7 +166,7 @@ func (s *scheduler) stumps() {
 	s.now = s.days[s.day]
 }
 
-func (s *scheduler) over(innings int, o *recording.Over) {
+func (s *scheduler) addOver(innings int, o *recording.Over) {
 	s.next.Status = inningsStatus(s.t, innings)
 	s.next.Begun, s.next.Closed, s.next.Live = innings+1, innings, true
 	legal := 0
@@ -226,7 +226,7 @@ func inningsStatus(t *recording.Match, i int) string {
 func wicketsOn(d *recording.Delivery) int {
 	n := 0
 	for _, w := range d.Wickets {
-		if w.Kind.Out() {
+		if w.Kind.IsOut() {
 			n++
 		}
 	}

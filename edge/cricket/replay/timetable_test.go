@@ -45,10 +45,10 @@ func extra(m *Match, mo *Moment) string {
 		b := m.balls[mo.Balls-1]
 		text += fmt.Sprintf(", %s %s", b.label, scoreOf(b.d).name)
 	}
-	if note := m.note(&view{Moment: *mo}); note != "" {
+	if note := m.feedNote(&view{Moment: *mo}); note != "" {
 		text += ", note " + note
 	}
-	if overs, runs, ok := m.revised(&view{Moment: *mo}); ok {
+	if overs, runs, ok := m.revisedFigures(&view{Moment: *mo}); ok {
 		text += fmt.Sprintf(", revised %s overs %d runs", overs, runs)
 	}
 	return text
@@ -118,7 +118,7 @@ func TestRevisedTargets(t *testing.T) {
 		"1347416": {"-", "45 224"},
 	}
 	show := func(m *Match, mo *Moment) string {
-		overs, runs, ok := m.revised(&view{Moment: *mo})
+		overs, runs, ok := m.revisedFigures(&view{Moment: *mo})
 		if !ok {
 			return "-"
 		}
@@ -126,7 +126,7 @@ func TestRevisedTargets(t *testing.T) {
 	}
 	for _, in := range List() {
 		m := mustLoad(t, in.ID)
-		first := m.At(m.balls[0].at)
+		first := m.MomentAt(m.balls[0].at)
 		got := [2]string{show(m, &first), "-"}
 		for _, mo := range m.moments {
 			if mo.Closed == 1 {

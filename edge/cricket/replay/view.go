@@ -57,8 +57,8 @@ func (v *view) ball(m *Match, i int) ball {
 	return b
 }
 
-// at returns the view with the tables of another moment.
-func (v *view) at(mo Moment) *view {
+// withMoment returns the view with the tables of another moment.
+func (v *view) withMoment(mo Moment) *view {
 	other := *v
 	other.Moment = mo
 	return &other

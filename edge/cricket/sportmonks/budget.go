@@ -98,10 +98,10 @@ func (b *budget) spend(now time.Time, final bool) bool {
 // countSlack allows for answers of concurrent calls that arrive in a different order than they were counted.
 const countSlack = 16
 
-// heard corrects the count from an answer.
-func (b *budget) heard(resp *http.Response, at moment) {
+// countAnswer corrects the count from an answer.
+func (b *budget) countAnswer(resp *http.Response, at moment) {
 	now := at.now
-	left := b.counted(resp.Header, at)
+	left := b.correctCount(resp.Header, at)
 	switch throttled := resp.StatusCode == http.StatusTooManyRequests; {
 	case throttled && left <= 0 && !b.affords(now, false):
 		// A used-up budget is available again when the 429 says so, whatever else the feed reports. If it does not say,
@@ -116,10 +116,10 @@ func (b *budget) heard(resp *http.Response, at moment) {
 	}
 }
 
-// counted corrects the count from the feed's headers and returns the remaining calls, -1 if they are absent.
+// correctCount corrects the count from the feed's headers and returns the remaining calls, -1 if they are absent.
 // Another program with the same token, or an earlier run of this node, may have used more than we know; a count
 // that falls means that the feed's window began again before ours.
-func (b *budget) counted(h http.Header, at moment) (left int) {
+func (b *budget) correctCount(h http.Header, at moment) (left int) {
 	now := at.now
 	limit, err1 := strconv.Atoi(h.Get("X-RateLimit-Limit"))
 	left, err2 := strconv.Atoi(h.Get("X-RateLimit-Remaining"))
@@ -164,7 +164,7 @@ func (e *endpoint) spend(final bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.budget.spend(e.now(), final) {
-		return e.broke(final)
+		return e.brokenError(final)
 	}
 	e.calls++
 	return nil
@@ -175,12 +175,12 @@ func (e *endpoint) affordable(final bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.budget.affords(e.now(), final) {
-		return e.broke(final)
+		return e.brokenError(final)
 	}
 	return nil
 }
 
-func (e *endpoint) broke(final bool) *Error {
+func (e *endpoint) brokenError(final bool) *Error {
 	what := "the budget of %d calls an hour is used up, except for final reads"
 	if final {
 		what = "the budget of %d calls an hour is used up"

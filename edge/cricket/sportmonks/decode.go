@@ -60,8 +60,8 @@ type span struct {
 
 func (d *decoder) span(b []byte) span { return span{size: len(b), hash: maphash.Bytes(d.seed, b)} }
 
-// at reports whether the remembered text is at this place.
-func (s span) at(d *decoder, b []byte, at int) bool {
+// isAt reports whether the remembered text is at this place.
+func (s span) isAt(d *decoder, b []byte, at int) bool {
 	return s.size > 0 && at+s.size <= len(b) && d.span(b[at:at+s.size]) == s
 }
 
@@ -140,7 +140,7 @@ func (d *decoder) data(r *reply, b []byte, at int, last []known) (end int, err e
 // element decodes match i of a list, or reuses it from the last reply. A match that cannot be decoded is
 // skipped: it must not affect the others.
 func (d *decoder) element(r *reply, b []byte, at int, last []known, i int) (end int, err error) {
-	if i < len(last) && last[i].at(d, b, at) {
+	if i < len(last) && last[i].isAt(d, b, at) {
 		k := last[i]
 		k.snap.ReadAt = d.now
 		r.fixtures = append(r.fixtures, k)
@@ -230,7 +230,7 @@ func (d *decoder) ballList(b []byte, at int, before *knownBalls) (end int, balls
 		w.out.spans = make([]span, 0, len(before.spans)+4)
 		w.out.named = make([]named, 0, len(before.named)+4)
 	}
-	list := unwrapped(b, at)
+	list := includeStart(b, at)
 	if list < 0 {
 		end, err = valueEnd(b, at)
 		return end, w.out, err
@@ -254,8 +254,8 @@ type ballWalk struct {
 const ballWindow = 32
 
 func (w *ballWalk) step(b []byte, at int) (end int, err error) {
-	if w.next < len(w.old.spans) && w.old.spans[w.next].at(w.decoder, b, at) {
-		w.take(w.next)
+	if w.next < len(w.old.spans) && w.old.spans[w.next].isAt(w.decoder, b, at) {
+		w.visitBall(w.next)
 		return at + w.old.spans[w.next-1].size, nil
 	}
 	if end, err = valueEnd(b, at); err != nil {
@@ -264,14 +264,14 @@ func (w *ballWalk) step(b []byte, at int) (end int, err error) {
 	text := w.span(b[at:end])
 	for i := w.next; i < min(w.next+ballWindow, len(w.old.spans)); i++ {
 		if w.old.spans[i] == text {
-			w.take(i)
+			w.visitBall(i)
 			return end, nil
 		}
 	}
 	return end, w.fresh(b[at:end], text)
 }
 
-func (w *ballWalk) take(i int) {
+func (w *ballWalk) visitBall(i int) {
 	w.out.balls = append(w.out.balls, w.old.balls[i])
 	w.out.spans = append(w.out.spans, w.old.spans[i])
 	w.out.named = append(w.out.named, w.old.named[i])

@@ -143,13 +143,13 @@ func (e *endpoint) do(final bool, f func() (result, error)) (result, error) {
 		return r, nil
 	}
 	if own, ok := errors.AsType[*Error](err); ok {
-		return r, e.judge(own)
+		return r, e.restIfRequired(own)
 	}
 	return r, err
 }
 
-// judge rests the endpoint if the answer requires it, and tells the caller until when.
-func (e *endpoint) judge(err *Error) error {
+// restIfRequired rests the endpoint if the answer requires it, and tells the caller until when.
+func (e *endpoint) restIfRequired(err *Error) error {
 	switch err.Fault.Code {
 	case CodeBudget:
 		return err // it was not sent, and has its own Until
@@ -169,14 +169,14 @@ func (e *endpoint) judge(err *Error) error {
 	return err
 }
 
-// heard records what every answer says about the rate limit.
-func (e *endpoint) heard(resp *http.Response) {
+// recordLimits records what every answer says about the rate limit.
+func (e *endpoint) recordLimits(resp *http.Response) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if resp.StatusCode != http.StatusTooManyRequests {
 		e.throttled = 0
 	}
-	e.budget.heard(resp, e.moment())
+	e.budget.countAnswer(resp, e.moment())
 }
 
 // throttle returns how long to wait after a 429: Retry-After, else the end of the window as the feed reports it.

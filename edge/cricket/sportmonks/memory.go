@@ -14,8 +14,8 @@ type memories struct {
 // maxMemories bounds the memories: of a Test with balls it is about a megabyte. No more matches are in play at once.
 const maxMemories = 24
 
-// take returns the memory of a request, a new one if there is none.
-func (m *memories) take(key string) *memory {
+// memoryOf returns the memory of a request, a new one if there is none.
+func (m *memories) memoryOf(key string) *memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found, ok := m.byKey[key]
@@ -51,7 +51,7 @@ type bodies struct {
 	spare []byte
 }
 
-func (p *bodies) take() []byte {
+func (p *bodies) takeBuffer() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.spare

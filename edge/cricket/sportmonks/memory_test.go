@@ -165,10 +165,10 @@ func TestMemoriesAreBounded(t *testing.T) {
 	if len(m.byKey) != maxMemories {
 		t.Errorf("%d kept, want %d", len(m.byKey), maxMemories)
 	}
-	if m.take("9").body.size != 0 || m.take("10").body.size == 0 {
+	if m.memoryOf("9").body.size != 0 || m.memoryOf("10").body.size == 0 {
 		t.Error("the evicted memories were not the oldest")
 	}
-	if m.take("10").body.size != 0 {
+	if m.memoryOf("10").body.size != 0 {
 		t.Error("a memory was taken out twice")
 	}
 }

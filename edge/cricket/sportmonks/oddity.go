@@ -126,7 +126,7 @@ func (o *oddities) status(status int) {
 
 // match counts unknown values of a match.
 func (o *oddities) match(s *cricket.Snapshot) {
-	if !s.Status.Listed() && s.Status != "" {
+	if !s.Status.IsListed() && s.Status != "" {
 		o.unknown(OddUnknownStatus, string(s.Status))
 	}
 	if s.Type != "" && !knownType(s.Type) {
@@ -179,7 +179,7 @@ var errFirst = errors.New("the first is enough")
 
 // first checks the first row of an include: all rows of a reply have the same fields.
 func (o *oddities) first(resource string, b []byte, at int) {
-	list := unwrapped(b, at)
+	list := includeStart(b, at)
 	if list < 0 {
 		return
 	}

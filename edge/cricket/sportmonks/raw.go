@@ -94,8 +94,8 @@ func delimiter(b []byte, i int, closing byte) (next int, more bool, err error) {
 	return 0, false, errSyntax
 }
 
-// opened skips the opening bracket at i, and the closing one of an empty object or array.
-func opened(b []byte, i int, opening, closing byte) (next int, more bool, err error) {
+// skipOpening skips the opening bracket at i, and the closing one of an empty object or array.
+func skipOpening(b []byte, i int, opening, closing byte) (next int, more bool, err error) {
 	i = space(b, i)
 	if i >= len(b) {
 		return 0, false, errTruncated
@@ -116,7 +116,7 @@ func opened(b []byte, i int, opening, closing byte) (next int, more bool, err er
 // eachField calls f with every name (in quotes) and the place of every value in the object at i. f returns the
 // end of the value, which it may know without a scan.
 func eachField(b []byte, i int, f func(name []byte, at int) (end int, err error)) (end int, err error) {
-	i, more, err := opened(b, i, '{', '}')
+	i, more, err := skipOpening(b, i, '{', '}')
 	for more && err == nil {
 		if i >= len(b) || b[i] != '"' {
 			return 0, endOr(b, i)
@@ -142,7 +142,7 @@ func eachField(b []byte, i int, f func(name []byte, at int) (end int, err error)
 
 // eachElement calls f with the place of every element in the array at i; f returns the end of the element.
 func eachElement(b []byte, i int, f func(at int) (end int, err error)) (end int, err error) {
-	i, more, err := opened(b, i, '[', ']')
+	i, more, err := skipOpening(b, i, '[', ']')
 	for more && err == nil {
 		if i, err = f(i); err != nil {
 			return 0, err
@@ -173,8 +173,8 @@ func field(b []byte, i int, quoted string) (value []byte, err error) {
 	return value, err
 }
 
-// unwrapped returns the place of an include's array, bare or within {"data":[...]}; -1 for null and anything else without a list.
-func unwrapped(b []byte, at int) int {
+// includeStart returns the place of an include's array, bare or within {"data":[...]}; -1 for null and anything else without a list.
+func includeStart(b []byte, at int) int {
 	if at >= len(b) || b[at] == '[' {
 		return at
 	}

@@ -16,8 +16,8 @@ import (
 // maxPages bounds a list: a season of every league has a few thousand fixtures.
 const maxPages = 100
 
-// paged requests page after page until the feed reports no more, or a page has no rows.
-func (c *Client) paged(ctx context.Context, rq request, each func(*result)) error {
+// eachPage requests page after page until the feed reports no more, or a page has no rows.
+func (c *Client) eachPage(ctx context.Context, rq request, each func(*result)) error {
 	rq.forget = true
 	for page := 1; page <= maxPages; page++ {
 		if page > 1 {
@@ -42,7 +42,7 @@ func (c *Client) Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Sn
 	// The filter takes days and may or may not include the last one: request one day more, then filter here.
 	days := from.UTC().Format(time.DateOnly) + "," + to.UTC().AddDate(0, 0, 1).Format(time.DateOnly)
 	var out []cricket.Snapshot
-	err := c.paged(ctx, request{endpoint: Fixtures, path: "fixtures", query: url.Values{
+	err := c.eachPage(ctx, request{endpoint: Fixtures, path: "fixtures", query: url.Values{
 		"filter[starts_between]": {days},
 		"include":                {includesList},
 		"sort":                   {"starting_at"},
@@ -60,8 +60,8 @@ func (c *Client) Fixtures(ctx context.Context, from, to time.Time) ([]cricket.Sn
 	return out, nil
 }
 
-// listed decodes a reply whose rows are not matches.
-func (c *Client) listed(r result, rq *request, body []byte) (result, error) {
+// decodeList decodes a reply whose rows are not matches.
+func (c *Client) decodeList(r result, rq *request, body []byte) (result, error) {
 	w := &reply{}
 	if err := w.envelope(body, func(at int) (int, error) { return rq.rows(w, body, at) }); err != nil {
 		return result{}, c.unreadable(rq.endpoint, err)
@@ -123,7 +123,7 @@ func records[W, R any](ctx context.Context, c *Client, name Endpoint, convert fu
 
 // list reads a whole list.
 func (c *Client) list(ctx context.Context, name Endpoint, path string, rows rowsFunc) error {
-	return c.paged(ctx, request{endpoint: name, path: path, query: url.Values{}, rows: rows}, func(*result) {})
+	return c.eachPage(ctx, request{endpoint: name, path: path, query: url.Values{}, rows: rows}, func(*result) {})
 }
 
 var errNoRecordID = errors.New("a record without an id")
@@ -213,7 +213,7 @@ func (s *wireSquad) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	// A player of a bare list has a field of that name too, an object: the season of the membership.
-	if at := unwrapped(squad, 0); len(squad) > 0 && at >= 0 && at < len(squad) {
+	if at := includeStart(squad, 0); len(squad) > 0 && at >= 0 && at < len(squad) {
 		_, err := eachElement(squad, at, func(at int) (int, error) {
 			end, err := valueEnd(squad, at)
 			if err == nil {

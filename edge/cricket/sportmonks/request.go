@@ -46,7 +46,7 @@ func (c *Client) read(ctx context.Context, rq request) (result, error) {
 			return c.exchange(ctx, e, &rq, &memory{})
 		}
 		key := rq.path + "?" + rq.query.Encode()
-		m := c.memories.take(key)
+		m := c.memories.memoryOf(key)
 		r, err := c.exchange(ctx, e, &rq, m)
 		if m.body.size > 0 {
 			c.memories.put(key, m)
@@ -70,7 +70,7 @@ func (c *Client) clean(err error) error {
 
 // exchange sends a request, with retries, and decodes what is new in the answer.
 func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memory) (result, error) {
-	f := &fetch{client: c, endpoint: e, reserved: IsFinal(ctx), body: c.bodies.take()}
+	f := &fetch{client: c, endpoint: e, reserved: IsFinal(ctx), body: c.bodies.takeBuffer()}
 	defer func() { c.bodies.put(f.body) }()
 	status, header, err := f.do(ctx, rq, m.etag)
 	if err != nil {
@@ -82,16 +82,16 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memo
 		if m.body.size == 0 {
 			return result{}, statusError(e.name, status)
 		}
-		return m.unchanged(r), nil
+		return m.unchangedResult(r), nil
 	}
 	if rq.rows != nil {
-		return c.listed(r, rq, f.body)
+		return c.decodeList(r, rq, f.body)
 	}
 	d := &decoder{seed: c.seed, scores: c.scores, odd: c.oddities, now: now, header: m.header}
 	body := d.span(f.body)
 	if body == m.body {
 		m.etag = etag(header)
-		return m.unchanged(r), nil
+		return m.unchangedResult(r), nil
 	}
 	decoded, err := d.reply(f.body, m.fixtures)
 	m.header = d.header
@@ -114,7 +114,7 @@ func (c *Client) exchange(ctx context.Context, e *endpoint, rq *request, m *memo
 	return r, nil
 }
 
-func (m *memory) unchanged(r result) result {
+func (m *memory) unchangedResult(r result) result {
 	r.Unchanged, r.Snapshots, r.Skipped = true, m.snapshots, m.skipped
 	return r
 }
@@ -159,7 +159,7 @@ func (f *fetch) do(ctx context.Context, rq *request, etag string) (int, http.Hea
 	if etag != "" {
 		req.Header.Set("If-None-Match", etag)
 	}
-	req.SetResponseHandler(f.answered)
+	req.SetResponseHandler(f.readWhileRetrying)
 	resp, err := f.client.http.Do(req)
 	if resp != nil {
 		defer resp.Body.Close()
@@ -173,8 +173,8 @@ func (f *fetch) do(ctx context.Context, rq *request, etag string) (int, http.Hea
 	return resp.StatusCode, resp.Header, nil
 }
 
-// answered reads the body while the library can still retry: a connection that breaks in the middle is like one that did not answer.
-func (f *fetch) answered(resp *http.Response) error {
+// readWhileRetrying reads the body while the library can still retry: a connection that breaks in the middle is like one that did not answer.
+func (f *fetch) readWhileRetrying(resp *http.Response) error {
 	if f.final != nil {
 		return f.final
 	}

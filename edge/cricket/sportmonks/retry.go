@@ -104,7 +104,7 @@ func fetchOf(ctx context.Context) *fetch {
 func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, error) {
 	f := fetchOf(ctx)
 	if ctx.Err() != nil {
-		return false, f.interrupted(context.Cause(ctx))
+		return false, f.interruptedError(context.Cause(ctx))
 	}
 	if err != nil {
 		_, own := errors.AsType[*Error](err)
@@ -116,7 +116,7 @@ func checkRetry(ctx context.Context, resp *http.Response, err error) (bool, erro
 		}
 		return f.again(f.client.foreign(f.endpoint.name, err), 0), nil
 	}
-	f.endpoint.heard(resp)
+	f.endpoint.recordLimits(resp)
 	told := statusError(f.endpoint.name, resp.StatusCode)
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
@@ -156,13 +156,13 @@ func (f *fetch) again(why *Error, asked time.Duration) bool {
 func waitForRetry(req *http.Request) error {
 	f := fetchOf(req.Context())
 	if err := clock.Sleep(req.Context(), f.client.clock, f.wait); err != nil {
-		return f.interrupted(err)
+		return f.interruptedError(err)
 	}
 	return nil
 }
 
-// interrupted returns the error when the caller's context ends; it includes what the feed said last.
-func (f *fetch) interrupted(cause error) error {
+// interruptedError returns the error when the caller's context ends; it includes what the feed said last.
+func (f *fetch) interruptedError(cause error) error {
 	e := &Error{Endpoint: f.endpoint.name}
 	said := "no answer in time"
 	if f.last != nil {

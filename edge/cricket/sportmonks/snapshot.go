@@ -148,7 +148,7 @@ func (d *decoder) batting(rows []wireBatting) []cricket.BattingRow {
 			RunOutID: int64(r.RunOutID),
 		}
 		how := d.howOut(r)
-		if row.Out = dismissed(r) && !notDismissed(how); row.Out {
+		if row.Out = isOut(r) && !notDismissed(how); row.Out {
 			row.HowOut = how
 			row.FoWRuns = int(r.FoWScore)
 			row.FoWOvers = oversText(r.FoWBalls)
@@ -158,8 +158,8 @@ func (d *decoder) batting(rows []wireBatting) []cricket.BattingRow {
 	return out
 }
 
-// dismissed reports whether a batting row is out. The active flag is false on every row, so it is not used.
-func dismissed(r *wireBatting) bool {
+// isOut reports whether a batting row is out. The active flag is false on every row, so it is not used.
+func isOut(r *wireBatting) bool {
 	if r.WicketID == 0 || r.WicketID == notOut {
 		return false
 	}

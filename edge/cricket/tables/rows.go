@@ -55,8 +55,8 @@ func Decode[T any](tx *store.Tx, name string, items iter.Seq2[attr.Item, error])
 	return all, nil
 }
 
-// Decoded is Decode for a slice.
-func Decoded[T any](tx *store.Tx, name string, items []attr.Item) (all []T) {
+// DecodeAll is Decode for a slice.
+func DecodeAll[T any](tx *store.Tx, name string, items []attr.Item) (all []T) {
 	for _, item := range items {
 		all = appendDecoded(tx, name, all, item)
 	}

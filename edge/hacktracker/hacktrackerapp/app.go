@@ -31,7 +31,7 @@ func New() *app.App {
 			rules := &hacktracker.Service{Handle: hacktracker.Rows(s.Table)}
 			return app.Cloud{
 				Reads: []app.Read{
-					{Table: s.Table, Every: app.Live, Partitions: rules.Followed},
+					{Table: s.Table, Every: app.Live, Partitions: rules.WatchedPartitions},
 					{Table: s.Table, Every: app.Seldom},
 				},
 				Merge: map[string]conflict.MergeFunc{s.Table: app.Merge(rules.Merge)},
@@ -51,7 +51,7 @@ func New() *app.App {
 					func(ctx context.Context) error { return sweep(ctx, service, h) },
 					func(ctx context.Context) error { return follow(ctx, scorers, service, h.Store) },
 				},
-				Consumers: []app.Consumer{{Name: "deleted", Tables: []string{s.Table}, Take: service.Emptied, Anew: service.EmptyAll}},
+				Consumers: []app.Consumer{{Name: "deleted", Tables: []string{s.Table}, Take: service.EmptyDeleted, Anew: service.EmptyAll}},
 			}, err
 		},
 	}

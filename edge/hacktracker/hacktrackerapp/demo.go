@@ -195,7 +195,7 @@ func (d *demo) goOn(b *hacktracker.Book) (over bool, err error) {
 		return true, nil
 	}
 	if n := len(all); n > 0 && all[n-1].ID != d.last {
-		if d.bases = 0; all[n-1].CreatedAt > b.At(-demoYields) {
+		if d.bases = 0; all[n-1].CreatedAt > b.StampAfter(-demoYields) {
 			return false, b.Err()
 		}
 	}

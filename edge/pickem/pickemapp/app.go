@@ -71,9 +71,9 @@ func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, err
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table},
 		Consumers: []app.Consumer{{
-			Name: "events", Tables: []string{s.Table}, Take: service.Take, Anew: func(*store.Tx) error { return nil }, // Run checks when it starts
+			Name: "events", Tables: []string{s.Table}, Take: service.ConsumeRecords, Anew: func(*store.Tx) error { return nil }, // Run checks when it starts
 		}},
-		Derives: service.Derived(),
+		Derives: service.DerivedRules(),
 		Loops: []func(ctx context.Context) error{
 			func(ctx context.Context) error { return service.Run(ctx, h.Clock, failed) },
 		},

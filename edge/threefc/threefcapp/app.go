@@ -82,8 +82,8 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table}, Commands: adminCommands(service, h.Store),
 		Loops:     []func(context.Context) error{func(ctx context.Context) error { return follow(ctx, scorers, service, h.Store) }},
-		Derives:   []*derived.Rule{service.Derived()},
-		Consumers: []app.Consumer{{Name: "export", Tables: []string{s.Table}, Take: service.Take, Anew: service.Anew}},
+		Derives:   []*derived.Rule{service.DerivedRule()},
+		Consumers: []app.Consumer{{Name: "export", Tables: []string{s.Table}, Take: service.ConsumeRecords, Anew: service.ConsumeTable}},
 	}, err
 }
 

@@ -58,7 +58,7 @@ func newDemo() *app.Demo {
 				{Href: set.Mount + "/-/join/" + d.code, Title: "Join the live game", Line: "As a player, with the code " + d.code},
 			}, err
 		},
-		Live: d.live, Told: d.told,
+		Live: d.live, Told: d.reportScore,
 	}
 }
 
@@ -87,8 +87,8 @@ type demo struct {
 	err error     // first error in it
 }
 
-// in runs play in a transaction and returns its first error.
-func (d *demo) in(tx *store.Tx, play func()) error {
+// playIn runs play in a transaction and returns its first error.
+func (d *demo) playIn(tx *store.Tx, play func()) error {
 	d.tx, d.err = tx, nil
 	play()
 	return d.err
@@ -103,7 +103,7 @@ func (d *demo) do(c threefc.Change, err error) {
 }
 
 func (d *demo) fill(tx *store.Tx) error {
-	return d.in(tx, func() {
+	return d.playIn(tx, func() {
 		d.ahead = -demoGames * 7 * 24 * time.Hour
 		d.do(d.CreateLeague(tx, demoBoss, threefc.League{LeagueID: "demo", Name: "Demo League"}))
 		d.do(d.CreateSeason(tx, threefc.Season{LeagueID: "demo", SeasonID: "demo-season", Name: "This year"}))
@@ -193,7 +193,7 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 			return nil
 		}
 		err := h.Store.Update(ctx, func(tx *store.Tx) error {
-			return d.in(tx, func() {
+			return d.playIn(tx, func() {
 				for _, at := range taps {
 					d.goal(demoLive, at)
 				}
@@ -209,8 +209,8 @@ func (d *demo) live(ctx context.Context, h *app.Host) error {
 	}
 }
 
-// told reports the score of the live game, and how many of its goals arrived late.
-func (d *demo) told(ctx context.Context, h *app.Host) (text string, err error) {
+// reportScore reports the score of the live game, and how many of its goals arrived late.
+func (d *demo) reportScore(ctx context.Context, h *app.Host) (text string, err error) {
 	err = h.Store.View(ctx, func(tx *store.Tx) error {
 		b, err := d.Board(tx, demoLive)
 		if err != nil {

@@ -38,10 +38,10 @@ func newPair(t *testing.T) *pair {
 	for _, n := range p.Nodes {
 		service := &threefc.Service{Handle: threefc.Rows(p.Table), Skew: n.Sync.Skew}
 		n.Consumer = func(tx *store.Tx, records []store.Record) error {
-			if err := service.Take(tx, records); err != nil {
+			if err := service.ConsumeRecords(tx, records); err != nil {
 				return err
 			}
-			games, err := service.Derived().Units(tx, records)
+			games, err := service.DerivedRule().Units(tx, records)
 			for _, game := range games {
 				err = errors.Join(err, service.Export(tx, game))
 			}
@@ -119,7 +119,7 @@ func (p *pair) fetch(ctx context.Context, n *peer, of ...threefc.Scope) {
 		_ = n.Sync.Ensure(ctx, p.Table, threefc.Partition(one))
 		var above []attr.Item
 		p.view(n, func(tx *store.Tx) (err error) {
-			above, err = n.Above(tx, one)
+			above, err = n.ParentsOf(tx, one)
 			return err
 		})
 		_ = n.Sync.Ensure(ctx, p.Table, above...)

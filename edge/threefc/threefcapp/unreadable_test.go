@@ -29,7 +29,7 @@ func lags(t *testing.T, foreign ...attr.Item) (all []time.Duration) {
 		f.Pass(20 * time.Minute)
 		goals := func() (n int) {
 			f.View("b", func(tx *store.Tx) error {
-				page, err := tx.Query(threefc.Rows("3fc-prod-app").Under("GAME#"+live, "GOAL#"))
+				page, err := tx.Query(threefc.Rows("3fc-prod-app").QueryUnder("GAME#"+live, "GOAL#"))
 				n = len(page.Items)
 				return err
 			})

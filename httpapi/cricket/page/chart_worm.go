@@ -69,7 +69,7 @@ func newWorm(runs []inningsRuns, d *cricket.Display) Worm {
 		line.Now = i == len(runs)-1
 		c.Lines = append(c.Lines, line)
 	}
-	apart(c.Lines, runs, w, h)
+	separateLabels(c.Lines, runs, w, h)
 	if target > 0 {
 		c.Target = &WormTarget{percent(1 - float64(target)/h), fmt.Sprintf("Target %d", target)}
 	}
@@ -105,8 +105,8 @@ func wormLine(r *inningsRuns, w, h float64) WormLine {
 	return line
 }
 
-// apart moves two end labels that would overlap.
-func apart(lines []WormLine, runs []inningsRuns, w, h float64) {
+// separateLabels moves two end labels that would overlap.
+func separateLabels(lines []WormLine, runs []inningsRuns, w, h float64) {
 	for i := range lines {
 		for j := range i {
 			dx := math.Abs(runs[i].Length-runs[j].Length) / w

@@ -71,7 +71,7 @@ func (m *Match) styles() []string {
 // Overs renders the page with the figures of every over, which the match page fetches on request.
 func (r *Renderer) Overs(in Input) ([]byte, error) {
 	m := NewMatch(in)
-	return r.Framed("overs-page", m, page.Frame{Title: "Over by over · " + m.Title, Body: "overs", Styles: m.styles()})
+	return r.RenderFramed("overs-page", m, page.Frame{Title: "Over by over · " + m.Title, Body: "overs", Styles: m.styles()})
 }
 
 // List renders the parts of the list of matches, as Match does.

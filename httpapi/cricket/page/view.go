@@ -175,8 +175,8 @@ func plural(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// grouped formats a number with thin spaces between thousands.
-func grouped[N int | int64 | uint64](n N) string {
+// groupDigits formats a number with thin spaces between thousands.
+func groupDigits[N int | int64 | uint64](n N) string {
 	digits := fmt.Sprint(n)
 	var out []string
 	for len(digits) > 3 && digits[len(digits)-4] != '-' {

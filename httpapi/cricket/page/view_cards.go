@@ -67,4 +67,4 @@ func (b *builder) inningsCard(in *cricket.CardInnings, line *cricket.InningsLine
 	return c
 }
 
-func joinWords(words ...string) string { return strings.Join(said(words), " ") }
+func joinWords(words ...string) string { return strings.Join(nonEmpty(words), " ") }

@@ -80,7 +80,7 @@ func (b *builder) facts() []Stat {
 	if !f.StartTime.IsZero() {
 		start = f.StartTime.UTC().Format("Monday 2 January 2006, 15:04") + " UTC"
 	}
-	return known([]Stat{
+	return knownStats([]Stat{
 		{"Competition", cmp.Or(f.LeagueName, b.in.Display.League)}, {"Round", f.Round}, {"Format", f.Type}, {"Venue", f.Venue},
 		{"Start", start}, {"Toss", cmp.Or(f.Toss, "Not yet")},
 	})

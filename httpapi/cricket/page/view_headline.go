@@ -33,13 +33,13 @@ func (b *builder) headline() (line, context string) {
 	case cricket.PhaseStumps:
 		return cmp.Or(equation, "Stumps"), cmp.Or(d.Note, d.Status)
 	case cricket.PhaseInningsBreak:
-		return cmp.Or(equation, "Innings break"), b.note()
+		return cmp.Or(equation, "Innings break"), b.feedNote()
 	case cricket.PhaseBreak:
 		return cmp.Or(equation, d.Status), cmp.Or(d.Note, d.Status)
 	case cricket.PhaseInterrupted:
 		return cmp.Or(equation, "Play stopped"), cmp.Or(d.Note, "Play stopped")
 	case cricket.PhaseLive:
-		context := cmp.Or(b.note(), b.inHand())
+		context := cmp.Or(b.feedNote(), b.inHand())
 		if len(d.Innings) < 2 {
 			context = cmp.Or(context, tossText(f))
 		}
@@ -49,8 +49,8 @@ func (b *builder) headline() (line, context string) {
 	}
 }
 
-// note returns the feed's note, unless it only gives the target, which is shown already.
-func (b *builder) note() string {
+// feedNote returns the feed's note, unless it only gives the target, which is shown already.
+func (b *builder) feedNote() string {
 	if d := &b.in.Display; !strings.HasPrefix(d.Note, "Target ") || strings.ContainsAny(d.Note, "(,;") {
 		return d.Note
 	}
@@ -87,7 +87,7 @@ func (b *builder) inHand() string {
 	if d.Target == 0 && (d.Lead == nil || len(d.Innings) < 2) || left < 1 || ended {
 		return label
 	}
-	return joined(label, plural(left, "wicket", "wickets")+" in hand")
+	return joinTexts(label, plural(left, "wicket", "wickets")+" in hand")
 }
 
 // firstInnings returns the context while there is no chase.
@@ -149,16 +149,16 @@ func (b *builder) beforeStart() (line, context string) {
 	switch wait := start.Sub(now); {
 	case now.IsZero():
 	case wait > 0:
-		context = joined("in "+ago(wait), context)
+		context = joinTexts("in "+ago(wait), context)
 	default:
-		context = joined("any moment now", context)
+		context = joinTexts("any moment now", context)
 	}
 	return line, context
 }
 
-func joined(parts ...string) string { return strings.Join(said(parts), " · ") }
+func joinTexts(parts ...string) string { return strings.Join(nonEmpty(parts), " · ") }
 
-// said removes empty texts.
-func said(texts []string) []string {
+// nonEmpty removes empty texts.
+func nonEmpty(texts []string) []string {
 	return slices.DeleteFunc(texts, func(text string) bool { return text == "" })
 }

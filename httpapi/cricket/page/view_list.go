@@ -88,7 +88,7 @@ func NewList(in ListInput) List {
 
 func listItem(f *matches.Fixture) ListItem {
 	item := ListItem{
-		ID: f.MatchID, Pill: pillOf(f.Phase, f.Status, 0), Competition: joined(f.LeagueName, f.Round, f.Venue),
+		ID: f.MatchID, Pill: pillOf(f.Phase, f.Status, 0), Competition: joinTexts(f.LeagueName, f.Round, f.Venue),
 		When: f.StartTime.UTC().Format("Mon 2 January 2006, 15:04") + " UTC", Line: cmp.Or(f.Result, f.Note, tossText(f)),
 	}
 	var kits []kit

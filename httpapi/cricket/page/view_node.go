@@ -31,8 +31,8 @@ func NewNodeView(n NodeStatus) NodeView {
 	return NodeView{
 		Summary: []string{
 			cmp.Or(n.Role, "idle"),
-			grouped(n.Feed.Polls) + " polls",
-			grouped(n.Pushes.Sent) + " pushes",
+			groupDigits(n.Feed.Polls) + " polls",
+			groupDigits(n.Pushes.Sent) + " pushes",
 			"journal " + position(n.Journal.Last),
 			megabytes(n.MemoryBytes),
 		},
@@ -42,13 +42,13 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Cloud", cloudText(n.Cloud)},
 			}},
 			{feedGroup, []Stat{
-				{"Polls", grouped(n.Feed.Polls)}, {"Unchanged", grouped(n.Feed.Unchanged)},
-				{"Failed", grouped(n.Feed.Failed)}, {"Last answer", cmp.Or(n.Feed.LastAnswer, "–")},
+				{"Polls", groupDigits(n.Feed.Polls)}, {"Unchanged", groupDigits(n.Feed.Unchanged)},
+				{"Failed", groupDigits(n.Feed.Failed)}, {"Last answer", cmp.Or(n.Feed.LastAnswer, "–")},
 				{"Age", ago(time.Duration(n.Feed.AgeSeconds * float64(time.Second)))},
 			}},
 			{"Pushes", []Stat{
-				{"A minute", fmt.Sprintf("%.1f", n.Pushes.PerMinute)}, {"Sent", grouped(n.Pushes.Sent)},
-				{"Accepted", grouped(n.Pushes.Accepted)}, {"Refused", grouped(n.Pushes.Refused)},
+				{"A minute", fmt.Sprintf("%.1f", n.Pushes.PerMinute)}, {"Sent", groupDigits(n.Pushes.Sent)},
+				{"Accepted", groupDigits(n.Pushes.Accepted)}, {"Refused", groupDigits(n.Pushes.Refused)},
 			}},
 			{"Store", []Stat{
 				{"Journal first", position(n.Journal.First)}, {"Journal last", position(n.Journal.Last)},
@@ -59,7 +59,7 @@ func NewNodeView(n NodeStatus) NodeView {
 				{"Version", cmp.Or(n.Version, "devel")}, {"Up", ago(time.Duration(n.UptimeSeconds * float64(time.Second)))},
 				{"Memory", megabytes(n.MemoryBytes)}, {"Goroutines", fmt.Sprint(n.Goroutines)},
 				{"Streams", fmt.Sprint(n.Streams)},
-				{"Clock", joined(cmp.Or(n.Clock.Speed, "real"), n.Clock.Now.UTC().Format("15:04:05"))},
+				{"Clock", joinTexts(cmp.Or(n.Clock.Speed, "real"), n.Clock.Now.UTC().Format("15:04:05"))},
 			}},
 		},
 	}
@@ -68,7 +68,7 @@ func NewNodeView(n NodeStatus) NodeView {
 // position formats a journal sequence; after a restore of the file its incarnation comes first.
 func position(seq uint64) string {
 	const bits = 40 // of the sequence within an incarnation
-	number := grouped(seq & (1<<bits - 1))
+	number := groupDigits(seq & (1<<bits - 1))
 	if incarnation := seq >> bits; incarnation > 1 {
 		return fmt.Sprintf("%d / %s", incarnation, number)
 	}

@@ -47,7 +47,7 @@ func speeds() []string { return []string{"1", "5", "30", "100", "1000"} }
 
 // NewReplay returns the content of the page.
 func NewReplay(in ReplayInput) Replay {
-	r := Replay{Problem: in.Problem, Recordings: found(in.Recordings, in.Query), Query: in.Query, Speeds: speeds()}
+	r := Replay{Problem: in.Problem, Recordings: matchingRecordings(in.Recordings, in.Query), Query: in.Query, Speeds: speeds()}
 	r.Count = plural(len(in.Recordings), "match", "matches")
 	if len(r.Recordings) < len(in.Recordings) {
 		r.Count = fmt.Sprintf("%d of %s", len(r.Recordings), r.Count)
@@ -76,8 +76,8 @@ func NewReplay(in ReplayInput) Replay {
 	return r
 }
 
-// found returns the recordings that contain every word of a query, ignoring case.
-func found(recordings []replay.Info, query string) []replay.Info {
+// matchingRecordings returns the recordings that contain every word of a query, ignoring case.
+func matchingRecordings(recordings []replay.Info, query string) []replay.Info {
 	words := strings.Fields(strings.ToLower(query))
 	var out []replay.Info
 	for i := range recordings {

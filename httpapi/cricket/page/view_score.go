@@ -37,8 +37,8 @@ type Side struct {
 // Stat is a figure with its label.
 type Stat struct{ Label, Value string }
 
-// known removes figures without a value.
-func known(all []Stat) []Stat {
+// knownStats removes figures without a value.
+func knownStats(all []Stat) []Stat {
 	return slices.DeleteFunc(all, func(s Stat) bool { return s.Value == "" })
 }
 
@@ -180,5 +180,5 @@ func (b *builder) stats() []Stat {
 	if d.Target == 0 && d.BallsLeft > 0 && d.Phase == cricket.PhaseLive {
 		left = fmt.Sprintf("%d.%d", d.BallsLeft/b.bpo, d.BallsLeft%b.bpo)
 	}
-	return known([]Stat{{"Day", day}, {"Run rate", d.RunRate}, {"Required", d.RequiredRate}, {"Target", target}, {"Overs left", left}})
+	return knownStats([]Stat{{"Day", day}, {"Run rate", d.RunRate}, {"Required", d.RequiredRate}, {"Target", target}, {"Overs left", left}})
 }

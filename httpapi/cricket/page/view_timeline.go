@@ -18,7 +18,7 @@ const (
 
 // timeline returns the events and their alerts.
 func (b *builder) timeline() page.Timeline {
-	told := b.told()
+	told := b.phonesTold()
 	t := page.Timeline{
 		ID: "timeline", Title: "What happened", None: "Wickets, boundaries, milestones and results will be listed here, with who got an alert.",
 	}
@@ -86,8 +86,8 @@ func small(t cricket.EventType) bool {
 	}
 }
 
-// told returns, by event, the number of phones that showed its alert.
-func (b *builder) told() map[string]int {
+// phonesTold returns, by event, the number of phones that showed its alert.
+func (b *builder) phonesTold() map[string]int {
 	byText := map[string]string{}
 	for i := range b.in.Events {
 		byText[b.in.Events[i].Text] = b.in.Events[i].Key

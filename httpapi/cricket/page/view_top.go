@@ -45,7 +45,7 @@ func (b *builder) top() Top {
 	if badges.Stale && pill.Class == "live" {
 		pill = Pill{"pause", "clock", "Live, stale"}
 	}
-	return Top{Competition: cmp.Or(f.LeagueName, d.League), Detail: joined(f.Round, f.Type, f.Venue), Pill: pill, Badges: badges}
+	return Top{Competition: cmp.Or(f.LeagueName, d.League), Detail: joinTexts(f.Round, f.Type, f.Venue), Pill: pill, Badges: badges}
 }
 
 // playing reports whether the figures are expected to change.

@@ -72,18 +72,18 @@ func (l *pool) roundTrip(req *http.Request) (res *http.Response, c *connection, 
 	const tries = 3
 	for range tries {
 		var answers int64
-		c, answers = l.take(req.URL.Host)
+		c, answers = l.connectionTo(req.URL.Host)
 		sent, body := again(req)
 		if res, err = c.send(sent); err == nil {
 			return res, c, nil
 		}
-		left, ended := body.seal() && !unprocessed(err), req.Context().Err()
+		left, ended := body.seal() && !isUnprocessed(err), req.Context().Err()
 		// It had no stream in all its time, and no other request got an answer: the connection gives no streams.
 		stalled := errors.Is(ended, context.DeadlineExceeded) && c.answers.Load() == answers
-		if !left && !refused(err) && (ended == nil || stalled) {
+		if !left && !isStreamRefused(err) && (ended == nil || stalled) {
 			l.replace(c)
 		}
-		c.back()
+		c.endUse()
 		if left {
 			return nil, c, err
 		}
@@ -95,8 +95,8 @@ func (l *pool) roundTrip(req *http.Request) (res *http.Response, c *connection, 
 	return nil, c, err
 }
 
-// take returns the connection to a host, which may have to be dialled yet, and the number of answers until now. The caller must return it.
-func (l *pool) take(host string) (c *connection, answers int64) {
+// connectionTo returns the connection to a host, which may have to be dialled yet, and the number of answers until now. The caller must return it.
+func (l *pool) connectionTo(host string) (c *connection, answers int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	c = l.conns[host]
@@ -125,7 +125,7 @@ func (l *pool) connect(host string, c *connection) {
 	} else {
 		c.gate <- struct{}{}
 	}
-	c.back()
+	c.endUse()
 }
 
 // send sends a request, which waits for a stream. Until one was answered there is only one: before net/http knows the limits
@@ -153,8 +153,8 @@ func (c *connection) send(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
-// back ends a use of the connection.
-func (c *connection) back() {
+// endUse ends a use of the connection.
+func (c *connection) endUse() {
 	c.pool.mu.Lock()
 	c.under--
 	unused := c.over && c.under == 0
@@ -174,7 +174,7 @@ func (l *pool) replace(c *connection) {
 	c.under++
 	maps.DeleteFunc(l.conns, func(_ string, current *connection) bool { return current == c })
 	l.mu.Unlock()
-	c.back()
+	c.endUse()
 }
 
 // close gives up all connections.
@@ -240,12 +240,12 @@ func (e streamError) Error() string { return "stream reset" }
 // wordsGoAway is net/http's text for a stream excluded by a GOAWAY. It exports no such error; TestGoAwayInACrowd pins the text.
 const wordsGoAway = "http2: Transport received Server's graceful shutdown GOAWAY"
 
-// unprocessed reports whether the server has certainly not processed a request that left: its stream was refused, or was
+// isUnprocessed reports whether the server has certainly not processed a request that left: its stream was refused, or was
 // beyond the last one that a GOAWAY names.
-func unprocessed(err error) bool { return refused(err) || err.Error() == wordsGoAway }
+func isUnprocessed(err error) bool { return isStreamRefused(err) || err.Error() == wordsGoAway }
 
-// refused reports whether a stream exceeded the limit of a connection that is otherwise intact.
-func refused(err error) bool {
+// isStreamRefused reports whether a stream exceeded the limit of a connection that is otherwise intact.
+func isStreamRefused(err error) bool {
 	reset, ok := errors.AsType[streamError](err)
 	return ok && reset.Code == refusedStream
 }

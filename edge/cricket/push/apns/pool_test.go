@@ -47,7 +47,7 @@ func TestStreamLimits(t *testing.T) {
 		wg.Wait()
 		r.pass()
 	}
-	if beyond, conns := r.box.Beyond(), r.box.Connections(); beyond != 0 || conns != 1 {
+	if beyond, conns := r.box.StreamsBeyond(), r.box.Connections(); beyond != 0 || conns != 1 {
 		t.Errorf("%d streams beyond the limit, %d connections", beyond, conns)
 	}
 }
@@ -77,7 +77,7 @@ func TestOneRequestBeforeAnAnswer(t *testing.T) {
 				return
 			}
 			_ = res.Body.Close()
-			conn.back()
+			conn.endUse()
 		})
 	}
 	wait.Until(t, "all requests wait for the first answer", func() bool {
@@ -241,7 +241,7 @@ func TestNoStream(t *testing.T) {
 func TestConnectionOverBeforeAStream(t *testing.T) {
 	for _, before := range []int{0, 1} {
 		r := newRig(t, nil)
-		c, _ := r.pool.take(strings.TrimPrefix(r.cfg.Host, "https://"))
+		c, _ := r.pool.connectionTo(strings.TrimPrefix(r.cfg.Host, "https://"))
 		request := func() (left bool, err error) {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.cfg.Host, strings.NewReader("{}"))
 			if err != nil {
@@ -268,6 +268,6 @@ func TestConnectionOverBeforeAStream(t *testing.T) {
 		if left, err := request(); err == nil || left {
 			t.Errorf("after %d requests: %v counts as sent", before, err)
 		}
-		c.back()
+		c.endUse()
 	}
 }

@@ -72,7 +72,7 @@ type answer struct {
 func (a *answer) Close() error {
 	_, _ = io.Copy(io.Discard, &a.LimitedReader)
 	err := a.body.Close()
-	a.conn.back()
+	a.conn.endUse()
 	return err
 }
 

@@ -50,7 +50,7 @@ func (s *Sandbox) Channels() []ChannelView {
 func (s *Sandbox) listeners(id string, now time.Time) (all []*listener) {
 	for _, ph := range s.phones {
 		for _, a := range ph.activities {
-			if a.channel == id && !a.over(now) {
+			if a.channel == id && !a.isOver(now) {
 				all = append(all, &listener{ph, a})
 			}
 		}

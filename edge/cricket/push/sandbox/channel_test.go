@@ -146,7 +146,7 @@ func TestSettings(t *testing.T) {
 	if a := r.do(&bad); a.reason != "InvalidProviderToken" {
 		t.Fatalf("%+v", a)
 	}
-	w = r.connected()[0]
+	w = r.openConns()[0]
 	if announced, _ := look(); announced != 1 {
 		t.Errorf("%d streams before a valid provider token", announced)
 	}
@@ -165,7 +165,7 @@ func TestSettings(t *testing.T) {
 	wait.Until(t, "the client acknowledges", func() bool { _, allowed := look(); return allowed == 1 })
 	r.GoAway()
 	r.accepted(r.newPush(token, updateBody(r.clk.Now(), "update", "")))
-	if n, beyond := r.Connections(), r.Beyond(); n < 2 || beyond != 0 {
+	if n, beyond := r.Connections(), r.StreamsBeyond(); n < 2 || beyond != 0 {
 		t.Errorf("%d connections, %d streams beyond the limit", n, beyond)
 	}
 }

@@ -65,16 +65,16 @@ func (w *conn) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		if w.came(f.Header()) {
+		if w.processFrame(f.Header()) {
 			w.raw.Reset()
 		}
 	}
 	return w.raw.Read(p)
 }
 
-// came processes a client's frame; ours reports that it is not for the server: an acknowledgement of our own
+// processFrame processes a client's frame; ours reports that it is not for the server: an acknowledgement of our own
 // frames, or a stream beyond the last one that a GOAWAY named.
-func (w *conn) came(h http2.FrameHeader) (ours bool) {
+func (w *conn) processFrame(h http2.FrameHeader) (ours bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.last != 0 && h.StreamID > w.last {
@@ -224,8 +224,8 @@ func (s *Sandbox) join(w *conn) {
 	s.open[w] = struct{}{}
 }
 
-// leave removes a closed connection.
-func (s *Sandbox) leave(c net.Conn) {
+// removeConn removes a closed connection.
+func (s *Sandbox) removeConn(c net.Conn) {
 	w, ok := c.(*conn)
 	if !ok {
 		return
@@ -235,8 +235,8 @@ func (s *Sandbox) leave(c net.Conn) {
 	delete(s.open, w)
 }
 
-// connected returns the open connections.
-func (s *Sandbox) connected() (all []*conn) {
+// openConns returns the open connections.
+func (s *Sandbox) openConns() (all []*conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for w := range s.open {
@@ -250,20 +250,20 @@ func (s *Sandbox) SetStreams(n int) {
 	s.mu.Lock()
 	s.streams = uint32(n)
 	s.mu.Unlock()
-	for _, w := range s.connected() {
+	for _, w := range s.openConns() {
 		w.allow(uint32(n))
 	}
 }
 
 // GoAway tells every client to use another connection. It takes effect at the client's next read.
 func (s *Sandbox) GoAway() {
-	for _, w := range s.connected() {
+	for _, w := range s.openConns() {
 		w.goAway()
 	}
 }
 
-// Beyond returns how many streams were opened beyond the limit known to the client.
-func (s *Sandbox) Beyond() int { return int(s.beyond.Load()) }
+// StreamsBeyond returns how many streams were opened beyond the limit known to the client.
+func (s *Sandbox) StreamsBeyond() int { return int(s.beyond.Load()) }
 
 // trust gives a client more than one stream after its first valid provider token.
 func (s *Sandbox) trust(w *conn) {

@@ -51,7 +51,7 @@ func (s *Sandbox) TokensOfPhones() []PhoneTokens {
 		ph := s.phones[i] // phones are never removed
 		out[i] = PhoneTokens{PhoneView: v, DeviceToken: ph.DeviceToken, PushToStartToken: ph.PushToStartToken, UpdateTokens: map[string]string{}}
 		for _, a := range ph.activities {
-			if a.token != "" && !a.over(s.cfg.Clock.Now()) {
+			if a.token != "" && !a.isOver(s.cfg.Clock.Now()) {
 				out[i].UpdateTokens[a.matchID] = a.token
 			}
 		}
@@ -86,7 +86,7 @@ func (s *Sandbox) Control() http.Handler {
 		return map[string]any{"channels": s.Channels()}, nil
 	}))
 	mux.HandleFunc("GET /counts", s.answerer(func(*http.Request) (any, error) {
-		return map[string]any{"answers": s.Counts(), "connections": s.Connections(), "beyondStreams": s.Beyond()}, nil
+		return map[string]any{"answers": s.Counts(), "connections": s.Connections(), "beyondStreams": s.StreamsBeyond()}, nil
 	}))
 	s.controlFaults(mux)
 	return http.NewCrossOriginProtection().Handler(mux)

@@ -19,7 +19,7 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 	ph.received++
 	var begun *activity
 	if err == nil {
-		begun, err = s.show(r, p)
+		begun, err = s.showPush(r, p)
 	}
 	if err != nil {
 		ph.ignored++
@@ -40,15 +40,15 @@ func (s *Sandbox) deliver(ctx context.Context, r *request) string {
 	}
 	// The app reports to its server without the lock, because that may lead to another push. The report is
 	// independent of the provider, which may have disconnected.
-	if err := ph.tell(context.WithoutCancel(ctx), told); err != nil {
+	if err := ph.reportActivity(context.WithoutCancel(ctx), told); err != nil {
 		s.cfg.Logger.Warn("the app could not register its update token", "phone", ph.Name, "err", err)
 		return shownWord + "; the app could not register its token"
 	}
 	return shownWord
 }
 
-// show applies a push to the phone. Called with the lock held.
-func (s *Sandbox) show(r *request, p aps) (begun *activity, err error) {
+// showPush applies a push to the phone. Called with the lock held.
+func (s *Sandbox) showPush(r *request, p aps) (begun *activity, err error) {
 	ph, now := r.target.phone, r.now
 	if r.expires != 0 && unix(r.expires).Before(now) {
 		return nil, errors.New("expired before it arrived")
@@ -100,7 +100,7 @@ func (s *Sandbox) begin(ph *phone, p aps, now time.Time) (*activity, error) {
 	if err := p.wantStart(s.cfg.Lenient); err != nil {
 		return nil, err
 	}
-	at, err := p.at(now)
+	at, err := p.stateTime(now)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *Sandbox) begin(ph *phone, p aps, now time.Time) (*activity, error) {
 	ph.activities = slices.DeleteFunc(ph.activities, func(o *activity) bool { return !o.onScreen(now) })
 	running := 0
 	for _, o := range ph.activities {
-		if !o.over(now) {
+		if !o.isOver(now) {
 			running++
 		}
 	}
@@ -133,13 +133,13 @@ func (s *Sandbox) begin(ph *phone, p aps, now time.Time) (*activity, error) {
 
 // apply updates what an activity shows.
 func (a *activity) apply(p aps, now time.Time, lenient bool) error {
-	if a.over(now) {
+	if a.isOver(now) {
 		return errors.New("the activity has ended")
 	}
 	if err := p.wantUpdate(lenient); err != nil {
 		return err
 	}
-	at, err := p.at(now)
+	at, err := p.stateTime(now)
 	if err != nil {
 		return err
 	}

@@ -41,8 +41,8 @@ func decodePayload(body []byte) (aps, error) {
 	return *p.APS, nil
 }
 
-// at returns the timestamp of the state. One in milliseconds is far in the future.
-func (p aps) at(now time.Time) (time.Time, error) {
+// stateTime returns the timestamp of the state. One in milliseconds is far in the future.
+func (p aps) stateTime(now time.Time) (time.Time, error) {
 	n, err := p.Timestamp.Int64()
 	if err != nil || n <= 0 {
 		return time.Time{}, errors.New("timestamp is missing or not whole seconds")

@@ -77,8 +77,8 @@ type endpoint struct {
 	deadWhy  string
 }
 
-// gone returns since when and why a token is dead; the reason is empty if it is not.
-func (e *endpoint) gone(now time.Time) (since time.Time, reason string) {
+// deadSince returns since when and why a token is dead; the reason is empty if it is not.
+func (e *endpoint) deadSince(now time.Time) (since time.Time, reason string) {
 	if e.deadWhy != "" {
 		return e.deadAt, e.deadWhy
 	}
@@ -129,8 +129,8 @@ func (a *activity) goneAt() time.Time {
 	return a.started.Add(activityLife)
 }
 
-// over reports whether pushes no longer have an effect.
-func (a *activity) over(now time.Time) bool {
+// isOver reports whether pushes no longer have an effect.
+func (a *activity) isOver(now time.Time) bool {
 	return !a.ended.IsZero() || !now.Before(a.started.Add(activityLife))
 }
 
@@ -219,7 +219,7 @@ func (s *Sandbox) Rotate(ctx context.Context, deviceID, matchID string) error {
 	a.token = s.issue(ph, updateToken, a)
 	told := Activity{MatchID: a.matchID, UpdateToken: a.token, StartedAt: a.started}
 	s.mu.Unlock()
-	return ph.tell(ctx, told)
+	return ph.reportActivity(ctx, told)
 }
 
 // Dismiss dismisses an activity. The app notices and tells its server.
@@ -232,7 +232,7 @@ func (s *Sandbox) Dismiss(ctx context.Context, deviceID, matchID string) error {
 	a.end(s.cfg.Clock.Now(), s.cfg.Clock.Now())
 	told := Activity{MatchID: a.matchID, StartedAt: a.started, Dismissed: true}
 	s.mu.Unlock()
-	return ph.tell(ctx, told)
+	return ph.reportActivity(ctx, told)
 }
 
 // find returns a phone's running activity for a match, the latest of several.
@@ -245,7 +245,7 @@ func (s *Sandbox) find(deviceID, matchID string) (*phone, *activity) {
 			continue
 		}
 		for _, a := range slices.Backward(ph.activities) {
-			if a.matchID == matchID && !a.over(now) {
+			if a.matchID == matchID && !a.isOver(now) {
 				return ph, a
 			}
 		}
@@ -306,7 +306,7 @@ func (s *Sandbox) Kill(deviceID string) {
 	}
 }
 
-func (ph *phone) tell(ctx context.Context, a Activity) error {
+func (ph *phone) reportActivity(ctx context.Context, a Activity) error {
 	if ph.app == nil || ph.Killed {
 		return nil
 	}

@@ -310,7 +310,7 @@ func FuzzPayload(f *testing.F) {
 			t.Error("a start without a match")
 		}
 		_ = p.wantUpdate(false)
-		_, _ = p.at(start)
+		_, _ = p.stateTime(start)
 		_ = compactOf(p.ContentState)
 	})
 }

@@ -58,8 +58,8 @@ func (r *recorder) add(rec Record) {
 	r.ring[int((r.seq-1)%uint64(cap(r.ring)))] = rec
 }
 
-// after returns the records after seq that are still kept, oldest first.
-func (r *recorder) after(seq uint64) []Record {
+// recordsAfter returns the records after seq that are still kept, oldest first.
+func (r *recorder) recordsAfter(seq uint64) []Record {
 	first := max(seq, r.seq-uint64(len(r.ring)))
 	out := make([]Record, 0, r.seq-min(first, r.seq))
 	for n := first; n < r.seq; n++ {
@@ -72,7 +72,7 @@ func (r *recorder) after(seq uint64) []Record {
 func (s *Sandbox) Records(after uint64) []Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.record.after(after)
+	return s.record.recordsAfter(after)
 }
 
 // Counts returns the number of pushes by answer: "200", "410 Unregistered".

@@ -203,7 +203,7 @@ func (s *Sandbox) Run(ctx context.Context) error {
 
 func (s *Sandbox) connState(c net.Conn, st http.ConnState) {
 	if st == http.StateClosed {
-		s.leave(c)
+		s.removeConn(c)
 	}
 }
 

@@ -63,8 +63,8 @@ func (s *Sandbox) ClearScripts() {
 	clear(s.script)
 }
 
-// scripted counts a push and returns its scripted reply.
-func (s *Sandbox) scripted(token string) (Reply, bool) {
+// scriptedReply counts a push and returns its scripted reply.
+func (s *Sandbox) scriptedReply(token string) (Reply, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	own, hit := s.script.next(token)

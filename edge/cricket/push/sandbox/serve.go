@@ -31,7 +31,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 		s.serveManagement(w, r)
 		return
 	}
-	reply, hit := s.scripted(r.addressee())
+	reply, hit := s.scriptedReply(r.addressee())
 	if hit && reply.play(req.Context(), w) {
 		return
 	}
@@ -39,7 +39,7 @@ func (s *Sandbox) serve(w http.ResponseWriter, req *http.Request) {
 	if r.id == "" {
 		r.id = uuid.NewString()
 	}
-	s.note(r, refused, shown)
+	s.recordPush(r, refused, shown)
 	if reply.Streams > 0 && r.conn != nil {
 		r.conn.allow(uint32(reply.Streams))
 	}
@@ -63,7 +63,7 @@ func (r *request) addressee() string {
 // serveManagement answers requests about channels.
 func (s *Sandbox) serveManagement(w http.ResponseWriter, r *request) {
 	w.Header()["apns-request-id"] = []string{uuid.NewString()}
-	if reply, hit := s.scripted(ManageToken); hit && reply.Status != 0 {
+	if reply, hit := s.scriptedReply(ManageToken); hit && reply.Status != 0 {
 		s.write(w, r, refuse(reply.Status, reply.Reason), reply.Body)
 		return
 	}
@@ -123,8 +123,8 @@ func (s *Sandbox) write(w http.ResponseWriter, r *request, refused *refusal, bod
 	_ = json.NewEncoder(w).Encode(answer) // nothing can be done if the client is gone
 }
 
-// note records a push.
-func (s *Sandbox) note(r *request, refused *refusal, shown string) {
+// recordPush records a push.
+func (s *Sandbox) recordPush(r *request, refused *refusal, shown string) {
 	rec := Record{
 		At: r.now, Token: redact(r.token), ID: r.id, Topic: r.header.Get("apns-topic"),
 		Type: r.header.Get("apns-push-type"), Priority: r.priority, Expiration: r.expires,

@@ -210,7 +210,7 @@ func (s *Sandbox) checkToken(r *request) *refusal {
 	if e == nil {
 		return nil
 	}
-	if since, reason := e.gone(r.now); reason != "" {
+	if since, reason := e.deadSince(r.now); reason != "" {
 		return &refusal{status: http.StatusGone, reason: reason, since: since}
 	}
 	r.target = e

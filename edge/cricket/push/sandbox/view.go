@@ -86,7 +86,7 @@ func (a *activity) view(now time.Time) ActivityView {
 	return ActivityView{
 		MatchID: a.matchID, Compact: compactOf(a.state), State: a.state, Attributes: a.attrs,
 		Timestamp: a.timestamp, StartedAt: a.started, UpdatedAt: a.changed,
-		Stale: !a.stale.IsZero() && !now.Before(a.stale), Ended: a.over(now), Pushes: a.pushes, Channel: a.channel,
+		Stale: !a.stale.IsZero() && !now.Before(a.stale), Ended: a.isOver(now), Pushes: a.pushes, Channel: a.channel,
 	}
 }
 

@@ -154,7 +154,7 @@ func (r *reader) delivery(team int, d *delivery) (Delivery, error) {
 		Byes: d.Extras.Byes, LegByes: d.Extras.LegByes, Penalty: d.Extras.Penalty,
 	}
 	for _, k := range d.Wickets {
-		if !k.Kind.known() {
+		if !k.Kind.isKnown() {
 			return out, fmt.Errorf("%q is an unknown kind of dismissal", k.Kind)
 		}
 		w := Wicket{Kind: k.Kind, Out: r.ref(team, k.Out)}

@@ -165,17 +165,17 @@ const (
 	RetiredNotOut   Kind = "retired not out"
 )
 
-// Out reports whether the batter is out; retired hurt and retired not out are not.
-func (k Kind) Out() bool { return k != RetiredHurt && k != RetiredNotOut }
+// IsOut reports whether the batter is out; retired hurt and retired not out are not.
+func (k Kind) IsOut() bool { return k != RetiredHurt && k != RetiredNotOut }
 
-// Credited reports whether the bowler gets the wicket.
-func (k Kind) Credited() bool {
+// IsCredited reports whether the bowler gets the wicket.
+func (k Kind) IsCredited() bool {
 	return slices.Contains([]Kind{Bowled, Caught, CaughtAndBowled, LBW, Stumped, HitWicket}, k)
 }
 
-// known reports whether a dismissal of this kind can be replayed.
-func (k Kind) known() bool {
-	return k.Credited() || !k.Out() ||
+// isKnown reports whether a dismissal of this kind can be replayed.
+func (k Kind) isKnown() bool {
+	return k.IsCredited() || !k.IsOut() ||
 		slices.Contains([]Kind{RunOut, Obstructing, HandledBall, HitTwice, TimedOut, RetiredOut}, k)
 }
 
