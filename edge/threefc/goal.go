@@ -153,6 +153,9 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 		when = parseTime(*g.third(at.Third).StartedAt).Add(time.Duration(at.ElapsedSeconds) * time.Second)
 	}
 	made.EventID = ids.Goal(when)
+	if again, ok := p.madeBefore(game, made.EventID); ok && ids.Seed != "" {
+		return p.change("event", again.EventID, "audit", again.id(), idClock, fmt.Sprintf("%d#%d", again.After.Third, again.After.ElapsedSeconds))
+	}
 	p.Refuse(p.isMade(game, made.EventID), conflict("goal_already_created", "This goal has already been created."))
 	add(p, goalKey(game, at.Third, at.GameMinute, made.EventID), made)
 	add(p, markerKey(game, made.EventID), marker{GameID: game, EventID: made.EventID, Stamps: made.Stamps})
@@ -163,6 +166,25 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 		p.stillOpen(g)
 	}
 	return p.change("event", made.EventID, "audit", audit.id(), idClock, fmt.Sprintf("%d#%d", at.Third, at.ElapsedSeconds))
+}
+
+// madeBefore returns the record of a goal that another node made of the same Idempotency-Key. The goal may be here before the row of the key, which
+// a node reads only when it has to answer, and cannot read while it is cut off from the cloud.
+func (p *plan) madeBefore(game, event string) (made Audit, ok bool) {
+	there := false
+	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkGame+game, skMarker))) {
+		there = there || tapOf(it["sk"].Str()[len(skMarker):]) == tapOf(event)
+	}
+	if !there {
+		return made, false
+	}
+	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkGame+game, skAudit))) {
+		a, err := decode[Audit](it)
+		if err == nil && a.Action == goalCreated && a.After != nil && tapOf(a.EventID) == tapOf(event) {
+			return a, true
+		}
+	}
+	return made, false
 }
 
 // isMade reports whether a goal exists or existed, under whatever id.

@@ -21,6 +21,12 @@ func TestOnceMoreAtANodeThatIsCutOff(t *testing.T) {
 			w.remove(b, step{})
 			w.repeat(b, step{})
 		}},
+		"a goal is sent again, and counts once": {made: map[string]int{"goal": 2}, play: func(w *world, a, b *peer) {
+			w.goal(a, step{Z: 1})
+			w.Pass(10 * time.Second) // the goal arrives, without the row of its key
+			w.cut(b, step{})
+			w.repeat(b, step{})
+		}},
 		"a goal that is deleted elsewhere is sent again and deleted": {made: map[string]int{"goal": 2, "correct": 2}, play: func(w *world, a, b *peer) {
 			w.cut(b, step{})
 			w.goal(a, step{Z: 1})
