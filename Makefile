@@ -134,6 +134,12 @@ sim: need-go ## simulate nodes, a cloud and their faults, SEEDS times (2000), st
 sim-page: need-go ## simulate the scripts of pages, SEEDS times (2000), starting at seed SEED0 (1); SEEDS=1 replays one (needs Node.js)
 	@TOUCHLINE_PAGE_SEEDS='$(SEEDS)' TOUCHLINE_PAGE_SEED0='$(SEED0)' $(GO) test -tags '$(TAGS)' -count 1 -timeout 24h -v -run '^TestSeeds$$' ./httpapi/page/simulation
 
+.PHONY: finger
+finger: need-go ## play a hall that goes dark, with browsers, nodes and a cloud, SEEDS times (2000), starting at seed SEED0 (1); half a minute each (needs Chromium and Java)
+	@$(GO) test -c -tags '$(TAGS),long' -o bin/finger.test ./cmd/touchline
+	@cd cmd/touchline && TOUCHLINE_FINGER_SEEDS='$(SEEDS)' TOUCHLINE_FINGER_SEED0='$(SEED0)' \
+		../../bin/finger.test -test.timeout 24h -test.v -test.run '^TestFromFingerToFinger$$'
+
 .PHONY: corpus
 corpus: need-go ## save the inputs that fuzzing found beside the tests
 	@$(GO) run ./internal/tools/corpus "$$($(GO) env GOCACHE)/fuzz/$$($(GO) list -m)" \

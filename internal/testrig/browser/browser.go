@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
@@ -175,6 +176,45 @@ func Eval[T any](t *testing.T, b *Tab, expression string) T {
 		t.Fatalf("%s: %v", expression, err)
 	}
 	return v
+}
+
+// Await evaluates JavaScript whose result may be a promise. A page that is left meanwhile is an error.
+func Await[T any](b *Tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(time.Minute))
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}
+
+// Visit opens a page, or gives up after a while: a browser waits for ever for a connection whose other end is gone.
+func (b *Tab) Visit(address string, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(b.ctx, hang.Limit(within))
+	defer cancel()
+	return chromedp.Do(ctx, chromedp.Navigate(address))
+}
+
+// Before has a script run before those of every page that is opened from now on.
+func (b *Tab) Before(t *testing.T, script string) {
+	t.Helper()
+	if _, err := chromedp.Call(b.ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SetCookie sets a cookie of an origin.
+func (b *Tab) SetCookie(t *testing.T, origin, name, value string) {
+	t.Helper()
+	if _, err := chromedp.Call(b.ctx, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: origin}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Clear deletes what an origin has stored, except its cookies, as a browser does that needs space.
+func (b *Tab) Clear(t *testing.T, origin string) {
+	t.Helper()
+	kinds := "indexeddb,local_storage,cache_storage,service_workers"
+	if _, err := chromedp.Call(b.ctx, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin, StorageTypes: kinds}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Scheme sets the color scheme of pages, "light" or "dark".
