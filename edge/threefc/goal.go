@@ -172,13 +172,13 @@ func (s *Service) CreateGoal(tx *store.Tx, game string, n NewGoal, ids *IDs) (Ch
 // a node reads only when it has to answer, and cannot read while it is cut off from the cloud.
 func (p *plan) madeBefore(game, event string) (made Audit, ok bool) {
 	there := false
-	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkGame+game, skMarker))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pkGame+game, skMarker))) {
 		there = there || tapOf(it["sk"].Str()[len(skMarker):]) == tapOf(event)
 	}
 	if !there {
 		return made, false
 	}
-	for it := range p.Rows(p.Tx.QueryAll(p.Under(pkGame+game, skAudit))) {
+	for it := range p.Rows(p.Tx.QueryAll(p.QueryUnder(pkGame+game, skAudit))) {
 		a, err := decode[Audit](it)
 		if err == nil && a.Action == goalCreated && a.After != nil && tapOf(a.EventID) == tapOf(event) {
 			return a, true
