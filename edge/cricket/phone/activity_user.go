@@ -91,7 +91,7 @@ func (a Activities) Listen(tx *store.Tx, matchID, userID, deviceID, channelID st
 	if err != nil {
 		return Session{}, err
 	}
-	if _, err := a.Joined(tx, &s, channelID); err != nil {
+	if _, err := a.RecordJoined(tx, &s, channelID); err != nil {
 		return Session{}, err
 	}
 	return a.Get(tx, matchID, s.Key)
