@@ -381,9 +381,16 @@ func TestAppStartsOnTheChannel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.phones = []sandbox.Phone{ph}
-	r.followAll("7")
-	r.do(func(tx *store.Tx) error {
+	r.do(func(tx *store.Tx) error { // at once, so that no start is due
+		d := phone.Device{
+			UserID: "own", DeviceID: "d-own", Platform: "ios", OSVersion: "18.1", DeviceToken: ph.DeviceToken, PushToStartToken: ph.PushToStartToken,
+		}
+		if _, err := (phone.Devices{}).Register(tx, d); err != nil {
+			return err
+		}
+		if _, _, err := (phone.Follows{}).Add(tx, "7", "own", 0); err != nil {
+			return err
+		}
 		_, err := phone.Activities{}.Listen(tx, "7", "own", "", v.ChannelID)
 		return err
 	})
