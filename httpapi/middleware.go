@@ -19,6 +19,7 @@ import (
 
 const (
 	keyRequestID = "touchline.requestID"
+	keyArrived   = "touchline.arrived"
 	keyQuiet     = "touchline.quiet"
 	keyTaken     = "touchline.taken"
 	maxBody      = 1 << 20
@@ -27,9 +28,19 @@ const (
 // enter makes the server available to handlers, and sets a request id of our own: one sent by the client could be forged.
 func (s *Server) enter(c *gin.Context) {
 	c.Set(keyServer, s)
+	c.Set(keyArrived, s.wall.Now())
 	id := rand.Text()
 	c.Set(keyRequestID, id)
 	c.Header("X-Request-Id", id)
+}
+
+// sinceArrival returns how long ago the request arrived.
+func sinceArrival(c *gin.Context) time.Duration {
+	arrived := c.GetTime(keyArrived)
+	if arrived.IsZero() {
+		return 0
+	}
+	return max(0, serverOf(c).wall.Now().Sub(arrived))
 }
 
 func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }

@@ -87,8 +87,9 @@ func (s *Server) life() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// OccurredAt returns when the event that a request reports happened: now minus the seconds in Touchline-Occurred-Ago, at most 12 hours, or 30 days if
-// a person was shown the time and has confirmed it. Where time decides between people only the arrival counts, and this is not asked. The
+// OccurredAt returns when the event that a request reports happened: the seconds in Touchline-Occurred-Ago before it arrived, at most 12 hours, or
+// 30 days if a person was shown the time and has confirmed it. A request may have waited since then for the cloud, so that a later one overtook it.
+// Where time decides between people only the arrival counts, and this is not asked. The
 // application must check that this time is plausible, but only after it knows that the request is not a repetition.
 func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	text := c.GetHeader(headerOccurred)
@@ -109,7 +110,7 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	case ago > occurredSure.Seconds():
 		return now, fault.New(fault.Conflict, "occurred_at", "A write that happened more than 30 days ago is not accepted.")
 	}
-	return now.Add(-time.Duration(max(0, ago) * float64(time.Second))), nil
+	return now.Add(-sinceArrival(c) - time.Duration(max(0, ago)*float64(time.Second))), nil
 }
 
 // UpdateOnce is Update for a request that may be repeated. do writes what the request asks for, which may be nothing, and returns the

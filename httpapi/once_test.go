@@ -4,15 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/httpapi/handover"
+	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -270,4 +274,42 @@ func TestEntriesAreKeptAndCounted(t *testing.T) {
 	if now := from(phone, "GET", "/livez", "").Header().Get(headerLife); now == life || now == "" {
 		t.Errorf("after a restore: life %q", now)
 	}
+}
+
+// slowBody is a body that takes a while to arrive.
+type slowBody struct {
+	io.Reader
+	ctx   context.Context
+	takes time.Duration
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	err := clock.Sleep(b.ctx, clock.Real(), b.takes)
+	if b.takes = 0; err != nil {
+		return 0, err
+	}
+	return b.Reader.Read(p)
+}
+
+// The time of a tap counts back from the request's arrival, however long the request then waits.
+func TestTimeOfATapIsFromItsArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, f := newTaps(t, storetest.Open(t), "one")
+		s := newServer(t, cfg)
+		arrived := time.Now()
+		req := httptest.NewRequest(http.MethodPost, "/counter/taps", &slowBody{strings.NewReader(`{"by":1}`), t.Context(), 3 * time.Second})
+		req.Header.Set("Authorization", "Bearer u1")
+		req.Header.Set("Idempotency-Key", "k1")
+		req.Header.Set(headerOccurred, "2")
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, req)
+		all, err := f.all(t.Context())
+		if w.Code != http.StatusCreated || err != nil || len(all) != 1 {
+			t.Fatalf("%d %s: %v, %v", w.Code, w.Body, all, err)
+		}
+		at, err := time.Parse(time.RFC3339Nano, all[0].At)
+		if err != nil || arrived.Sub(at).Round(time.Second) != 2*time.Second {
+			t.Errorf("tapped %v before the request arrived: %v", arrived.Sub(at), err)
+		}
+	})
 }
