@@ -158,7 +158,7 @@ func (s *Server) Run(ctx context.Context, ln net.Listener) error {
 		s.events.Run(eventsCtx)
 	})
 	guarded = s.listen(eventsCtx, srv, guarded, loops.Go)
-	err := serve.ServeUntil(ctx, srv, guarded, s.cfg.Drain, func() { // http.Server would wait forever for streams
+	err := serve.RunServer(ctx, srv, guarded, s.cfg.Drain, func() { // http.Server would wait forever for streams
 		s.drain()
 		s.events.Hurry(s.wall.Wall().Add(time.Second))
 	})

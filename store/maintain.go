@@ -70,7 +70,7 @@ func CheckFile(ctx context.Context, path string, progress func(where string)) ([
 	if err != nil {
 		return nil, err
 	}
-	return check.CheckLocked(ctx, f, progress)
+	return check.LockedFile(ctx, f, progress)
 }
 
 // CheckCopy is CheckFile for a store in use: it checks a copy, which needs disk space for a moment.
@@ -90,7 +90,7 @@ func (s *Store) CheckCopy(ctx context.Context, progress func(where string)) ([]P
 		_ = f.Close()
 		return nil, err
 	}
-	return check.CheckLocked(ctx, f, progress)
+	return check.LockedFile(ctx, f, progress)
 }
 
 // checkTarget creates the file for the copy: beside the store, or in memory if the store is.

@@ -61,8 +61,8 @@ func encode[T any, P stamped[T]](k attr.Item, v T) (attr.Item, error) {
 	if at.by != "" {
 		it[derived.By] = attr.S(at.by)
 	}
-	if more, ok := any(v).(interface{ beside() attr.Item }); ok {
-		maps.Copy(it, more.beside())
+	if more, ok := any(v).(interface{ conditionAttrs() attr.Item }); ok {
+		maps.Copy(it, more.conditionAttrs())
 	}
 	return it, nil
 }

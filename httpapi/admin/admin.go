@@ -68,7 +68,7 @@ func Run(ctx context.Context, ln net.Listener, s *httpapi.Server, c Config) erro
 	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	srv := httpapi.NewHTTPServer(s.OperatorHandler(routes(&c)), c.Logger)
 	srv.BaseContext = func(net.Listener) context.Context { return ctx }
-	return serve.ServeUntil(ctx, srv, netutil.LimitListener(ln, maxConnections), c.Drain, nil)
+	return serve.RunServer(ctx, srv, netutil.LimitListener(ln, maxConnections), c.Drain, nil)
 }
 
 // routes returns the routes beyond the node's state.

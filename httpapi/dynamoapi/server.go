@@ -50,7 +50,7 @@ func (a *API) Run(ctx context.Context, ln net.Listener) error {
 		srv.TLSConfig = a.cfg.TLS
 		guarded = certs.Listen(guarded, a.cfg.TLS)
 	}
-	return serve.ServeUntil(ctx, srv, guarded, drainFor, nil)
+	return serve.RunServer(ctx, srv, guarded, drainFor, nil)
 }
 
 // byTLS refuses plain HTTP from other machines if the port uses TLS. Programs cannot be redirected, because their signature covers the

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// ServeUntil serves on ln until ctx ends, which is not an error. Then it calls ending, unless nil, and finishes requests in progress. Requests
+// RunServer serves on ln until ctx ends, which is not an error. Then it calls ending, unless nil, and finishes requests in progress. Requests
 // that take longer than drain are cut off, which the server's ErrorLog reports. If the server ends by itself, that is an error.
-func ServeUntil(ctx context.Context, srv *http.Server, ln net.Listener, drain time.Duration, ending func()) error {
+func RunServer(ctx context.Context, srv *http.Server, ln net.Listener, drain time.Duration, ending func()) error {
 	serving, served := context.WithCancelCause(ctx)
 	var loop sync.WaitGroup
 	loop.Go(func() { served(srv.Serve(ln)) })

@@ -39,7 +39,7 @@ func TestUntil(t *testing.T) {
 			})}
 			ctx, end := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
-			go func() { ended <- serve.ServeUntil(ctx, srv, ln, c.drain, func() { close(told) }) }()
+			go func() { ended <- serve.RunServer(ctx, srv, ln, c.drain, func() { close(told) }) }()
 			answer, client := make(chan string, 1), web.Client(t)
 			go func() {
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+ln.Addr().String(), http.NoBody)
@@ -78,7 +78,7 @@ func TestBrokenListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := &http.Server{ReadHeaderTimeout: time.Minute}
-	if err := serve.ServeUntil(t.Context(), srv, ln, time.Minute, nil); err == nil || !strings.HasPrefix(err.Error(), "serve: accept") {
+	if err := serve.RunServer(t.Context(), srv, ln, time.Minute, nil); err == nil || !strings.HasPrefix(err.Error(), "serve: accept") {
 		t.Error(err)
 	}
 }

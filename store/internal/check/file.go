@@ -22,8 +22,8 @@ func ReportProgress(progress func(where string), where string) {
 	}
 }
 
-// CheckLocked checks a locked file and closes it.
-func CheckLocked(ctx context.Context, f *os.File, progress func(where string)) ([]Problem, error) {
+// LockedFile checks a locked file and closes it.
+func LockedFile(ctx context.Context, f *os.File, progress func(where string)) ([]Problem, error) {
 	ReportProgress(progress, "pages")
 	is, err := pages.Verify(f, true)
 	disk.DropCache(f)
