@@ -28,7 +28,7 @@ const (
 // enter makes the server available to handlers, and sets a request id of our own: one sent by the client could be forged.
 func (s *Server) enter(c *gin.Context) {
 	c.Set(keyServer, s)
-	c.Set(keyArrived, s.wall.Now())
+	c.Set(keyArrived, s.cfg.Clock.Wall())
 	id := rand.Text()
 	c.Set(keyRequestID, id)
 	c.Header("X-Request-Id", id)
@@ -40,7 +40,7 @@ func sinceArrival(c *gin.Context) time.Duration {
 	if arrived.IsZero() {
 		return 0
 	}
-	return max(0, serverOf(c).wall.Now().Sub(arrived))
+	return max(0, serverOf(c).cfg.Clock.Wall().Sub(arrived))
 }
 
 func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
