@@ -161,6 +161,10 @@ func TestWrittenWithoutACloud(t *testing.T) {
 }
 
 func TestOccurredAgo(t *testing.T) {
+	synctest.Test(t, testOccurredAgo) // where a request takes no time
+}
+
+func testOccurredAgo(t *testing.T) {
 	now := time.Date(2026, 7, 4, 15, 0, 0, 0, time.UTC)
 	cfg, f := configIn(t, storetest.OpenWith(t, t.TempDir()+"/s.db", store.Options{NoSync: true, Now: func() time.Time { return now }}))
 	s := newServer(t, cfg)
