@@ -74,6 +74,7 @@ export class Judge {
     tab.global.queue.discard(e.n).then((done) => {
       if (!tab.dead) one.discarding--; // otherwise nobody knows
       one.discarded ||= done;
+      one.blind ||= done && one.emptied; // that it had been sent was in the storage that was emptied
       this.#world.say(`tap ${one.tap} ${done ? "is" : "cannot be"} discarded`);
     });
   }
@@ -184,7 +185,7 @@ export class Judge {
     const expected = !gone && ((one.stored && !forgotten) || (one.answered && alive.includes(one.tab)));
     if (forgotten && !effects && !here.length) this.unknown++;
     if (effects > 1) this.#world.fail(`tap ${one.tap} took effect ${effects} times`);
-    if (one.discarded && effects && !one.unmarked && !one.handed) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
+    if (one.discarded && effects && !one.unmarked && !one.handed && !one.blind) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
     if (expected && !one.discarded && !one.discarding && !effects && !refused) this.#world.fail(`tap ${one.tap} is lost: ${here.map((e) => e.state).join() || "not listed"}`);
     if (effects && here.length && !(one.emptied && one.retried)) this.#world.fail(`tap ${one.tap} has taken effect and is still ${here[0].state}`);
   }
