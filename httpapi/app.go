@@ -103,12 +103,12 @@ type Route struct {
 	Stream bool // stays open as long as the reader does; its path ends in "/stream"
 	Quiet  bool // called very often: successes are logged at debug level
 
-	// Says makes requests of the route entries that somebody hands in for the device that made them, which cannot send them (handin.go). Like
-	// Do it checks who asks, and for what, but changes nothing: it answers with Say, in words that repeat nothing of the request. nil: only
+	// Describe makes requests of the route entries that somebody hands in for the device that made them, which cannot send them (handin.go). Like
+	// Do it checks who asks, and for what, but changes nothing: it answers with AnswerDescription, in words that repeat nothing of the request. nil: only
 	// the device itself sends them.
-	Says Handler
-	// Stays is why entries that pages queue are not handed in: time decides between people. It is for routes without Says; may be empty.
-	Stays string
+	Describe Handler
+	// NotHandedIn is why entries that pages queue are not handed in: time decides between people. It is for routes without Describe; may be empty.
+	NotHandedIn string
 }
 
 // mounted is an application in a server.

@@ -79,8 +79,8 @@ func (h HandedIn) MadeBy(users []string) string {
 	return DeviceScope + h.Device
 }
 
-// Say is the answer of Route.Says: what an entry asks for, in words that are the node's alone.
-func Say(c *gin.Context, words string) error {
+// AnswerDescription is the answer of Route.Describe: what an entry asks for, in words that are the node's alone.
+func AnswerDescription(c *gin.Context, words string) error {
 	if h := handingOf(c); h != nil {
 		h.words = words
 	}
@@ -90,7 +90,7 @@ func Say(c *gin.Context, words string) error {
 // handInRoutes serves the page where files of entries are given to the node, if there are such entries.
 func (m *mounted) handInRoutes() []Route {
 	for _, r := range m.Routes {
-		if m.Offline && (r.Says != nil || r.Stays != "") {
+		if m.Offline && (r.Describe != nil || r.NotHandedIn != "") {
 			return []Route{
 				{Method: http.MethodGet, Path: pathHandIn, Access: User, Do: m.getHandIn},
 				{Method: http.MethodPost, Path: pathHandIn, Access: User, Do: m.postHandIn},
@@ -103,7 +103,7 @@ func (m *mounted) handInRoutes() []Route {
 // handsIn reports whether the application takes any entries as a file.
 func (m *mounted) handsIn() bool {
 	for _, r := range m.Routes {
-		if r.Says != nil {
+		if r.Describe != nil {
 			return true
 		}
 	}
@@ -115,9 +115,9 @@ func (s *Server) admitHanded(r placed) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		h := handingOf(c)
 		switch {
-		case h == nil || r.app == h.app && r.Says != nil:
-		case r.app == h.app && r.Stays != "":
-			s.fail(c, fault.New(fault.Forbidden, "stays", "%s", r.Stays))
+		case h == nil || r.app == h.app && r.Describe != nil:
+		case r.app == h.app && r.NotHandedIn != "":
+			s.fail(c, fault.New(fault.Forbidden, "stays", "%s", r.NotHandedIn))
 		default:
 			s.fail(c, notAnEntry())
 		}
@@ -132,7 +132,7 @@ func notAnEntry() error {
 func doHanded(r placed) Handler {
 	return func(c *gin.Context) error {
 		if h := handingOf(c); h != nil && h.review {
-			return r.Says(c)
+			return r.Describe(c)
 		}
 		return r.Do(c)
 	}

@@ -37,16 +37,16 @@ func newHandIns(t *testing.T, change func(*App)) *handIns {
 	for i := range a.Routes {
 		switch r := &a.Routes[i]; {
 		case r.Path == "/taps":
-			r.Says = func(c *gin.Context) error {
+			r.Describe = func(c *gin.Context) error {
 				b := Body(c)
 				by := b.Whole("by", 9, 1)
 				if err := b.Err(); err != nil {
 					return err
 				}
-				return Say(c, fmt.Sprintf("A tap of %d", by))
+				return AnswerDescription(c, fmt.Sprintf("A tap of %d", by))
 			}
 		case r.Method == "POST" && r.Path == "/guesses":
-			r.Stays = "Guesses count as they arrive."
+			r.NotHandedIn = "Guesses count as they arrive."
 		}
 	}
 	if change != nil {
@@ -317,7 +317,7 @@ func TestHandInTakesItsTime(t *testing.T) {
 func TestHandInOnlyWhereThereAreEntries(t *testing.T) {
 	h := newHandIns(t, func(a *App) {
 		for i := range a.Routes {
-			a.Routes[i].Says, a.Routes[i].Stays = nil, ""
+			a.Routes[i].Describe, a.Routes[i].NotHandedIn = nil, ""
 		}
 	})
 	if w := h.post("file", h.file(h.tap("k1", 1)), true); w.Code != 404 {

@@ -19,8 +19,8 @@ func inSK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["sk"].
 
 func inPK(r Refused, prefix string) bool { return strings.HasPrefix(r.Key["pk"].Str(), prefix) }
 
-// used reports whether r is the row of an Idempotency-Key that another node has used for the same request.
-func used(r Refused) bool { return inPK(r, pkOnce) && idempotency.SameRequest(r.View, r.Remote) }
+// isKeyUsed reports whether r is the row of an Idempotency-Key that another node has used for the same request.
+func isKeyUsed(r Refused) bool { return inPK(r, pkOnce) && idempotency.SameRequest(r.View, r.Remote) }
 
 // isChangedElsewhere reports whether another node changed the row.
 func isChangedElsewhere(r Refused) bool { return !attr.EqualItems(r.Base, r.Remote) }
@@ -98,7 +98,7 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 	of := func(r Refused) bool { return inPK(r, pkGame) && (inSK(r, skMeta) || inSK(r, skTeam)) }
 	c, isCorrection := correctionOf(all, behind)
 	switch i := slices.IndexFunc(all, of); {
-	case has(used) && len(unansweredWrites(get, all, behind)) == 0:
+	case has(isKeyUsed) && len(unansweredWrites(get, all, behind)) == 0:
 		return nil, true
 	case has(isSignInProof) || every(isSessionRow):
 		return nil, true
@@ -106,19 +106,19 @@ func (s *Service) Merge(all, behind []Refused, get Get) (writes []store.WriteIte
 		return nil, len(behind) == 0
 	case (every(state) || every(removal)) && areRepeatable(behind), has(goneThere) && every(takesBack) && len(behind) == 0:
 		return nil, true
-	case !has(used) && i < 0 && slices.ContainsFunc(all, makesGoal):
+	case !has(isKeyUsed) && i < 0 && slices.ContainsFunc(all, makesGoal):
 		return s.fromBefore(get, all, behind)
 	case has(func(r Refused) bool { return inSK(r, skRoster) }):
 		return nil, !slices.ContainsFunc(behind, func(r Refused) bool { return !placing(r) }) && (has(isChangedElsewhere) || len(game(get, all)) == 0)
-	case !has(used) && isCorrection && c.isUndone(get) && len(game(get, all)) > 0:
+	case !has(isKeyUsed) && isCorrection && c.isUndone(get) && len(game(get, all)) > 0:
 		return s.mergeUndo(c)
-	case !has(used) && isCorrection && !has(isChangedElsewhere) && c.isFromBefore(game(get, all)):
+	case !has(isKeyUsed) && isCorrection && !has(isChangedElsewhere) && c.isFromBefore(game(get, all)):
 		return s.afterAll(c, game(get, all))
-	case i >= 0 && all[i].View == nil && !has(used):
+	case i >= 0 && all[i].View == nil && !has(isKeyUsed):
 		return deletion(get, all[i], all, len(behind) > 0)
 	case i >= 0 && all[i].View != nil:
 		return s.joinedWith(get, all[i], slices.Concat(all, behind))
-	case has(used):
+	case has(isKeyUsed):
 		return s.mergeCorrected(get, all, behind)
 	case every(func(r Refused) bool { return says(r) || inPK(r, pkOnce) && r.Remote == nil }) && len(behind) == 0:
 		return s.keysOf(all), true

@@ -50,8 +50,8 @@ func item(r Refused) attr.Item {
 
 // isAnswered reports whether r is the row of a key already used elsewhere for the same request, or of a correction already made there.
 func isAnswered(r Refused, get Get) bool {
-	if used(r) || item(r) == nil || !inPK(r, pkOnce) && !inSK(r, skOperation) {
-		return used(r)
+	if isKeyUsed(r) || item(r) == nil || !inPK(r, pkOnce) && !inSK(r, skOperation) {
+		return isKeyUsed(r)
 	}
 	row, err := get(r.Key)
 	return err == nil && (inSK(r, skOperation) && row != nil || idempotency.SameRequest(item(r), row))
@@ -230,7 +230,7 @@ func (p *plan) goal(row attr.Item) Goal {
 func (p *plan) theirs(get Get, all []Refused, was Goal) Goal {
 	ids := map[string]string{}
 	for _, r := range all {
-		if used(r) && idempotency.IDs(r.Remote)[idClock] != "" {
+		if isKeyUsed(r) && idempotency.IDs(r.Remote)[idClock] != "" {
 			ids = idempotency.IDs(r.Remote)
 		}
 	}

@@ -126,7 +126,7 @@ func ConsultOnce(ctx context.Context, once []Row, do func(look Look) error) erro
 			return err
 		}
 		if !r.read(ctx, missing) {
-			return r.knownOrUnknown(ctx, err, once, missing)
+			return r.lackOrUnknown(ctx, err, once, missing)
 		}
 	}
 	return &UnknownError{Absent: fault.New(fault.NotFound, "not_found", "there is no end of rows to ask for"), Retry: retry}
@@ -142,8 +142,8 @@ func View(ctx context.Context, view func(context.Context, func(tx *store.Tx) err
 	})
 }
 
-// knownOrUnknown returns err, or that it cannot be known now if one of the missing rows could not be read.
-func (r *request) knownOrUnknown(ctx context.Context, err error, once, missing []Row) error {
+// lackOrUnknown returns err, or that it cannot be known now if one of the missing rows could not be read.
+func (r *request) lackOrUnknown(ctx context.Context, err error, once, missing []Row) error {
 	if !fault.LacksSomething(err) {
 		return err
 	}

@@ -17,7 +17,7 @@ type saying = func(b *hacktracker.Book, r *call, g *hacktracker.Game) string
 
 // handedIn makes a route one whose requests can be handed in, by those who may score the game.
 func (a *api) handedIn(say saying, rt httpapi.Route) httpapi.Route {
-	rt.Says = a.route(rt.Method, rt.Path, func(r *call) (httpapi.Work, error) {
+	rt.Describe = a.route(rt.Method, rt.Path, func(r *call) (httpapi.Work, error) {
 		words, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, r *call) string {
 			g := b.Game(r.Param("game"))
 			if b.Refuse(!b.MayScore(g.ID), mayNotScore()); b.Err() != nil {
@@ -28,14 +28,14 @@ func (a *api) handedIn(say saying, rt httpapi.Route) httpapi.Route {
 		if err != nil {
 			return nil, err
 		}
-		return nil, httpapi.Say(r.Context, words)
+		return nil, httpapi.AnswerDescription(r.Context, words)
 	}).Do
 	return rt
 }
 
-// stays refuses to take changes from a file: they have no row by which they count once.
-func stays(rt httpapi.Route) httpapi.Route {
-	rt.Stays = "A change, or the start or end of a game, cannot be handed in: make it on the game's page."
+// refuseHandIn refuses to take changes from a file: they have no row by which they count once.
+func refuseHandIn(rt httpapi.Route) httpapi.Route {
+	rt.NotHandedIn = "A change, or the start or end of a game, cannot be handed in: make it on the game's page."
 	return rt
 }
 
@@ -54,7 +54,7 @@ func atBatSaid(b *hacktracker.Book, r *call, g *hacktracker.Game) string {
 	name := "A player who is not in the team"
 	roster := b.Roster(g.TeamID, hacktracker.RosterQuery{})
 	if j := slices.IndexFunc(roster, func(p hacktracker.Player) bool { return p.ID == player }); j >= 0 {
-		name = pluralOf(roster[j].Number, roster[j].Name())
+		name = shirtAndName(roster[j].Number, roster[j].Name())
 	}
 	if b.Err() != nil {
 		return ""

@@ -182,7 +182,7 @@ func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Pl
 	names := map[string]string{}
 	for i := range roster {
 		one := &roster[i]
-		names[one.ID] = pluralOf(one.Number, one.Name())
+		names[one.ID] = shirtAndName(one.Number, one.Name())
 		if !slices.ContainsFunc(g.Lineup, func(s hacktracker.Slot) bool { return s.PlayerID == one.ID }) {
 			p.Bench = append(p.Bench, *one)
 		}
@@ -223,14 +223,14 @@ func undonePlays(all []hacktracker.AtBat, roster []hacktracker.Player) (out []pl
 	for i := range all {
 		name := "former player"
 		if j := slices.IndexFunc(roster, func(p hacktracker.Player) bool { return p.ID == all[i].PlayerID }); j >= 0 {
-			name = pluralOf(roster[j].Number, roster[j].Name())
+			name = shirtAndName(roster[j].Number, roster[j].Name())
 		}
 		out = append(out, play{AtBat: &all[i], Name: name, Word: wordsOfID(all[i].Result)})
 	}
 	return out
 }
 
-func pluralOf(n *int, name string) string {
+func shirtAndName(n *int, name string) string {
 	return strings.TrimSpace(hacktracker.Shirt(n) + " " + name)
 }
 

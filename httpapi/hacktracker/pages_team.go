@@ -92,7 +92,7 @@ func (a *api) statsPage(b *hacktracker.Book, r *call) any {
 	names := map[string]string{}
 	for i := range stats.Players {
 		l := &stats.Players[i]
-		names[l.PlayerID] = pluralOf(l.Number, l.Name)
+		names[l.PlayerID] = shirtAndName(l.Number, l.Name)
 		line := statLine{cmp.Or(names[l.PlayerID], "former player"), l.Games, l.Batting}
 		p.All = append(p.All, line)
 		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.User {

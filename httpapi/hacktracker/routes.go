@@ -74,8 +74,8 @@ func (a *api) gameRoutes() []httpapi.Route {
 		a.creates("/games", func(b *book, r *call) (string, []store.WriteItem) { return b.NewGame(r.once, r.in) }, getGame),
 		a.newRoute("GET", "/games", games),
 		a.newRoute("GET", game, getGame),
-		stays(a.scores(a.newRoute("PATCH", game, putGame))),
-		stays(a.scores(a.newRoute("PUT", game, putGame))),
+		refuseHandIn(a.scores(a.newRoute("PATCH", game, putGame))),
+		refuseHandIn(a.scores(a.newRoute("PUT", game, putGame))),
 		a.newRoute("DELETE", game, func(b *book, r *call) any { b.DeleteGame(r.id("game")); return nil }),
 		a.newRoute("GET", game+"/state", func(b *book, r *call) any { return b.State(r.id("game")) }),
 		a.newRoute("GET", game+"/boxscore", func(b *book, r *call) any { return b.Box(r.id("game")) }),
@@ -103,8 +103,8 @@ func (a *api) gameRoutes() []httpapi.Route {
 		}))),
 		a.newRoute("GET", game+"/atbats", func(b *book, r *call) any { return b.AtBats(r.id("game")) }),
 		a.newRoute("GET", atBat, func(b *book, r *call) any { return b.AtBat(r.id("game"), r.Param("atbat")) }),
-		stays(a.scores(a.newRoute("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }))),
-		stays(a.scores(a.newRoute("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }))),
+		refuseHandIn(a.scores(a.newRoute("PUT", atBat, func(b *book, r *call) any { return b.ChangeAtBat(r.id("game"), r.Param("atbat"), r.in) }))),
+		refuseHandIn(a.scores(a.newRoute("DELETE", atBat, func(b *book, r *call) any { b.DeleteAtBat(r.id("game"), r.Param("atbat")); return nil }))),
 	}
 }
 

@@ -45,8 +45,8 @@ func (r *HandInRow) Refuse(status int, words string) {
 	}
 }
 
-// Say says what became of the entry.
-func (r *HandInRow) Say() string {
+// Outcome says what became of the entry.
+func (r *HandInRow) Outcome() string {
 	switch r.State {
 	case HandInCounted:
 		return "counted"

@@ -25,7 +25,7 @@ func (a *api) routes() []httpapi.Route {
 		a.user("GET", "/app/events", a.getEvents),
 		a.user("GET", "/app/events/:id", plain(func(tx *store.Tx, c *call) (any, error) { return s.Event(tx, c.Param("id"), c.User) })),
 		a.user("GET", "/app/events/:id/predictions.csv", a.getEventCSV),
-		stays(a.user("PUT", "/app/events/:id/predictions", func(c *call) (work, error) {
+		refuseHandIn(a.user("PUT", "/app/events/:id/predictions", func(c *call) (work, error) {
 			picks := indexes(c.Body(), "predictions")
 			return func(tx *store.Tx) (any, error) { return s.Predict(tx, c.User, c.Param("id"), picks) }, nil
 		})),
@@ -51,9 +51,9 @@ func (a *api) routes() []httpapi.Route {
 	}, a.eventRoutes())
 }
 
-// stays refuses to take picks from a file: they count as they arrive.
-func stays(r httpapi.Route) httpapi.Route {
-	r.Stays = "Picks cannot be handed in: they count as they arrive, and only from who made them."
+// refuseHandIn refuses to take picks from a file: they count as they arrive.
+func refuseHandIn(r httpapi.Route) httpapi.Route {
+	r.NotHandedIn = "Picks cannot be handed in: they count as they arrive, and only from who made them."
 	return r
 }
 

@@ -73,7 +73,7 @@ func (a *api) routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/health", Access: httpapi.Public, Do: getHealth, Quiet: true},
 		{Method: "POST", Path: "/session", Access: httpapi.Optional, Do: postSession},
-		stays(a.newRoute("POST", "/guess", httpapi.Guest, ofPlayer(a.postGuess))),
+		refuseHandIn(a.newRoute("POST", "/guess", httpapi.Guest, ofPlayer(a.postGuess))),
 		a.newRoute("GET", "/game/:date", httpapi.Guest, ofPlayer(a.getGame)),
 
 		a.route("GET", "/history", a.getHistory),
@@ -97,9 +97,9 @@ func (a *api) routes() []httpapi.Route {
 	}
 }
 
-// stays refuses to take guesses from a file: they count as they arrive.
-func stays(r httpapi.Route) httpapi.Route {
-	r.Stays = "Guesses cannot be handed in: they count as they arrive, and only from who made them."
+// refuseHandIn refuses to take guesses from a file: they count as they arrive.
+func refuseHandIn(r httpapi.Route) httpapi.Route {
+	r.NotHandedIn = "Guesses cannot be handed in: they count as they arrive, and only from who made them."
 	return r
 }
 

@@ -108,7 +108,7 @@ func (a *api) routes() (all []httpapi.Route) {
 	for _, ro := range a.table() {
 		r := a.newRoute(ro, httpapi.Public)
 		if say, ok := sayings[ro.method+" "+ro.path]; ok {
-			r.Says = a.says(ro, say)
+			r.Describe = a.describeEntry(ro, say)
 		}
 		all = append(all, r)
 	}

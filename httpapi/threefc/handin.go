@@ -60,8 +60,8 @@ func thirdSaid(what string) saying {
 	}
 }
 
-// says answers who may make the request with what it asks for, in which game.
-func (a *api) says(ro route, say saying) httpapi.Handler {
+// describeEntry answers who may make the request with what it asks for, in which game.
+func (a *api) describeEntry(ro route, say saying) httpapi.Handler {
 	return a.Ensure.Route(a.Service.Table, ro.method, ro.path, httpapi.Public, func(c *httpapi.Call) (work, error) {
 		r, err := a.enter(c, &ro, httpapi.Public)
 		if err != nil {
@@ -82,7 +82,7 @@ func (a *api) says(ro route, say saying) httpapi.Handler {
 		if err != nil {
 			return nil, err
 		}
-		return nil, httpapi.Say(r.Context, words)
+		return nil, httpapi.AnswerDescription(r.Context, words)
 	}).Do
 }
 

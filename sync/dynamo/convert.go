@@ -30,7 +30,7 @@ func toValue(v attr.Value) types.AttributeValue {
 	case attr.KindN:
 		return &types.AttributeValueMemberN{Value: v.Str()}
 	case attr.KindB:
-		return &types.AttributeValueMemberB{Value: nilIfEmpty(v.Bytes())}
+		return &types.AttributeValueMemberB{Value: emptyIfNil(v.Bytes())}
 	case attr.KindBool:
 		return &types.AttributeValueMemberBOOL{Value: v.Bool()}
 	case attr.KindL:
@@ -56,7 +56,7 @@ func toValue(v attr.Value) types.AttributeValue {
 	return &types.AttributeValueMemberNULL{Value: true}
 }
 
-func nilIfEmpty(b []byte) []byte {
+func emptyIfNil(b []byte) []byte {
 	if b == nil {
 		return []byte{}
 	}

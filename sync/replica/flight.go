@@ -44,8 +44,8 @@ func (f *flight) tablesWritten(a *intent.Action) []string {
 	})
 }
 
-// sees records what an answer has shown of the batch's items.
-func (f *flight) sees(known []*intent.Known) {
+// recordShown records what an answer has shown of the batch's items.
+func (f *flight) recordShown(known []*intent.Known) {
 	if f.shown == nil {
 		f.shown = make([]*intent.Known, len(f.Entries))
 	}

@@ -50,7 +50,7 @@ func (l *worker) send(ctx context.Context, f *flight) (finished bool) {
 		answered = l.recordAnswer(f, &a, ans.Err)
 		env := l.r.env(nil)
 		f.outcome, f.known, f.answered = f.SettleAnswer(a, ans, known, env), known, env.Now
-		f.sees(f.outcome.Known)
+		f.recordShown(f.outcome.Known)
 		f.changed = f.changed || stored // the outbox has it as unanswered
 		if finished, again := l.handleAnswer(ctx, f, &a, ans.Err); !again {
 			return finished

@@ -33,7 +33,7 @@ func mergeSession(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 	}
 	u := later[0]
 	return []store.WriteItem{{Update: &store.UpdateItem{Table: u.Table, Key: u.Key, Update: u.Update, Params: expr.Params{
-		Names: used(u.Update, u.Names), Values: used(u.Update, u.Values),
+		Names: usedPlaceholders(u.Update, u.Names), Values: usedPlaceholders(u.Update, u.Values),
 	}}}}, true
 }
 
@@ -64,8 +64,8 @@ func derives(r *table.Refused) bool {
 	return derived.IsUpdate(r.Updates()) || put != nil && !put.Item[derived.By].IsZero()
 }
 
-// used returns the placeholders that a text uses, because DynamoDB refuses unused ones.
-func used[V any](text string, all map[string]V) map[string]V {
+// usedPlaceholders returns the placeholders that a text uses, because DynamoDB refuses unused ones.
+func usedPlaceholders[V any](text string, all map[string]V) map[string]V {
 	words := strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" ,=()+-.[]", c) })
 	out := map[string]V{}
 	for _, w := range words {

@@ -123,7 +123,7 @@ func (m *match) decideListener(s *session, now time.Time) (kind, time.Time) {
 	switch {
 	case here && m.channel.open():
 		return nothing, time.Time{}
-	case m.closed(now):
+	case m.isClosed(now):
 		return expire, now
 	default:
 		return lost, now
@@ -158,7 +158,7 @@ func (c *Coordinator) maintain(ctx context.Context, m *match, now time.Time) err
 		}
 		c.openChannel(ctx, m, now)
 		return nil
-	case m.channel.open() && (m.closed(now) && m.broadcasting() == nil || m.hopeless(now)):
+	case m.channel.open() && (m.isClosed(now) && m.broadcasting() == nil || m.hopeless(now)):
 		m.channel.over, m.dirty = now, true // there is nobody left to notify
 	case c.cfg.Channels == nil && m.channel.open() && m.broadcasting() == nil:
 		m.channel.over = now

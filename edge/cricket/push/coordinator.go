@@ -277,7 +277,7 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	// From here on a crash loses this round's alerts but never sends one twice.
 	if err := c.save(ctx, touched); err != nil {
 		for _, j := range jobs {
-			j.stays()
+			j.recordUndelivered()
 			j.skip = true
 		}
 		return errors.Join(err, c.unsent(ctx, jobs))

@@ -216,8 +216,8 @@ func (m *match) closing() time.Time {
 	}
 }
 
-// closed reports whether the activities are to be ended by now.
-func (m *match) closed(now time.Time) bool {
+// isClosed reports whether the activities are to be ended by now.
+func (m *match) isClosed(now time.Time) bool {
 	at := m.closing()
 	return !at.IsZero() && !now.Before(at)
 }

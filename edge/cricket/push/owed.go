@@ -46,8 +46,8 @@ func (m *match) untold(a *alert) bool {
 	return false
 }
 
-// stays notes that the alert of a push was not delivered after all.
-func (j *job) stays() {
+// recordUndelivered notes that the alert of a push was not delivered after all.
+func (j *job) recordUndelivered() {
 	if j.alert != nil && j.push.ID != "" { // it was built
 		j.alert.left--
 	}

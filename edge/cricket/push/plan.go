@@ -182,7 +182,7 @@ func (s *session) decideEnded(now time.Time) (kind, time.Time) {
 
 // decideWaiting decides for a session without a token.
 func (m *match) decideWaiting(s *session, now time.Time) (kind, time.Time) {
-	if m.closed(now) {
+	if m.isClosed(now) {
 		return expire, now
 	}
 	look := m.watchStart(s, now)
@@ -231,11 +231,11 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 		return m.decideListener(s, now)
 	}
 	switch {
-	case !m.held && m.closed(now):
+	case !m.held && m.isClosed(now):
 		return nothing, time.Time{}
 	case m.hopeless(now):
 		return expire, now
-	case m.closed(now):
+	case m.isClosed(now):
 		return finish, now
 	case s.isChannel() && m.channel.off:
 		return renew, now

@@ -40,7 +40,7 @@ func (c *Coordinator) settle(ctx context.Context, jobs []*job) error {
 			continue
 		}
 		if !j.came() {
-			j.stays()
+			j.recordUndelivered()
 		}
 		j.reaches()
 		c.refund(j)

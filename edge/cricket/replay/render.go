@@ -31,7 +31,7 @@ func (m *Match) fixture(e *encoder, v *view, inc include) {
 	} else {
 		e.null("total_overs_played")
 	}
-	e.textOrNull("elected", m.electedTo(v))
+	e.textOrNull("elected", m.tossChoice(v))
 	e.bool("super_over", v.Begun > 0 && t.Innings[v.Begun-1].SuperOver)
 	e.bool("follow_on", t.MultiDay() && v.Begun > 2 && t.Innings[2].Team == t.Innings[1].Team)
 	for _, k := range []string{"localteam_dl_data", "visitorteam_dl_data"} {
@@ -87,7 +87,7 @@ func (m *Match) winner(v *view) int {
 	}
 }
 
-func (m *Match) electedTo(v *view) string {
+func (m *Match) tossChoice(v *view) string {
 	switch {
 	case !v.Toss:
 		return ""

@@ -164,7 +164,7 @@ func (e *endpoint) spend(final bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.budget.spend(e.now(), final) {
-		return e.brokenError(final)
+		return e.budgetError(final)
 	}
 	e.calls++
 	return nil
@@ -175,12 +175,12 @@ func (e *endpoint) affordable(final bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.budget.affords(e.now(), final) {
-		return e.brokenError(final)
+		return e.budgetError(final)
 	}
 	return nil
 }
 
-func (e *endpoint) brokenError(final bool) *Error {
+func (e *endpoint) budgetError(final bool) *Error {
 	what := "the budget of %d calls an hour is used up, except for final reads"
 	if final {
 		what = "the budget of %d calls an hour is used up"

@@ -111,8 +111,8 @@ func (e *endpoint) rest(until time.Time, why *Error) {
 	}
 }
 
-// closed returns the error of a resting endpoint, nil if it may be called.
-func (e *endpoint) closed() error {
+// restError returns the error of a resting endpoint, nil if it may be called.
+func (e *endpoint) restError() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !e.now().Before(e.until) {
@@ -125,7 +125,7 @@ func (e *endpoint) closed() error {
 
 // do runs one reading behind rest, budget and breaker.
 func (e *endpoint) do(final bool, f func() (result, error)) (result, error) {
-	if err := e.closed(); err != nil {
+	if err := e.restError(); err != nil {
 		return result{}, err
 	}
 	if err := e.affordable(final); err != nil {

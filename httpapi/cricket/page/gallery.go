@@ -73,7 +73,7 @@ func Scenes() ([]Scene, error) {
 	return []Scene{
 		match("chase", "Live: the last over of a chase", "chase"),
 		match("superover", "Live: a super over", "superover"),
-		match("result", "Result", "final", inputEnded),
+		match("result", "Result", "final", endActivities),
 		match("sobreak", "Between two super overs", "superover", superOverBreak),
 		match("t20", "Live: franchise colours", "t20"),
 		match("test", "Live: a Test match", "test"),

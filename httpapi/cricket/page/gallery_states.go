@@ -88,7 +88,7 @@ func afterSix(in *Input) {
 	d.KeyEvent = &cricket.KeyEvent{Key: "6:1:1:1", Type: "six", Text: "SIX! Neesham · NZ 142/3 (33.1)", At: d.UpdatedAt}
 }
 
-func inputEnded(in *Input) {
+func endActivities(in *Input) {
 	for i := range in.Phones {
 		shown := &in.Phones[i].Activities[0]
 		shown.Ended, shown.Stale = true, false

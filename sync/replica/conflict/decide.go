@@ -232,7 +232,7 @@ func (d *Log) decide(ctx context.Context, id uint64, do func(w *outbox.Work, c *
 		if c, err = l.existingRecord(id); err != nil {
 			return err
 		}
-		if c.State.closed() {
+		if c.State.isClosed() {
 			return fault.New(fault.Conflict, "conflict_closed", "Conflict %d was %s at %s UTC.", id, c.State, c.ClosedAt.UTC().Format(time.DateTime))
 		}
 		if c.Kind == KindQuarantine {

@@ -94,8 +94,8 @@ const (
 // States returns the states that a list can be filtered by.
 func States() []string { return []string{"open", "retried", "discarded", "resolved", "decided", "all"} }
 
-// closed reports whether nothing more can be done about the record.
-func (s State) closed() bool {
+// isClosed reports whether nothing more can be done about the record.
+func (s State) isClosed() bool {
 	return s == StateRetried || s == StateDiscarded || s == StateResolved
 }
 

@@ -35,7 +35,7 @@ func (t *answering) handleLostTimeline() {
 		return
 	}
 	image := t.item(0)
-	t.sees(image)
+	t.recordImage(image)
 	item, side := Split(image)
 	e := t.e
 	there, row := side.Marks[t.env.Node], t.item(1)
@@ -94,10 +94,10 @@ func (e *Entry) mustLeave(side Sidecar, env Env) bool {
 func (t *answering) handleClosedMark() {
 	switch err := t.ans.Err; {
 	case err == nil:
-		t.sees(t.ans.Image)
+		t.recordImage(t.ans.Image)
 		t.o.Result = OutRenumber
 	case err.Class == ConditionFailed:
-		t.sees(err.Old)
+		t.recordImage(err.Old)
 	default:
 		if t.fails() {
 			return
@@ -167,7 +167,7 @@ func (t *answeringAll) onlyHere(proof attr.Item, images []attr.Item) {
 		return
 	}
 	for i := range t.u.Entries {
-		t.sees(i, images[i])
+		t.recordImage(i, images[i])
 	}
 	if proof != nil {
 		t.settleEntries(conflict(CodeLost, textLost))
@@ -187,7 +187,7 @@ func (t *answeringAll) handleLostTimeline(images []attr.Item) {
 	t.o.Result = OutRenumber
 	settled := t.lead.settledThere(t.env) // under any number; others may have removed its mark since
 	for i, e := range t.u.Entries {
-		t.sees(i, images[i])
+		t.recordImage(i, images[i])
 		item, side := Split(images[i])
 		if settled || item == nil || !e.Life.matches(item, side) || e.outdone(side, t.env) && !isAfterLoss(side.Marks[t.env.Node], t.env) {
 			t.settleEntries(conflict(CodeLost, textLost))

@@ -96,13 +96,13 @@ func (u *Batch) takeAll(a Action, ans Answer, known []Known, env Env, o *Outcome
 	case stepTurn:
 		t.handleTurn()
 	case stepProof:
-		t.proof()
+		t.handleProofReads()
 	case stepImages:
 		t.settleApplied(ans.Items)
 	case stepValidate:
 		t.handleInvalid()
 	case stepClose:
-		t.closed()
+		t.handleStopped()
 	case stepLabel, stepLock, stepAlive, stepHold, stepLost, stepLeave, stepReplay: // only for single entries
 	}
 }
@@ -122,7 +122,7 @@ func (t *answeringAll) handleUnexpected() {
 	t.o.Result, t.o.Alarm = OutUnknown, "an unexpected answer: "+t.ans.Err.Class.String()
 }
 
-func (t *answeringAll) sees(i int, image attr.Item) {
+func (t *answeringAll) recordImage(i int, image attr.Item) {
 	item, side := Split(image)
 	t.o.Known[i] = &Known{Item: item, Side: side}
 	t.o.Met[i] = image
@@ -133,7 +133,7 @@ func (t *answeringAll) settleApplied(images []attr.Item) {
 	t.o.Result = OutApplied
 	for i := range t.u.Entries {
 		if i < len(images) {
-			t.sees(i, images[i])
+			t.recordImage(i, images[i])
 		}
 	}
 	t.o.Met = make([]attr.Item, len(t.u.Entries))
@@ -192,7 +192,7 @@ func (t *answeringAll) handleCanceled(reasons []Reason) {
 		}
 		switch {
 		case i < n:
-			t.sees(i, r.Old)
+			t.recordImage(i, r.Old)
 			worst.add(t.judgeImage(i, r.Old))
 		case i < at:
 			worst.add(verdictDecided, conflict(CodeCondition, textCondition))
@@ -274,8 +274,8 @@ func (t *answeringAll) poison(code Code, text string) {
 	t.o.Alarm = "a transaction on table " + t.lead.Table + " is quarantined: " + text
 }
 
-// proof handles the reads that show whether an unanswered transaction was applied, and its items now.
-func (t *answeringAll) proof() {
+// handleProofReads handles the reads that show whether an unanswered transaction was applied, and its items now.
+func (t *answeringAll) handleProofReads() {
 	if len(t.ans.Items) != len(t.u.Entries)+1 {
 		t.lead.step = stepSend
 		return
@@ -306,7 +306,7 @@ func (t *answeringAll) proof() {
 		return
 	case settled:
 		for i := range t.u.Entries {
-			t.sees(i, images[i])
+			t.recordImage(i, images[i])
 		}
 		t.settleEntries(conflict(CodeLost, textLost))
 		return
@@ -318,14 +318,14 @@ func (t *answeringAll) proof() {
 		return
 	case t.u.overdue(t.env):
 		for i := range t.u.Entries {
-			t.sees(i, images[i])
+			t.recordImage(i, images[i])
 		}
 		t.act(ruling{v: verdictDecided, d: conflict(CodeUnknown, textUnanswered)})
 		return
 	}
 	worst := ruling{v: verdictAgain}
 	for i, e := range t.u.Entries {
-		t.sees(i, images[i])
+		t.recordImage(i, images[i])
 		switch item, side := Split(images[i]); {
 		case lost && e.outdone(side, t.env): // its mark can never pass, and only the proof could have told more
 			worst.add(verdictDecided, conflict(CodeLost, textLost))
@@ -366,7 +366,7 @@ func (t *answeringAll) handleInvalid() {
 			return
 		}
 		image := t.ans.Items[i]
-		t.sees(i, image)
+		t.recordImage(i, image)
 		item, side := Split(image)
 		if !e.fits(item, side, t.env) {
 			worst.add(t.judgeImage(i, image))
@@ -384,8 +384,8 @@ func (t *answeringAll) handleInvalid() {
 	t.act(worst)
 }
 
-// closed handles the answer to the row that stops the transaction from ever applying.
-func (t *answeringAll) closed() {
+// handleStopped handles the answer to the row that stops the transaction from ever applying.
+func (t *answeringAll) handleStopped() {
 	err := t.ans.Err
 	switch {
 	case err == nil:

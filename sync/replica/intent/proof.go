@@ -6,13 +6,13 @@ import "github.com/touchline/touchline/store/attr"
 // has applied, whatever happens to the item, and that refuses every later copy. A decision about the create first closes the proof,
 // so that no copy can apply afterwards.
 
-// proof handles the read of a create's proof and then of its item.
-func (t *answering) proof() {
+// handleProofReads handles the read of a create's proof and then of its item.
+func (t *answering) handleProofReads() {
 	if t.fails() {
 		return
 	}
 	e, row, image := t.e, t.item(0), t.item(1)
-	t.sees(image)
+	t.recordImage(image)
 	e.step = stepSend
 	switch {
 	case row == nil:

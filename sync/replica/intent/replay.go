@@ -14,7 +14,7 @@ func (t *answering) handleReplayRead() {
 		return
 	}
 	e, image := t.e, t.item(0)
-	t.sees(image)
+	t.recordImage(image)
 	_, side := Split(image)
 	switch {
 	case side.Marks[t.env.Node].Equal(e.Mark()), side.Life == e.lifeID(t.env.Node), e.isKeptInRestored(side, t.env):
@@ -50,7 +50,7 @@ func (e *Entry) proofID(env Env) string {
 func (t *answeringAll) handleReplayRead(images []attr.Item) {
 	there, none := 0, 0
 	for i, e := range t.u.Entries {
-		t.sees(i, images[i])
+		t.recordImage(i, images[i])
 		item, side := Split(images[i])
 		switch {
 		case side.Marks[t.env.Node].Equal(e.Mark()), e.Op == store.OpDelete && item == nil, e.isKeptInRestored(side, t.env):

@@ -144,7 +144,7 @@ func (t *answering) handleAnswer() {
 	case stepValidate:
 		t.handleInvalid()
 	case stepClose:
-		t.closed()
+		t.handleMarkClosed()
 	case stepHold:
 		t.handleHold()
 	case stepLost:
@@ -154,7 +154,7 @@ func (t *answering) handleAnswer() {
 	case stepReplay:
 		t.handleReplayRead()
 	case stepProof:
-		t.proof()
+		t.handleProofReads()
 	case stepImages: // only for transactions
 	}
 }
@@ -176,8 +176,8 @@ func (t *answering) fails() bool {
 	return true
 }
 
-// sees records the image that an answer has shown.
-func (t *answering) sees(image attr.Item) {
+// recordImage records the image that an answer has shown.
+func (t *answering) recordImage(image attr.Item) {
 	item, side := Split(image)
 	t.o.Known[0] = &Known{Item: item, Side: side}
 }
@@ -193,7 +193,7 @@ func (t *answering) handleOperation() {
 	t.u.notSent(t.a)
 	switch err.Class {
 	case ConditionFailed:
-		t.sees(err.Old)
+		t.recordImage(err.Old)
 		t.decide(facts{image: err.Old, unsure: unsure})
 	case Canceled:
 		t.handleCanceled(err.Reasons, unsure)
@@ -212,7 +212,7 @@ func (t *answering) settleApplied() {
 	if image == nil {
 		image = imageAfter(t.a.Calls[0])
 	}
-	t.sees(image)
+	t.recordImage(image)
 }
 
 // imageAfter returns the image that a Put, or an update without an item, leaves: a transaction does not return it. nil for a delete.
@@ -258,7 +258,7 @@ func (t *answering) handleCanceled(reasons []Reason, unsure bool) {
 	switch {
 	case own.Class == ConditionFailed:
 		f.image = own.Old
-		t.sees(own.Old)
+		t.recordImage(own.Old)
 		t.decide(f)
 	case own.Class == Validation:
 		t.e.step = stepValidate
@@ -314,7 +314,7 @@ func (t *answering) decide(f facts) {
 // proven settles an entry whose effect an image proves. If a create was sent more than once, another copy may still be on its way,
 // since the answered send need not be the one that applied. Until then its life must not be deleted.
 func (t *answering) proven(image attr.Item) {
-	t.sees(image)
+	t.recordImage(image)
 	t.e.step, t.o.Result = stepSend, OutApplied
 	copies := t.e.Sent
 	if t.a.step == stepSend { // this send was answered
@@ -329,9 +329,9 @@ func (t *answering) proven(image attr.Item) {
 func (t *answering) handleHold() {
 	switch err := t.ans.Err; {
 	case err == nil:
-		t.sees(t.ans.Image)
+		t.recordImage(t.ans.Image)
 	case err.Class == ConditionFailed:
-		t.sees(err.Old) // the life has already ended
+		t.recordImage(err.Old) // the life has already ended
 	default:
 		t.fails()
 		return

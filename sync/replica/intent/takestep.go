@@ -6,14 +6,14 @@ import "github.com/touchline/touchline/store/attr"
 func (t *answering) handleLabel() {
 	err := t.ans.Err
 	if err == nil {
-		t.sees(t.ans.Image)
+		t.recordImage(t.ans.Image)
 		t.e.Label = t.ans.Image[AttrLife].Str()
 		t.e.Life.ID = t.e.Label
 		return
 	}
 	switch err.Class {
 	case ConditionFailed:
-		t.sees(err.Old)
+		t.recordImage(err.Old)
 		if label := err.Old[AttrLife].Str(); t.e.labels(label, t.env.Node) { // an earlier answer was lost
 			t.e.Label, t.e.Life.ID = label, label
 			return
@@ -44,7 +44,7 @@ func (t *answering) alive() {
 	if t.fails() {
 		return
 	}
-	t.sees(t.item(0))
+	t.recordImage(t.item(0))
 	t.e.step = stepSend
 	f := facts{image: t.item(0), unsure: t.e.Unsure, dead: t.item(1) != nil}
 	f.alive = !f.dead
@@ -76,7 +76,7 @@ func (t *answering) handleInvalid() {
 		return
 	}
 	image := t.item(0)
-	t.sees(image)
+	t.recordImage(image)
 	t.e.step = stepSend
 	item, side := Split(image)
 	_, err := t.e.apply(item, t.env.Exprs)
@@ -94,12 +94,12 @@ func (t *answering) handleInvalid() {
 	}
 }
 
-// closed handles the answer to closing the mark.
-func (t *answering) closed() {
+// handleMarkClosed handles the answer to closing the mark.
+func (t *answering) handleMarkClosed() {
 	e := t.e
 	if t.ans.Err == nil {
 		if !e.proves(t.env) {
-			t.sees(t.ans.Image)
+			t.recordImage(t.ans.Image)
 		}
 		t.o.Met[0] = e.met.image
 		e.Closed = true
@@ -115,7 +115,7 @@ func (t *answering) closed() {
 		return
 	}
 	old := t.ans.Err.Old
-	t.sees(old)
+	t.recordImage(old)
 	_, side := Split(old)
 	e.step = stepSend
 	switch there := side.Marks[t.env.Node]; {

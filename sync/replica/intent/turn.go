@@ -122,13 +122,13 @@ func (t *answering) handleTurn() {
 	err := t.ans.Err
 	switch {
 	case err == nil:
-		t.sees(t.ans.Image)
+		t.recordImage(t.ans.Image)
 		return
 	case err.Class != ConditionFailed:
 		t.fails()
 		return
 	}
-	t.sees(err.Old)
+	t.recordImage(err.Old)
 	t.e.resetRefusals(err.Old)
 	if !t.e.hasTurn(t.o.Known[0].Side) {
 		t.decide(facts{image: err.Old, unsure: t.e.Unsure})
@@ -148,13 +148,13 @@ func (t *answeringAll) handleTurn() {
 	i, err := t.lead.met.turn, t.ans.Err
 	switch {
 	case err == nil:
-		t.sees(i, t.ans.Image)
+		t.recordImage(i, t.ans.Image)
 		return
 	case err.Class != ConditionFailed:
 		t.handleUnexpected()
 		return
 	}
-	t.sees(i, err.Old)
+	t.recordImage(i, err.Old)
 	t.u.Entries[i].resetRefusals(err.Old)
 	switch {
 	case t.u.Entries[i].hasTurn(t.o.Known[i].Side):
