@@ -148,16 +148,7 @@ func TestStartThatComesTooSoon(t *testing.T) {
 		t.Errorf("%d starts once Apple accepts", n)
 	}
 	r.activate("7", "ada", "upd ada")
-	urgent := 0
-	for n := range urgentHourly {
-		r.announce("7", cricket.Event{Key: fmt.Sprintf("w:1:%d", n), Type: cricket.EventWicket, Text: "wicket"})
-		r.pass(2 * time.Second)
-		for _, p := range r.out.take() {
-			if p.Alert != "" && p.Priority == apns.PriorityUrgent {
-				urgent++
-			}
-		}
-	}
+	urgent := r.urgentOfAnHour()
 	if urgent != urgentHourly-1 { // one for the start that was accepted
 		t.Errorf("%d urgent alerts after the refusals", urgent)
 	}

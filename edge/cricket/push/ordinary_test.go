@@ -8,24 +8,30 @@ import (
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
-	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/store"
-	"github.com/touchline/touchline/store/attr"
 )
 
 // announce writes an event with an alert.
 func (r *rig) announce(id string, e cricket.Event) {
 	r.t.Helper()
 	r.do(func(tx *store.Tx) error {
-		e.At, e.Alert = tx.Now(), true
-		item, err := attr.Marshal(e)
-		if err != nil {
-			return err
-		}
-		item["matchId"] = attr.S(id)
-		_, err = tx.Put(store.PutItem{Table: tables.Events, Item: item})
-		return err
+		return putAlert(tx, id, e)
 	})
+}
+
+// urgentOfAnHour announces as many wickets of match 7 as an hour has urgent pushes, and returns how many alerts were urgent.
+func (r *rig) urgentOfAnHour() (urgent int) {
+	r.t.Helper()
+	for n := range urgentHourly {
+		r.announce("7", cricket.Event{Key: fmt.Sprintf("w:1:%d", n), Type: cricket.EventWicket, Text: "wicket"})
+		r.pass(2 * time.Second)
+		for _, p := range r.out.take() {
+			if p.Alert != "" && p.Priority == apns.PriorityUrgent {
+				urgent++
+			}
+		}
+	}
+	return urgent
 }
 
 // cardless registers a phone without a push-to-start token, whose user follows a match: Live Activities are off.
@@ -343,16 +349,7 @@ func TestFrequentUpdatesRefused(t *testing.T) {
 		return err
 	})
 	r.out.take()
-	urgent := 0
-	for n := range urgentHourly {
-		r.announce("7", cricket.Event{Key: fmt.Sprintf("w:1:%d", n), Type: cricket.EventWicket, Text: "wicket"})
-		r.pass(2 * time.Second)
-		for _, p := range r.out.take() {
-			if p.Alert != "" && p.Priority == apns.PriorityUrgent {
-				urgent++
-			}
-		}
-	}
+	urgent := r.urgentOfAnHour()
 	if urgent != scantHourly {
 		t.Errorf("%d urgent alerts, want %d", urgent, scantHourly)
 	}

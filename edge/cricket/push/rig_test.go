@@ -185,7 +185,12 @@ func (r *rig) tick(tx *store.Tx, id string, runs int, alertText string) error {
 		return err
 	}
 	r.n++
-	e := cricket.Event{Key: fmt.Sprintf("w:1:%d", r.n), Type: cricket.EventWicket, Text: alertText, At: tx.Now(), Alert: true}
+	return putAlert(tx, id, cricket.Event{Key: fmt.Sprintf("w:1:%d", r.n), Type: cricket.EventWicket, Text: alertText})
+}
+
+// putAlert writes an event of a match with an alert.
+func putAlert(tx *store.Tx, id string, e cricket.Event) error {
+	e.At, e.Alert = tx.Now(), true
 	item, err := attr.Marshal(e)
 	if err != nil {
 		return err
