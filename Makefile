@@ -43,7 +43,7 @@ test: need-go ## test every package, with the race detector if there is a C comp
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh fast
 
 .PHONY: test-long
-test-long: need-go ## run the long tests: every recorded match, many seeds, fleets, other DynamoDB clients (15 minutes)
+test-long: need-go ## run the long tests: every recorded match, many seeds, fleets, other DynamoDB clients (15 to 20 minutes)
 	@GO='$(GO)' TAGS='$(TAGS)' $(SHELL) tools/test.sh long
 
 .PHONY: test-all

@@ -86,7 +86,7 @@ fast | long)
 		echo "Testing every package, with long loops shortened (in full: make test-all). This takes 6 to 12 minutes on two cores, less without the"
 		echo "race detector, and some minutes more the first time, when everything is compiled."
 	else
-		echo "Running the long tests: every recorded match, many seeds, fleets, other DynamoDB clients. This takes 15 minutes on two cores."
+		echo "Running the long tests: every recorded match, many seeds, fleets, other DynamoDB clients. This takes 15 to 20 minutes on two cores."
 	fi
 	missing "$1"
 	exec "$GO" tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg \
