@@ -78,11 +78,11 @@ func (r *row) isOver(now time.Time) bool {
 
 // Status is the state of the outbox.
 type Status struct {
-	Waiting int       `json:"waiting"`
-	GivenUp int       `json:"givenUp"`                  // in the last 24 hours
-	LastAt  time.Time `json:"lastGivenUpAt,omitzero"`   // when the last one was given up; zero: never
-	LastWhy string    `json:"lastGivenUpWhy,omitempty"` // without addresses
-	UsedUp  []Cause   `json:"usedUp,omitempty"`         // causes that have sent all messages of the hour
+	Waiting int
+	GivenUp int       // in the last 24 hours
+	LastAt  time.Time // when the last one was given up; zero: never
+	LastWhy string    // without addresses
+	UsedUp  []Cause   // causes that have sent all messages of the hour
 }
 
 // Warning describes what needs attention; empty: nothing.

@@ -325,7 +325,8 @@ func (n *Node) ready(ctx context.Context) []operator.Check {
 		{Name: "writer", Err: heldWriter(&st)},
 		{Name: "tables", Err: missingTables(n.store, n.schema.Tables)},
 	}
-	if st := n.mailStatus(); st != nil {
+	if n.mail != nil {
+		st := n.mail.Status()
 		checks = append(checks, operator.Check{Name: "mail", Warning: st.Warning()})
 	}
 	if n.sync != nil {

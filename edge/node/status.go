@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/httpapi/operator"
 )
 
@@ -32,12 +31,16 @@ func (n *Node) status() operator.NodeStatus {
 }
 
 // mailStatus returns nil if the node sends no mail.
-func (n *Node) mailStatus() *mail.Status {
+func (n *Node) mailStatus() *operator.MailStatus {
 	if n.mail == nil {
 		return nil
 	}
 	st := n.mail.Status()
-	return &st
+	out := &operator.MailStatus{Waiting: st.Waiting, GivenUp: st.GivenUp, LastAt: st.LastAt, LastWhy: st.LastWhy}
+	for _, cause := range st.UsedUp {
+		out.UsedUp = append(out.UsedUp, string(cause))
+	}
+	return out
 }
 
 // cloudStatus adds the state of the replication. If the store cannot be read it adds nothing: the store's check reports that.

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/lease"
@@ -25,7 +24,7 @@ func TestStatusPage(t *testing.T) {
 				Chores:      store.ChoreStats{Verify: store.ScrubStats{Ended: at.Add(-time.Minute), Items: 1}},
 				Commits:     store.CommitStats{LastMillis: 5.5},
 				DynamoDB:    &EndpointStatus{Listen: "127.0.0.1:8000"},
-				Mail:        &mail.Status{Waiting: 2, GivenUp: 1},
+				Mail:        &MailStatus{Waiting: 2, GivenUp: 1},
 				Certificate: &certs.State{Kind: "files", NotAfter: at, Names: []string{"scores.example"}},
 			},
 			Applications: []AppStatus{{Title: "Counter", Requests: 7, Failed: 1}, {Title: "Tally", Problems: 2}, {Title: "Toll", NotReady: "no barrier", Problems: 1}},

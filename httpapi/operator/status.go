@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/httpapi/dynamoapi/inject"
 	"github.com/touchline/touchline/internal/certs"
 	"github.com/touchline/touchline/store"
@@ -27,9 +26,18 @@ type NodeStatus struct {
 	Streams       int                `json:"streams"` // SSE clients; filled in by httpapi
 	Clock         ClockStatus        `json:"clock"`
 	Certificate   *certs.State       `json:"certificate,omitempty"` // nil: plain HTTP
-	Mail          *mail.Status       `json:"mail,omitempty"`        // nil: no mail
+	Mail          *MailStatus        `json:"mail,omitempty"`        // nil: no mail
 	FallenLocks   []FallenLocks      `json:"fallenLocks,omitempty"` // locks tables that went back
 	LeftOut       LeftOut            `json:"leftOut"`
+}
+
+// MailStatus is the state of a node's outgoing mail.
+type MailStatus struct {
+	Waiting int       `json:"waiting"`
+	GivenUp int       `json:"givenUp"`                  // in the last 24 hours
+	LastAt  time.Time `json:"lastGivenUpAt,omitzero"`   // when the last one was given up; zero: never
+	LastWhy string    `json:"lastGivenUpWhy,omitempty"` // without addresses
+	UsedUp  []string  `json:"usedUp,omitempty"`         // causes that have sent all messages of the hour
 }
 
 // FallenLocks is a table of which records went back to an earlier state within the last day.

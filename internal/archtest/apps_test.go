@@ -1,6 +1,7 @@
 package archtest
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"path"
@@ -10,18 +11,29 @@ import (
 	"testing"
 )
 
-// appWords matches the applications' names, and words that only one application needs.
-var appWords = regexp.MustCompile(`(?i)\b(cricket|threefc|hacktracker|scorekeeper|pickem|innings|wickets?|leagues?|teams?|phones?)\b`)
+// appWords matches words that only one application needs.
+var appWords = regexp.MustCompile(`(?i)\b(innings|wickets?|leagues?|teams?|phones?)\b`)
 
-// appWordProblems finds an application's words in code that serves all of them: httpapi, except the folders of applications and of the
-// DynamoDB API, which serves none.
+// appNames matches the names of the applications of a tree, which are those of their folders; without one, the empty string.
+func appNames(tr *tree) *regexp.Regexp {
+	var names []string
+	for dir := range tr.packages() {
+		if app := appOf(dir); app != "" && !slices.Contains(names, app) {
+			names = append(names, app)
+		}
+	}
+	return regexp.MustCompile(`(?i)\b(` + strings.Join(names, "|") + `)`)
+}
+
+// appWordProblems finds an application's words in code that serves all of them: httpapi, except the DynamoDB API, which serves none.
 func appWordProblems(tr *tree) (problems []string) {
+	names := appNames(tr)
 	for _, name := range tr.matching(".go", ".js", ".css", ".html") {
-		if !strings.HasPrefix(name, "httpapi/") || strings.HasPrefix(name, "httpapi/dynamoapi/") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") || ofApp(name) {
+		if !strings.HasPrefix(name, "httpapi/") || strings.HasPrefix(name, "httpapi/dynamoapi/") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "testdata/") {
 			continue
 		}
 		for i, line := range strings.Split(string(tr.files[name]), "\n") {
-			if word := appWords.FindString(line); word != "" {
+			if word := cmp.Or(appWords.FindString(line), names.FindString(line)); word != "" {
 				problems = append(problems, fmt.Sprintf("%s:%d says %s: httpapi serves applications that it does not know; it belongs "+
 					"in the application's folder, which hands it in with its httpapi.App", name, i+1, word))
 			}
@@ -30,47 +42,24 @@ func appWordProblems(tr *tree) (problems []string) {
 	return problems
 }
 
-// ofApp reports whether a file of httpapi is in an application's folder.
-func ofApp(name string) bool {
-	for _, app := range appNames {
-		if strings.HasPrefix(name, "httpapi/"+path.Base(app)+"/") {
-			return true
-		}
-	}
-	return false
-}
-
 func TestHTTPKnowsNoApplication(t *testing.T) { report(t, appWordProblems(project(t))) }
-
-// appName matches the applications' names.
-var appName = regexp.MustCompile(`(?i)\b(cricket|threefc|hacktracker|scorekeeper|pickem)`)
 
 // appNameProblems finds an application's name in code that is not its own: outside its folders only the list of applications may have it,
 // and programs that are not released.
 func appNameProblems(tr *tree) (problems []string) {
+	names := appNames(tr)
 	for _, name := range tr.matching(".go") {
-		if name == "edge/apps.go" || strings.HasSuffix(name, "_test.go") || covers(path.Dir(name), "internal/tools/...", "internal/archtest") || ofApp(name) {
-			continue
-		}
-		if covers(path.Dir(name), deep(appNames)...) {
+		if name == "edge/apps.go" || strings.HasSuffix(name, "_test.go") || covers(path.Dir(name), "internal/tools/...", "internal/archtest") || appOf(path.Dir(name)) != "" {
 			continue
 		}
 		for i, line := range strings.Split(string(tr.files[name]), "\n") {
-			if word := appName.FindString(line); word != "" {
+			if word := names.FindString(line); word != "" {
 				problems = append(problems, fmt.Sprintf("%s:%d says %s: an application is its own folders and one line in edge/apps.go; "+
 					"what it needs of others goes through edge/app", name, i+1, word))
 			}
 		}
 	}
 	return problems
-}
-
-// deep returns patterns for packages and everything below them.
-func deep(names []string) (out []string) {
-	for _, name := range names {
-		out = append(out, name+"/...")
-	}
-	return out
 }
 
 func TestNobodyKnowsAnApplication(t *testing.T) { report(t, appNameProblems(project(t))) }
@@ -82,7 +71,7 @@ const walks = module + "/internal/testrig/actions"
 // demos make the transactions of the rules.
 func transactionProblems(tr *tree) (problems []string) {
 	for dir, files := range tr.packages() {
-		if !covers(dir, deep(appNames)...) || covers(dir, appBuilders...) {
+		if appOf(dir) == "" || covers(dir, builders) {
 			continue
 		}
 		makes, walked := "", false

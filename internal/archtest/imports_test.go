@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -21,8 +22,11 @@ var arrows = []arrow{
 		may: []string{"edge/mail", "httpapi", "httpapi/admin", "httpapi/auth", "httpapi/devlogin", "httpapi/page", "migrations", "sync/lease", "sync/replica/...", "store", "store/attr", "store/derived", "store/table"},
 	},
 	{pkg: "edge/node", may: []string{"edge/app", "edge/mail", "httpapi/...", "migrations", "sync/...", "store/..."}, tests: []string{builders, apps, "edge/cricket/..."}},
-	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", apps, "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
+	{pkg: "edge/cricket/web/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr", "sync/lease"}, tests: []string{"sync/replica/..."}},
+	{pkg: webs, may: []string{"httpapi", "httpapi/presence", "httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/handover", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
+	{pkg: builders, may: []string{"edge/app", "edge/mail", "edge/node", apps, webs, "edge/cricket/...", "httpapi/...", "migrations", "sync/...", "store/..."}},
 
+	// No row of httpapi names edge: it is the framework below the applications.
 	{
 		pkg: "httpapi", may: []string{"httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/handover", "httpapi/operator", "httpapi/page", "httpapi/session", "httpapi/sse", "store", "store/attr", "store/idempotency", "sync/replica/conflict"},
 		tests: []string{"httpapi/devlogin"},
@@ -35,12 +39,10 @@ var arrows = []arrow{
 	{pkg: "httpapi/page/colour"},
 	{pkg: "httpapi/page/simulation", tests: []string{"httpapi/page"}},
 	{ // for what they measure
-		pkg: "httpapi/operator", may: []string{"edge/mail", "httpapi/page", "httpapi/dynamoapi/...", "store", "store/attr", "sync/replica/...", "sync/lease"},
+		pkg: "httpapi/operator", may: []string{"httpapi/page", "httpapi/dynamoapi/...", "store", "store/attr", "sync/replica/...", "sync/lease"},
 	},
 	{pkg: "httpapi/admin", may: []string{"httpapi", "httpapi/operator", "store", "sync/replica/conflict"}, tests: []string{"store/attr", "sync/replica"}},
-	{pkg: "httpapi/cricket/...", may: []string{"httpapi/...", "edge/cricket/...", "store", "store/attr", "sync/lease"}, tests: []string{"sync/replica/..."}},
-	{pkg: apis, may: []string{"httpapi", "httpapi/presence", "httpapi/ask", "httpapi/auth", "httpapi/bind", "httpapi/handover", "httpapi/operator", "httpapi/page", "httpapi/sse", apps, "store", "store/attr", "store/idempotency", "sync/replica/conflict"}},
-	{pkg: "httpapi/auth", may: []string{apps, "store"}},
+	{pkg: "httpapi/auth", may: []string{"store"}},
 	{pkg: "httpapi/devlogin", may: []string{"httpapi/auth"}},
 	{pkg: "httpapi/handover", may: []string{"httpapi/bind", "store", "store/attr"}},
 	{pkg: "httpapi/session", may: []string{"httpapi/auth", "store", "store/attr", "store/expr"}},
@@ -161,10 +163,10 @@ var arrows = []arrow{
 const apps = "edge/APP"
 
 // builders stands for the packages that assemble an application: only they know both the node and the application.
-const builders = "edge/APP/BUILDER"
+const builders = "edge/APP/APPapp"
 
-// apis stands for the applications' HTTP APIs.
-const apis = "httpapi/APP"
+// webs stands for the applications' routes and pages.
+const webs = "edge/APP/web"
 
 type arrow struct {
 	pkg   string
@@ -173,11 +175,8 @@ type arrow struct {
 }
 
 var (
-	appNames    = []string{"edge/cricket", "edge/threefc", "edge/hacktracker", "edge/scorekeeper", "edge/pickem"}
-	appAPIs     = []string{"httpapi/threefc", "httpapi/hacktracker", "httpapi/scorekeeper", "httpapi/pickem"}
-	appBuilders = []string{"edge/cricket/cricketapp", "edge/scorekeeper/scorekeeperapp", "edge/pickem/pickemapp", "edge/hacktracker/hacktrackerapp", "edge/threefc/threefcapp"}
-	forTests    = []string{"store/storetest/...", "internal/testrig/..."}
-	programs    = []string{"internal/tools/...", "internal/archtest"}
+	forTests = []string{"store/storetest/...", "internal/testrig/..."}
+	programs = []string{"internal/tools/...", "internal/archtest"}
 )
 
 // covers reports whether one of the patterns of the table matches pkg.
@@ -187,11 +186,43 @@ func covers(pkg string, patterns ...string) bool {
 		switch {
 		case p == "..." || p == pkg,
 			deep && (pkg == folder || strings.HasPrefix(pkg, folder+"/")),
-			p == apps && covers(pkg, appNames...), p == apis && covers(pkg, appAPIs...), p == builders && covers(pkg, appBuilders...):
+			isAppPattern(p) && p == appPattern(pkg):
 			return true
 		}
 	}
 	return false
+}
+
+// ofNode are the folders of edge that are no application's.
+var ofNode = []string{"app", "mail", "node"}
+
+// appOf returns the application to which a package belongs; empty: none.
+func appOf(pkg string) string {
+	folders := strings.Split(pkg, "/")
+	if len(folders) < 2 || folders[0] != "edge" || slices.Contains(ofNode, folders[1]) {
+		return ""
+	}
+	return folders[1]
+}
+
+func isAppPattern(pattern string) bool {
+	return pattern == apps || pattern == webs || pattern == builders
+}
+
+// appPattern returns the pattern that stands for a package of an application; empty: it is none, or one that needs rows of its own.
+func appPattern(pkg string) string {
+	app := appOf(pkg)
+	switch {
+	case app == "":
+		return ""
+	case pkg == "edge/"+app:
+		return apps
+	case pkg == "edge/"+app+"/web":
+		return webs
+	case pkg == "edge/"+app+"/"+app+"app":
+		return builders
+	}
+	return ""
 }
 
 func arrowOf(pkg string) (arrow, bool) {

@@ -39,7 +39,8 @@ func TestRulesFindWhatTheyForbid(t *testing.T) {
 			files("edge/cricket/a.go", "package cricket\nimport _ \""+module+"/store/storetest\"\n"), "edge/cricket may not"},
 		{"an application's name in its folder", appNameProblems, files("edge/cricket/a.go", "// Package cricket is one.\npackage cricket\n"), ""},
 		{"an application's name in the list", appNameProblems, files("edge/apps.go", "package edge // cricket\n"), ""},
-		{"an application's name elsewhere", appNameProblems, files("edge/node/a.go", "package node\n\nconst table = \"cricket-teams\"\n"),
+		{"an application's name elsewhere", appNameProblems,
+			files("edge/node/a.go", "package node\n\nconst table = \"cricket-teams\"\n", "edge/cricket/a.go", "package cricket\n"),
 			"edge/node/a.go:3 says cricket"},
 		{"transactions that nobody walks", transactionProblems, files("edge/cricket/push/a.go", "package push\nfunc f() { p.Commit() }\n"),
 			"edge/cricket/push/a.go calls Commit"},
@@ -70,7 +71,7 @@ func TestRulesFindWhatTheyForbid(t *testing.T) {
 
 		{"an application's word", appWordProblems, files("httpapi/a.go", "package httpapi\n\n// the Teams' page\n"), "httpapi/a.go:3 says Teams"},
 		{"an application's word where it may be", appWordProblems,
-			files("httpapi/cricket/a.go", "// cricket\n", "httpapi/a_test.go", "// innings\n", "edge/a.go", "// cricket\n", "httpapi/b.go", "// teammate\n"), ""},
+			files("edge/cricket/web/a.go", "// cricket\n", "httpapi/a_test.go", "// innings\n", "edge/a.go", "// cricket\n", "httpapi/b.go", "// teammate\n"), ""},
 
 		{"no design", designProblems, files("sync/lease/a.go", "package lease\n"), "sync/lease/DESIGN.md is missing"},
 		{"design", designProblems, files("sync/lease/a.go", "package lease\n", "sync/lease/DESIGN.md", "x"), ""},

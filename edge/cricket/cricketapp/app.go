@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/touchline/touchline/edge/cricket/web"
 	"github.com/touchline/touchline/httpapi/admin"
-	cricketapi "github.com/touchline/touchline/httpapi/cricket"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
@@ -186,7 +186,7 @@ func open(ctx context.Context, s *Settings, o Outside, h *app.Host) (*applicatio
 		return nil, err
 	}
 	var err error
-	a.api, err = cricketapi.New(a.apiConfig())
+	a.api, err = web.New(a.apiConfig())
 	return a, err
 }
 
@@ -274,10 +274,10 @@ func (a *application) loops() (all []func(context.Context) error) {
 }
 
 // apiConfig returns the configuration of routes and pages.
-func (a *application) apiConfig() cricketapi.Config {
-	c := cricketapi.Config{
+func (a *application) apiConfig() web.Config {
+	c := web.Config{
 		Service: a.cricket, Store: a.host.Store, Mount: a.set.Mount, MultiDevice: a.set.Devices.Multi, Version: a.host.Version,
-		Info: cricketapi.AppInfo{MinVersion: a.set.App.MinVersion, StoreURL: a.set.App.StoreURL, Maintenance: a.set.App.Maintenance},
+		Info: web.AppInfo{MinVersion: a.set.App.MinVersion, StoreURL: a.set.App.StoreURL, Maintenance: a.set.App.Maintenance},
 		Feed: a.feedState, Push: a.pushState, Phones: a.Phones, Audience: a.audienceOf, Channel: a.channelOf, Featured: func() string { return a.Featured },
 	}
 	if a.host.Sync != nil {

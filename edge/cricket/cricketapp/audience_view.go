@@ -5,7 +5,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/tables"
-	cricketpage "github.com/touchline/touchline/httpapi/cricket/page"
+	cricketpage "github.com/touchline/touchline/edge/cricket/web/page"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 )

@@ -10,7 +10,7 @@ import (
 
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push"
-	cricketapi "github.com/touchline/touchline/httpapi/cricket"
+	"github.com/touchline/touchline/edge/cricket/web"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
@@ -32,8 +32,8 @@ type notifier struct {
 	going sync.WaitGroup
 }
 
-// Notify implements cricketapi.Notifier. Only one text is being sent at a time.
-func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones int, err error) {
+// Notify implements web.Notifier. Only one text is being sent at a time.
+func (n *notifier) Notify(ctx context.Context, ask web.Notice) (phones int, err error) {
 	if paused := n.push.Status().Paused; !paused.IsZero() {
 		return 0, fault.New(fault.Unavailable, "push_paused", "Nothing is pushed until %s: Apple rejects this node's settings. The operator's page says why.",
 			paused.UTC().Format(time.RFC3339))
@@ -56,7 +56,7 @@ func (n *notifier) Notify(ctx context.Context, ask cricketapi.Notice) (phones in
 }
 
 // devicesToNotify returns the devices to notify.
-func (n *notifier) devicesToNotify(ctx context.Context, ask *cricketapi.Notice) (devices []phone.Device, err error) {
+func (n *notifier) devicesToNotify(ctx context.Context, ask *web.Notice) (devices []phone.Device, err error) {
 	err = n.store.View(ctx, func(tx *store.Tx) error {
 		users := slices.Clone(ask.UserIDs)
 		devices = nil

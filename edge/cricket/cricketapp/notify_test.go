@@ -13,7 +13,7 @@ import (
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push"
 	"github.com/touchline/touchline/edge/cricket/tables"
-	cricketapi "github.com/touchline/touchline/httpapi/cricket"
+	"github.com/touchline/touchline/edge/cricket/web"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -62,13 +62,13 @@ func TestNotifier(t *testing.T) {
 	n := &notifier{push: p, store: s, work: t.Context(), log: slog.New(slog.NewTextHandler(&log, nil))}
 	ask := func(want int, users ...string) {
 		t.Helper()
-		got, err := n.Notify(t.Context(), cricketapi.Notice{MatchID: "7", UserIDs: users, Title: "Rain", Body: "Covers are on."})
+		got, err := n.Notify(t.Context(), web.Notice{MatchID: "7", UserIDs: users, Title: "Rain", Body: "Covers are on."})
 		if got != want || err != nil {
 			t.Fatalf("%v: %d phones, %v, want %d", users, got, err, want)
 		}
 	}
 	ask(3)
-	if _, err := n.Notify(t.Context(), cricketapi.Notice{MatchID: "7", Title: "a", Body: "b"}); !fault.Is(err, fault.Conflict) {
+	if _, err := n.Notify(t.Context(), web.Notice{MatchID: "7", Title: "a", Body: "b"}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second text meanwhile: %v", err)
 	}
 	close(p.may)
@@ -97,7 +97,7 @@ func TestNotifier(t *testing.T) {
 		t.Errorf("the log: %s", &log)
 	}
 	p.paused = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
-	_, err = n.Notify(t.Context(), cricketapi.Notice{MatchID: "7", Title: "Rain", Body: "Rain"})
+	_, err = n.Notify(t.Context(), web.Notice{MatchID: "7", Title: "Rain", Body: "Rain"})
 	if !fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "2026-06-01T12:00:00Z") {
 		t.Errorf("while pushing is paused: %v", err)
 	}

@@ -5,18 +5,18 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	cricketapi "github.com/touchline/touchline/httpapi/cricket"
+	"github.com/touchline/touchline/edge/cricket/web"
 )
 
 // refusalsMetric is the metric that counts Apple's refusals.
 const refusalsMetric = "touchline_push_refusals_total"
 
 // feedState returns the status of the poller and the feed's client; nil without a poller.
-func (a *application) feedState() *cricketapi.Feed {
+func (a *application) feedState() *web.Feed {
 	if a.poller == nil {
 		return nil
 	}
-	out := &cricketapi.Feed{Status: a.poller.Status()}
+	out := &web.Feed{Status: a.poller.Status()}
 	if client, ok := a.Feed.(feedClient); ok {
 		out.Oddities = client.Oddities()
 	}
@@ -24,11 +24,11 @@ func (a *application) feedState() *cricketapi.Feed {
 }
 
 // pushState returns the coordinator's status, with the counts of live matches; nil without pushes.
-func (a *application) pushState() *cricketapi.Pushes {
+func (a *application) pushState() *web.Pushes {
 	if a.push == nil {
 		return nil
 	}
-	out := &cricketapi.Pushes{Status: a.push.Status(), Reasons: countsOf(a.host.Metrics, refusalsMetric)}
+	out := &web.Pushes{Status: a.push.Status(), Reasons: countsOf(a.host.Metrics, refusalsMetric)}
 	ids := map[string]bool{}
 	if a.Featured != "" {
 		ids[a.Featured] = true

@@ -8,7 +8,7 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/hacktracker"
-	httphacktracker "github.com/touchline/touchline/httpapi/hacktracker"
+	"github.com/touchline/touchline/edge/hacktracker/web"
 	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -40,11 +40,11 @@ func New() *app.App {
 		Open: func(_ context.Context, h *app.Host) (*app.Instance, error) {
 			service := &hacktracker.Service{Handle: hacktracker.Rows(s.Table)}
 			scorers := presence.NewBoard(h.Clock)
-			c := httphacktracker.Config{Service: service, Mount: s.Mount, Node: h.Store.Node(), Scorers: scorers}
+			c := web.Config{Service: service, Mount: s.Mount, Node: h.Store.Node(), Scorers: scorers}
 			if h.Sync != nil {
 				c.Ensure = h.Sync.Ensure
 			}
-			api, err := httphacktracker.New(c)
+			api, err := web.New(c)
 			return &app.Instance{
 				API: api, Started: []any{"table", s.Table},
 				Loops: []func(context.Context) error{

@@ -8,7 +8,7 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/pickem"
-	httppickem "github.com/touchline/touchline/httpapi/pickem"
+	"github.com/touchline/touchline/edge/pickem/web"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
@@ -61,13 +61,13 @@ func New() *app.App {
 
 func open(s *Settings, service *pickem.Service, h *app.Host) (*app.Instance, error) {
 	service.Store = h.Store
-	c := httppickem.Config{Service: service, Mount: s.Mount}
+	c := web.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
 		c.Ensure, service.Confirmed = h.Sync.Ensure, h.Sync.ConfirmedItem
 		service.Latest, service.Await = h.Sync.LatestPass, h.AwaitWhole
 	}
 	failed := func(err error) { h.Log.Error("locking or scoring events failed", "app", name, "err", err) }
-	api, err := httppickem.New(c)
+	api, err := web.New(c)
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table},
 		Consumers: []app.Consumer{{

@@ -6,7 +6,7 @@ import (
 
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/scorekeeper"
-	httpscorekeeper "github.com/touchline/touchline/httpapi/scorekeeper"
+	"github.com/touchline/touchline/edge/scorekeeper/web"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/sync/replica/conflict"
@@ -54,11 +54,11 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 		return nil, err
 	}
 	service := &scorekeeper.Service{Handle: scorekeeper.Rows(s.Table), Words: words}
-	c := httpscorekeeper.Config{Service: service, Mount: s.Mount}
+	c := web.Config{Service: service, Mount: s.Mount}
 	if h.Sync != nil {
 		c.Ensure = h.Sync.Ensure
 	}
-	api, err := httpscorekeeper.New(c)
+	api, err := web.New(c)
 	if err != nil {
 		return nil, err
 	}

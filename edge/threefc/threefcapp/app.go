@@ -9,9 +9,9 @@ import (
 	"github.com/touchline/touchline/edge/app"
 	"github.com/touchline/touchline/edge/mail"
 	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/edge/threefc/web"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/presence"
-	httpthreefc "github.com/touchline/touchline/httpapi/threefc"
 	"github.com/touchline/touchline/migrations"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/derived"
@@ -60,7 +60,7 @@ func New() *app.App {
 func open(s *Settings, h *app.Host) (*app.Instance, error) {
 	service := &threefc.Service{Handle: threefc.Rows(s.Table)}
 	scorers := presence.NewBoard(h.Clock)
-	c := httpthreefc.Config{
+	c := web.Config{
 		Service: service, Mount: s.Mount, Version: h.Version, PublicURL: h.PublicURL, Origins: s.Origins, Node: h.Store.Node(), Read: h.Store.ViewShared,
 		Scorers: scorers,
 	}
@@ -78,7 +78,7 @@ func open(s *Settings, h *app.Host) (*app.Instance, error) {
 			})
 		}
 	}
-	api, err := httpthreefc.New(c)
+	api, err := web.New(c)
 	return &app.Instance{
 		API: api, Started: []any{"table", s.Table}, Commands: adminCommands(service, h.Store),
 		Loops:     []func(context.Context) error{func(ctx context.Context) error { return follow(ctx, scorers, service, h.Store) }},

@@ -1,0 +1,199 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/sync/replica/conflict"
+)
+
+// mostConflicts is how many of the table's newest conflicts are searched.
+const mostConflicts = 100
+
+// openConflicts returns the open conflicts of a game: writes that the cloud refused and nobody has resolved.
+func (r *request) openConflicts() ([]conflict.View, error) {
+	return r.conflicts(func(w conflict.Write) bool {
+		return w.Key["pk"].Equal(threefc.Partition(r.of)["pk"])
+	})
+}
+
+// conflicts returns the open conflicts, in whole, with a write that concerned reports. The first, all that a list shows, may be a key's row.
+func (r *request) conflicts(concerned func(w conflict.Write) bool) (of []conflict.View, err error) {
+	all, err := httpapi.Conflicts(r.Context, conflict.Query{State: conflict.StateOpen, Table: r.api.Service.Table, Limit: mostConflicts})
+	for i := 0; err == nil && i < len(all); i++ {
+		var whole conflict.View
+		if whole, err = httpapi.Conflict(r.Context, all[i].ID); err == nil && slices.ContainsFunc(slices.Concat(whole.Decided, whole.Tail), concerned) {
+			of = append(of, whole)
+		}
+	}
+	return of, err
+}
+
+// taken is a record created here whose id was already taken in the cloud. To is the page of the record there; empty if it has none.
+type taken struct {
+	What, Name, ID, To string
+	Record             uint64 // the conflict's number
+	Here               string // the page that shows it
+}
+
+// origin holds the members of a row that say where it belongs and who created it.
+type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, GameStartTs, CreatedByUserID string } //nolint:staticcheck // as the rows spell it
+
+// takenRecords returns the records with taken ids that concern the reader.
+func (r *request) takenRecords(mine func(r *request, entity string, p *origin) bool) (all []taken, err error) {
+	if r.User == "" {
+		return nil, nil
+	}
+	of, err := r.conflicts(func(conflict.Write) bool { return true })
+	for _, c := range of {
+		for _, w := range slices.Concat(c.Decided, c.Tail) {
+			var p origin
+			entity := w.Item["entityType"].Str()
+			if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(r, entity, &p) {
+				continue
+			}
+			t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID), Record: c.ID, Here: r.Request.URL.Path}
+			if t.To = r.api.look.At("/" + entity + "s/" + url.PathEscape(t.ID)); entity == "session" {
+				t.What, t.To = "match day", ""
+			}
+			all = append(all, t)
+		}
+	}
+	return all, err
+}
+
+// mayDismiss reports whether the reader may dismiss a notice about a record not created: a league's creator may, else an admin of its league.
+func (r *request) mayDismiss(entity string, p *origin) bool {
+	if entity == "league" {
+		return p.CreatedByUserID == r.User
+	}
+	return httpapi.View(r.Context, func(tx *store.Tx) (err error) {
+		league := p.LeagueID
+		if league == "" {
+			if league, err = r.api.Service.LeagueOf(tx, threefc.Scope{Kind: "season", ID: p.SeasonID}); err != nil {
+				return err
+			}
+		}
+		return r.api.Service.AllowSession(tx, league, r.signIn, threefc.RoleAdmin)
+	}) == nil
+}
+
+// postDismissal dismisses the notice about a record that was not created.
+func postDismissal(r *request) (work, error) {
+	all, err := r.takenRecords((*request).mayDismiss)
+	return r.decide("discard", err, func(id uint64) bool {
+		return slices.ContainsFunc(all, func(t taken) bool { return t.Record == id })
+	})
+}
+
+// postDecision lets an admin send a refused write of a game again (retry) or drop it (discard). A goal that was refused because its game was
+// finished counts if it is sent again.
+func postDecision(verb string) func(r *request) (work, error) {
+	return func(r *request) (work, error) {
+		all, err := r.openConflicts()
+		if i := slices.IndexFunc(all, func(c conflict.View) bool { return strconv.FormatUint(c.ID, 10) == r.Param("conflict") }); i >= 0 && verb == "retry" && isAfterFinish(&all[i]) {
+			if err := r.count(&all[i]); err != nil {
+				return nil, err
+			}
+			verb = "discard"
+		}
+		return r.decide(verb, err, func(id uint64) bool {
+			return slices.ContainsFunc(all, func(c conflict.View) bool { return c.ID == id })
+		})
+	}
+}
+
+// isAfterFinish reports whether a conflict is about a new goal of a game that was finished elsewhere.
+func isAfterFinish(c *conflict.View) bool {
+	return slices.ContainsFunc(c.Decided, func(w conflict.Write) bool {
+		return w.Item["entityType"].Str() == "goalEventId" && w.Met == nil && w.Base == nil
+	})
+}
+
+// count makes the goal of a conflict count, with what was changed of it since.
+func (r *request) count(c *conflict.View) error {
+	var all []threefc.Refused
+	for _, w := range slices.Concat(c.Decided, c.Tail) {
+		one := store.WriteItem{Delete: &store.DeleteItem{Table: w.Table, Key: w.Key}}
+		if w.Item != nil {
+			one = store.WriteItem{Put: &store.PutItem{Table: w.Table, Item: w.Item}}
+			one.Put.Condition, one.Put.Names, one.Put.Values = w.Condition, w.Names, w.Values
+		}
+		all = append(all, threefc.Refused{Key: w.Key, Again: []store.WriteItem{one}})
+	}
+	_, err := httpapi.UpdateOnce(r.Context, nil, func(tx *store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+		done, err := r.api.Service.CountGoal(tx, r.of.ID, all)
+		if isCode(err, "goal_already_created") { // an earlier attempt
+			return out, nil, nil
+		}
+		return out, done.Writes, err
+	})
+	return err
+}
+
+func isCode(err error, code string) bool {
+	e, ok := errors.AsType[*fault.Error](err)
+	return ok && e.Code == code
+}
+
+// decide applies verb to the conflict in the path, if may allows it.
+func (r *request) decide(verb string, err error, may func(id uint64) bool) (work, error) {
+	if err = cmp.Or(r.Body().Err(), err); err != nil {
+		return nil, err
+	}
+	id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
+	if !may(id) {
+		return nil, fault.New(fault.NotFound, "", "No refused write has the number %s.", r.Param("conflict"))
+	}
+	done, err := httpapi.Decide(r.Context, id, verb)
+	if isCode(err, "retry_refused") {
+		err = fault.New(fault.Conflict, "refused_again", "The game has changed since, so this cannot be done again. Keep what is in the cloud, or enter what is missing under Results.")
+	}
+	return nil, httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
+}
+
+// refusal shows a conflict with both versions of its goals, in words.
+type refusal struct {
+	conflict.View
+	Ours, Theirs []string
+	Late         string // set for a goal that was tapped after the game had been finished elsewhere: the goal, with its time
+}
+
+func (g *shownGame) refusal(c conflict.View, in *threefc.Roster) refusal {
+	out := refusal{View: c}
+	for _, w := range c.Decided {
+		out.Ours = append(out.Ours, g.goalIn(w.Item, in)...)
+		out.Theirs = append(out.Theirs, g.goalIn(w.Met, in)...)
+		var f threefc.GoalFacts
+		if g.FinishedAt != nil && isAfterFinish(&c) && w.Item["entityType"].Str() == "goal" && dataOf(&f, w.Item) == nil {
+			out.Late = fmt.Sprintf("%s, third %d, %s", g.factsSaid(&f, in), f.Third, f.DisplayTime)
+		}
+	}
+	return out
+}
+
+// goalIn describes the goal of a row in words, or returns nothing if the row is not a goal.
+func (g *shownGame) goalIn(row attr.Item, in *threefc.Roster) []string {
+	var f threefc.GoalFacts
+	if row["entityType"].Str() != "goal" || dataOf(&f, row) != nil {
+		return nil
+	}
+	return []string{g.factsSaid(&f, in)}
+}
+
+// factsSaid describes a goal in words.
+func (g *shownGame) factsSaid(f *threefc.GoalFacts, in *threefc.Roster) string {
+	l := threefc.Line{Moment: f.Moment, ScoringTeamID: f.ScoringTeamID, ConcedingTeamID: f.ConcedingTeamID, OwnGoal: f.OwnGoal, Scorer: in.Players[f.ScorerPlayerID].Nickname}
+	return g.Said(&l)
+}
