@@ -40,7 +40,8 @@ func (r *round) owes(c *Candidate) bool {
 // decide turns confirmed candidates into events. The most important one that no rule drops becomes the alert. A
 // dropped alert is not delayed: its event is recorded with the name of the rule. What phones are owed stays held
 // instead, while another alert takes precedence or the hour is full.
-func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
+func (r *round) decide(sure []confirmed, held []Pending) (events []Event, later []Pending) {
+	sure, later = r.waitForMilestones(sure, held)
 	r.leaveToResult(sure)
 	best := r.best(sure)
 	with := r.announcedWith(sure, best)
@@ -80,6 +81,28 @@ func (r *round) decide(sure []confirmed) (events []Event, later []Pending) {
 	return events, later
 }
 
+// waitForMilestones keeps a boundary that would alert while a milestone of its batter is held: rows show both at once, but a milestone is
+// held for longer, and the two are one alert.
+func (r *round) waitForMilestones(sure []confirmed, held []Pending) (now []confirmed, later []Pending) {
+	for i := range sure {
+		c := &sure[i]
+		if innings, batter := hitter(c.Key); batter != 0 && c.dropped == "" && r.alerts(c) && holdsMilestone(held, innings, batter) {
+			later = append(later, c.held)
+			continue
+		}
+		now = append(now, *c)
+	}
+	return now, later
+}
+
+// holdsMilestone reports whether a milestone of a batter is held.
+func holdsMilestone(held []Pending, innings, batter int64) bool {
+	return slices.ContainsFunc(held, func(p Pending) bool {
+		family, made := splitKey(p.Key)
+		return family == familyMilestone && made[1] == innings && made[2] == batter
+	})
+}
+
 // longestTogether bounds the length of corrections combined in one alert, in bytes: phones cut longer texts.
 const longestTogether = 160
 
@@ -100,18 +123,12 @@ func (r *round) announcedWith(sure []confirmed, best int) (with []int) {
 			if room -= len(andAlso(c.Text)); room >= 0 {
 				with = append(with, i)
 			}
-		case speaksForWickets(kind) && (c.Type == EventWicket || c.Type == EventFiveFor || c.Type == EventTenFor):
+		case speaksFor(&sure[best].Event, &c.Event):
 			with = append(with, i)
 		}
 	}
 	return with
 }
-
-// correctionWord starts every correction.
-const correctionWord = "Correction: "
-
-// andAlso returns a correction's text for appending to another.
-func andAlso(text string) string { return "; " + strings.TrimPrefix(text, correctionWord) }
 
 // leaveToResult drops the end of the innings that decides the match: the result follows within seconds. It stays
 // if the innings ended with a wicket, short of the target, because it speaks for the wicket.
@@ -172,38 +189,31 @@ func (r *round) claim(events []Event, best int, owed bool, wanted map[string]boo
 }
 
 // merge marks the other would-be alerts of the tick as merged. The text of the alert includes wickets, the hauls
-// they complete, and corrections.
+// they complete, milestones, and corrections.
 func (r *round) merge(events []Event, best int, wanted map[string]bool) {
 	e := &events[best]
-	var wickets, hauls, corrections []string
+	var words tickWords
 	for i := range events {
 		other := &events[i]
-		if i != best && (other.Dropped != "" || !wanted[other.Key]) {
+		if i == best {
+			words.addFeat(e)
 			continue
 		}
-		switch other.Type {
-		case EventWicket:
-			wickets = append(wickets, strings.TrimPrefix(other.Text, wicketCry))
-		case EventFiveFor, EventTenFor:
-			hauls = append(hauls, other.Text)
-		default:
-		}
-		if i == best {
+		if other.Dropped != "" || !wanted[other.Key] {
 			continue
 		}
 		other.Dropped = mergedIn
-		if other.Type == EventCorrection {
-			corrections = append(corrections, andAlso(other.Text))
-			r.told[other.Key] = true
-		}
-		if speaksForWickets(e.Type) && (other.Type == EventWicket || other.Type == EventFiveFor || other.Type == EventTenFor) {
-			r.told[other.Key] = true
-		}
-		if other.Type == EventTargetRevised && saysTarget(e, other) {
-			r.told[other.Key] = true
+		words.addFeat(other)
+		if r.told[other.Key] = r.told[other.Key] || tells(e, other); r.told[other.Key] {
+			words.addRest(other)
 		}
 	}
-	e.Text = inWordsOf(e, wickets, hauls) + strings.Join(corrections, "")
+	e.Text = words.text(e)
+}
+
+// tells reports whether an alert that another event of its tick is merged into says that event.
+func tells(alert, other *Event) bool {
+	return other.Type == EventCorrection || speaksFor(alert, other) || other.Type == EventTargetRevised && saysTarget(alert, other)
 }
 
 // saysTarget reports whether the text of an innings end has the target of a revision: "ALP 77/4 (10). BET need 88 off 10".

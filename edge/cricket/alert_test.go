@@ -39,6 +39,44 @@ func TestOvertakenMilestones(t *testing.T) {
 		s.ball("6")
 		s.polls(4)
 		want(t, s.keys(EventFifty, EventSix), "6:1:101:1-merged", "m50:1:101!")
+		want(t, s.texts(EventFifty), "SIX! FIFTY! P101 54 (13)")
+		six := &s.snap.Balls[12]
+		s.runs(six, -2)
+		six.Six, six.Four = false, true
+		s.polls(6)
+		want(t, s.texts(EventCorrection)[:1], "Correction: FOUR! P101; FIFTY! P101 52 (13) · ALP 52/0 (2.1)")
+	})
+	t.Run("six and fifty that only a row shows", func(t *testing.T) {
+		s := newScript(t, 20)
+		s.options = Options{Alerts: map[EventType]bool{EventSix: true}}
+		s.snap.NoBalls = true
+		s.innings(teamA)
+		s.bowl(strings.Repeat("4 . ", 12))
+		s.snap.Balls = nil
+		s.polls(20)
+		s.bowl("6")
+		s.snap.Balls = nil
+		s.polls(20)
+		want(t, s.keys(EventFifty, EventSix), "m50:1:101!", "6:1:101:1-merged")
+		want(t, s.texts(EventFifty), "SIX! FIFTY! P101 54 (25)")
+	})
+	t.Run("hundred, and the other one run out", func(t *testing.T) {
+		s := newScript(t, 50)
+		s.innings(teamA)
+		s.play(strings.Repeat("6 ", 8) + "2 " + strings.Repeat("6 ", 8) + "1 1")
+		s.ball("1")
+		ball, row := &s.snap.Balls[19], s.row(1, 102)
+		ball.Wicket, ball.Outcome, ball.OutID = true, "Run Out", 102
+		row.Out, row.FoWOvers, row.FoWRuns = true, ball.Label, s.snap.Innings[0].Runs
+		s.snap.Innings[0].Wickets = 1
+		s.polls(4)
+		want(t, s.keys(EventHundred, EventWicket), "m100:1:101-merged", "w:1:1!")
+		want(t, s.texts(EventWicket), "WICKET! P102 run out 1 (1), hundred for P101 100 (19) · ALP 101/1 (3.2)")
+		ball.Wicket, ball.Outcome, ball.OutID, row.Out = false, "", 0, false
+		s.runs(ball, -1)
+		s.snap.Innings[0].Wickets = 0
+		s.polls(6)
+		want(t, s.texts(EventCorrection)[:1], "Correction: P101 on 99, not 100; P102 not out · ALP 100/0 (3.2)")
 	})
 }
 

@@ -1,7 +1,6 @@
 package cricket
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -220,108 +219,6 @@ func correctionKey(key string, known keySet) string {
 		corr = correctionPrefix + key + ":" + strconv.Itoa(n)
 	}
 	return corr
-}
-
-// boundaryText takes a boundary back: what the ball was instead, and the score.
-func (s *Snapshot) boundaryText(ch challenge, all []Candidate) string {
-	word := "four"
-	if _, numbers := splitKey(ch.fact.key); numbers[0] == 6 {
-		word = "six"
-	}
-	for i := range all {
-		if c := &all[i]; (c.Type == EventFour || c.Type == EventSix) && c.place() != 0 && c.place() == ch.fact.place() {
-			return correctionWord + c.Text
-		}
-	}
-	_, numbers := splitKey(ch.fact.key)
-	return fmt.Sprintf(correctionWord+"no %s for %s", word, s.lastName(numbers[2])) + s.andScore()
-}
-
-// andScore returns the score for the end of a correction, " · IND 96/1 (10.2)".
-func (s *Snapshot) andScore() string {
-	if in := s.current(); in != nil {
-		return " · " + s.scoreNow(in)
-	}
-	return ""
-}
-
-// correctionText states the corrected fact as a scorer would.
-func (s *Snapshot) correctionText(ch challenge) string {
-	if ch.fact.standing == factTransient {
-		return "Correction: " + s.goesOn()
-	}
-	family, numbers := s.splitFact(&ch.fact)
-	who := s.nameOf(ch.fact.subject)
-	switch family {
-	case resultKey:
-		if ch.now == nil {
-			return "Correction: the match is not over"
-		}
-		return "Correction: " + ch.now.Text
-	case familyWicket:
-		switch {
-		case ch.now == nil && ch.elsewhere > 0:
-			return fmt.Sprintf("Correction: %s was the %s wicket, not the %s", who, ordinal(ch.elsewhere), ordinal(int(numbers[1])))
-		case ch.now == nil:
-			text := "Correction: " + who + " not out"
-			if s.noteHas("review", "drs", "overturn") {
-				text += " (review)"
-			}
-			return text + s.andScore()
-		case who == s.nameOf(ch.now.Subject), ch.fact.subject == unknownSubject:
-			return correctionWord + strings.TrimPrefix(ch.now.Text, wicketCry)
-		default:
-			return fmt.Sprintf("Correction: not %s but %s", who, strings.TrimPrefix(ch.now.Text, wicketCry))
-		}
-	case familyMilestone:
-		if ch.now != nil {
-			return "Correction: " + ch.now.Text
-		}
-		if row := s.battingRow(int(numbers[1]), numbers[2]); row != nil {
-			return fmt.Sprintf("Correction: %s on %d, not %d", s.lastName(row.PlayerID), row.Runs, numbers[0]) + s.andScore()
-		}
-		return fmt.Sprintf("Correction: no %d for %s", numbers[0], s.lastName(numbers[2]))
-	default:
-		if ch.now != nil {
-			return "Correction: " + ch.now.Text
-		}
-		return "Correction: " + s.notSo(family, numbers)
-	}
-}
-
-// notSo denies an event of a family.
-func (s *Snapshot) notSo(family string, numbers []int64) string {
-	switch family {
-	case familyInningsEnd:
-		return "the innings goes on"
-	case familyHaul:
-		return fmt.Sprintf("not %d wickets for %s yet", numbers[0], s.lastName(numbers[2]))
-	case familyHatTrick:
-		return "no hat-trick for " + s.lastName(numbers[1])
-	case familyOnHatTrick:
-		return s.lastName(numbers[1]) + " not on a hat-trick"
-	case familySixes, familyRowSixes:
-		return "not three sixes in a row for " + s.lastName(numbers[1])
-	case familySuperOver:
-		return "no super over"
-	case followOnKey:
-		return "no follow-on"
-	case closeKey, closeLastKey:
-		return "the chase is not that close"
-	case targetFact:
-		return "the target stands"
-	default:
-		return "that was not so"
-	}
-}
-
-// nameOf returns the name of the player a subject is about.
-func (s *Snapshot) nameOf(subject string) string {
-	who, _, _ := strings.Cut(subject, "+")
-	if id, err := strconv.ParseInt(who, 10, 64); err == nil {
-		return s.lastName(id)
-	}
-	return "the batter"
 }
 
 func (s *Snapshot) battingRow(innings int, player int64) *BattingRow {

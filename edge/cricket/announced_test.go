@@ -455,7 +455,7 @@ func TestFactsAreCorrected(t *testing.T) {
 		s.snap.RevOvers = ""
 		s.polls(4)
 		want(t, s.keys(EventTargetRevised, EventCorrection), "dls:0:18!", "dls:0:10!", "corr:dls!", "corr:dls:2!")
-		want(t, s.texts(EventCorrection), "Correction: Match reduced to 18 overs a side", "Correction: the target stands")
+		want(t, s.texts(EventCorrection), "Correction: Match reduced to 18 overs a side", "Correction: the target stands · ALP 3/0 (0.3)")
 		s.snap.RevOvers = "18"
 		s.polls(4)
 		want(t, s.keys(EventTargetRevised), "dls:0:18!", "dls:0:10!", "dls:0:18!")
@@ -471,7 +471,7 @@ func TestFactsAreCorrected(t *testing.T) {
 		s.snap.Innings[0].Wickets--
 		s.snap.Innings[0].UpdatedAt = s.now
 		s.polls(4)
-		want(t, s.texts(EventCorrection)[:1], "Correction: not P101 but P103 b P211 0 (1) · ALP 0/1 (0.2); P103 was the 1st wicket, not the 2nd")
+		want(t, s.texts(EventCorrection)[:1], "Correction: not P101 but P103 b P211 0 (1); P103 was the 1st wicket, not the 2nd · ALP 0/1 (0.2)")
 	})
 }
 

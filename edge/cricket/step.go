@@ -134,7 +134,7 @@ func (st *State) decideEvents(
 		Baseline: prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap,
 	}
 	sure, held := r.confirm(prev.Pending, append(fresh, against...))
-	events, later := r.decide(sure)
+	events, later := r.decide(sure, held)
 	st.countStale(events)
 	st.Pending = append(held, later...)
 	for i := range events {

@@ -138,7 +138,7 @@ func TestCloseChase(t *testing.T) {
 		s.row(2, 201).Runs = 0
 		s.snap.Balls[len(s.snap.Balls)-1].Runs = 0
 		s.polls(int(time.Minute / (2500 * time.Millisecond)))
-		want(t, s.texts(EventCorrection), "Correction: the chase is not that close")
+		want(t, s.texts(EventCorrection), "Correction: the chase is not that close · BET 0/0 (0.1)")
 	})
 }
 
@@ -245,7 +245,7 @@ func TestTargetThatWasNone(t *testing.T) {
 	s.play("1")
 	want(t, s.keys(EventCorrection))
 	s.play("1 1 1")
-	want(t, s.texts(EventCorrection), "Correction: the match is not over")
+	want(t, s.texts(EventCorrection), "Correction: the match is not over · BET 7/0 (0.4)")
 }
 
 // Rain before the first ball delays the start. Statuses that the feed's documents do not have are told by their words.

@@ -142,16 +142,25 @@ func spokenFor(e, alert *cricket.Event) bool {
 	}
 	switch e.Type {
 	case cricket.EventCorrection:
-		return strings.Contains(alert.Text, strings.TrimPrefix(e.Text, "Correction: "))
+		said, _, _ := strings.Cut(strings.TrimPrefix(e.Text, "Correction: "), " · ") // of several the score is said once
+		return strings.Contains(alert.Text, said)
 	case cricket.EventTargetRevised: // "IND 77/4 (10). PAK need 88 off 10"
 		_, is, _ := strings.Cut(e.Text, ": ")
 		is, _, _ = strings.Cut(is, " (")
 		return alert.Type == cricket.EventInningsEnd && strings.HasSuffix(alert.Text, " need "+is)
 	case cricket.EventWicket, cricket.EventFiveFor, cricket.EventTenFor:
-		return alert.Type == cricket.EventWicket || alert.Type == cricket.EventHatTrick || alert.Type == cricket.EventInningsEnd
+		return ofPlayers(alert.Type)
+	case cricket.EventFour, cricket.EventSix, cricket.EventConsecutiveSixes:
+		return e.BallID == alert.BallID && cry.MatchString(alert.Text)
 	default:
-		return false
+		_, who, _ := strings.Cut(e.Text, "! ")
+		return milestone.MatchString(e.Key) && ofPlayers(alert.Type) && strings.Contains(alert.Text, " for "+who)
 	}
+}
+
+// ofPlayers reports whether the alert of a type names what players did in its tick: wickets, hauls and milestones.
+func ofPlayers(t cricket.EventType) bool {
+	return t == cricket.EventWicket || t == cricket.EventHatTrick || t == cricket.EventInningsEnd
 }
 
 // sameStart reports whether an alert's body is text, or its beginning.
@@ -162,13 +171,17 @@ func sameStart(text, body string) bool {
 var (
 	// figures match details of the moment of an alert: balls faced, a score.
 	figures = regexp.MustCompile(` \([\d.]+\)| \d+-\d+`)
-	// tail matches what may follow the batters of a wicket: wickets in consecutive balls, a bowler's haul.
-	tail = regexp.MustCompile(`^(\d+ in \d+|(five|ten) (for|in) .*)$`)
+	// tail matches what may follow the batters of a wicket: wickets in consecutive balls, a bowler's haul, another batter's milestone.
+	tail = regexp.MustCompile(`^(\d+ in \d+|(five|ten) (for|in) .*|(fifty|\d+|(double |triple )?hundred) for .*)$`)
+	// cry matches the boundary before the milestone that it made.
+	cry = regexp.MustCompile(`^(FOUR|SIX|Three sixes in a row)! ([A-Z0-9 ]+! )`)
+	// milestone matches the keys of milestones.
+	milestone = regexp.MustCompile(`^m\d+:`)
 )
 
 // facts returns the part of an alert about a key's subject, without merged texts and balls faced.
 func facts(key, text string) string {
-	text = figures.ReplaceAllString(text, "")
+	text = cry.ReplaceAllString(figures.ReplaceAllString(text, ""), "$2")
 	if people, score, found := strings.Cut(text, " · "); found && !strings.Contains(score, ". ") {
 		later := wicketsAfter(key, score)
 		if later > 0 { // the score at the time of this wicket is not in the text

@@ -10,8 +10,11 @@ func TestFacts(t *testing.T) {
 		"2 wickets! Rohit b Starc 54 (63), Kohli run out 12 (10) · IND 182/6 (32.2)":            "WICKET! Rohit b Starc 54",
 		"WICKET! Taylor lbw b Malinga 0 (1), 4 in 4, five for Malinga 5-6 · NZ 15/5 (3)":        "WICKET! Taylor lbw b Malinga 0 · NZ 15/5",
 		"WICKET! Rahul lbw b Bumrah 4 (4). KXIP 5 all out (1). MI need 6 to win the super over": "KXIP 5 all out. MI need 6 to win the super over",
-		"KXIP 176/6 (20)":                    "KXIP 176/6",
-		"FIFTY! Gill 50 (41)":                "FIFTY! Gill 50",
+		"KXIP 176/6 (20)":          "KXIP 176/6",
+		"FIFTY! Gill 50 (41)":      "FIFTY! Gill 50",
+		"SIX! FIFTY! Gill 50 (41)": "FIFTY! Gill 50",
+		"SIX! Gill · IND 5/0 (1)":  "SIX! Gill · IND 5/0",
+		"WICKET! Rahul run out 12 (10), double hundred for Gill 200 (141) · IND 182/5 (32.2)": "WICKET! Rahul run out 12 · IND 182/5",
 		"South Africa won by 3 runs (DLS)":   "South Africa won by 3 runs (DLS)",
 		"HAT-TRICK! Malinga · NZ 15/3 (2.5)": "HAT-TRICK! Malinga · NZ 15/3",
 	} {
