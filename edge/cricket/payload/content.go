@@ -127,7 +127,7 @@ func NewContentState(d *cricket.Display) ContentState {
 
 func contentTeam(d *cricket.Display, t *cricket.TeamScore) ContentTeam {
 	c := ContentTeam{
-		ID: t.ID, Code: t.Code, Runs: t.Runs, Wickets: t.Wickets, Overs: t.Overs, Batting: t.Batting, Batted: t.Batted,
+		ID: t.ID, Code: codeOf(d, t), Runs: t.Runs, Wickets: t.Wickets, Overs: t.Overs, Batting: t.Batting, Batted: t.Batted,
 	}
 	var own []cricket.InningsLine
 	for _, in := range d.Innings {
@@ -175,13 +175,19 @@ func (c ContentState) Hash() uint64 {
 
 // Encode encodes the state in at most limit bytes. It removes the least important parts first; what is left
 // after all pruning is returned even if it is longer.
-func (c ContentState) Encode(limit int) (json.RawMessage, error) {
+func (c ContentState) Encode(limit int) (json.RawMessage, error) { return c.encode(limit, false) }
+
+// encode is Encode that keeps the key event, cut, if that is what the push is for.
+func (c ContentState) encode(limit int, keepsEvent bool) (json.RawMessage, error) {
 	raw, err := encodeContent(c)
 	for _, prune := range contentPruning() {
 		if err != nil || len(raw) <= limit {
 			break
 		}
-		prune(&c)
+		k := c.KeyEvent
+		if prune(&c); keepsEvent && c.KeyEvent == nil {
+			c.KeyEvent = k
+		}
 		raw, err = encodeContent(c)
 	}
 	return raw, err

@@ -232,8 +232,35 @@ func TestAlertState(t *testing.T) {
 	if a.Body != "Alphas won by 18 runs · ALP 182/5, BET 164" {
 		t.Errorf("the result is %q", a.Body)
 	}
+	corrected := cricket.Event{Key: "corr:result:2", Type: cricket.EventCorrection, Text: "Correction: Betas won by 2 runs", Detail: "result", Instead: "Betas won by 2 runs"}
+	if got := NewAlert(d, &corrected).Body; got != "Correction: Betas won by 2 runs · ALP 182/5, BET 164" {
+		t.Errorf("the other result is %q", got)
+	}
 	if got := StartAlert(d).Title; got != "Alphas v Betas" {
 		t.Errorf("the match is called %q", got)
+	}
+	p := ActivityPush{Event: ActivityUpdate, At: d.UpdatedAt, State: &with, Alert: NewAlert(d, told)}
+	raw, err := p.Encode(minStateSize)
+	if err != nil || !strings.Contains(string(raw), `"keyEvent"`) {
+		t.Errorf("a short state of an alert's push does not say it: %s, %v", raw, err)
+	}
+	a.NameMatch(d)
+	if want := "Result · Alphas v Betas"; a.Title != want {
+		t.Errorf("the title is %q, want %q", a.Title, want)
+	}
+}
+
+// Sides with one code go by their names, on the card too.
+func TestSidesWithOneCode(t *testing.T) {
+	d := &cricket.Display{
+		Teams:   []cricket.TeamScore{{ID: 1, Name: "India", Code: "IND"}, {ID: 2, Name: "India A", Code: "IND"}},
+		Innings: []cricket.InningsLine{{No: 1, TeamID: 1, Runs: 182, Wickets: 5}, {No: 2, TeamID: 2, Runs: 164, Wickets: 8}},
+	}
+	if got := NewAlert(d, &cricket.Event{Key: "result", Text: "India won by 18 runs"}).Body; got != "India won by 18 runs · India 182/5, India A 164/8" {
+		t.Errorf("the result is %q", got)
+	}
+	if c := NewContentState(d); c.Teams[0].Code != "India" || c.Teams[1].Code != "India A" || NewAttributes(d).Teams[1].Code != "India A" {
+		t.Errorf("the card has %+v", c.Teams)
 	}
 }
 

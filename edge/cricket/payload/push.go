@@ -56,7 +56,7 @@ type AttributeTeam struct {
 func NewAttributes(d *cricket.Display) *Attributes {
 	a := &Attributes{MatchID: d.MatchID, League: cut(d.League, 40), Teams: []AttributeTeam{}}
 	for _, t := range d.Teams {
-		a.Teams = append(a.Teams, AttributeTeam{ID: t.ID, Code: cut(t.Code, 8), Name: cut(t.Name, 30)})
+		a.Teams = append(a.Teams, AttributeTeam{ID: t.ID, Code: codeOf(d, &t), Name: cut(t.Name, 30)})
 	}
 	return a
 }
@@ -120,7 +120,7 @@ func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 	raw, err := encodeContent(body)
 	if err == nil && p.State != nil {
 		room := limit - len(raw) - len(`"content-state":,`)
-		if body.APS.ContentState, err = p.State.Encode(max(minStateSize, room)); err == nil {
+		if body.APS.ContentState, err = p.State.encode(max(minStateSize, room), p.tells()); err == nil {
 			raw, err = encodeContent(body)
 		}
 	}
@@ -132,6 +132,9 @@ func (p *ActivityPush) Encode(limit int) ([]byte, error) {
 	}
 	return raw, nil
 }
+
+// tells reports whether the push is of an alert, so that its state's key event is what the phone says.
+func (p *ActivityPush) tells() bool { return p.Event == ActivityUpdate && p.Alert != nil }
 
 // Relevance returns how much a card matters among those of other matches, by the state of play, from 1 to 100.
 func Relevance(d *cricket.Display) int {
@@ -177,6 +180,13 @@ func NewAlert(d *cricket.Display, e *cricket.Event) *Alert {
 	return &Alert{Title: cut(title, 60), Body: cut(withScores(d, e), 170), Sound: alertSound}
 }
 
+// NameMatch adds the match's name to an alert's title, for a phone whose user follows more than one at this time: "Wicket · England v India".
+func (a *Alert) NameMatch(d *cricket.Display) {
+	if name := versus(d); a.Title != cut(name, 60) {
+		a.Title = cut(a.Title+" · "+name, 60)
+	}
+}
+
 // Telling returns the state for an alert's push, with the alert's event as its key event: an iPhone shows the state, and the text
 // of the alert is for the Watch.
 func (c ContentState) Telling(d *cricket.Display, e *cricket.Event) ContentState {
@@ -214,9 +224,22 @@ func versus(d *cricket.Display) string {
 	return one + " v " + two
 }
 
-// withScores adds the scores to a result that lacks them, in the order of batting: "India won by 18 runs · IND 182/5, AUS 164".
+// codeOf returns a side's code, or its name if both sides have one code.
+func codeOf(d *cricket.Display, t *cricket.TeamScore) string {
+	const longest = 16
+	for i := range d.Teams {
+		if o := &d.Teams[i]; o.ID != t.ID && strings.EqualFold(o.Code, t.Code) && o.Name != t.Name {
+			return cut(t.Name, longest)
+		}
+	}
+	return cut(t.Code, 8)
+}
+
+// withScores adds the scores to a result, or another result in its place, that lacks them, in the order of batting: "India won by
+// 18 runs · IND 182/5, AUS 164".
 func withScores(d *cricket.Display, e *cricket.Event) string {
-	if e.Key != "result" || len(d.Innings) == 0 {
+	const result = "result"
+	if another := e.FactKey() == result && e.Instead != ""; e.Key != result && !another {
 		return e.Text
 	}
 	var lines []string
@@ -224,10 +247,10 @@ func withScores(d *cricket.Display, e *cricket.Event) string {
 		in := &d.Innings[i]
 		j := slices.IndexFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == in.TeamID })
 		if j >= 0 && !in.SuperOver {
-			lines = append(lines, d.Teams[j].Code+" "+inningsScore(in))
+			lines = append(lines, codeOf(d, &d.Teams[j])+" "+inningsScore(in))
 		}
 	}
-	if len(lines) < 2 || strings.Contains(e.Text, "Match over: ") {
+	if len(lines) == 0 || strings.Contains(e.Text, "Match over: ") {
 		return e.Text
 	}
 	return e.Text + " · " + strings.Join(lines, ", ")

@@ -271,6 +271,7 @@ func (c *Coordinator) work(ctx context.Context, now time.Time, touched []*match,
 	if err := c.prepare(ctx, jobs); err != nil {
 		return err
 	}
+	c.nameMatches(jobs, now)
 	for _, m := range touched {
 		c.build(m, jobs, now)
 	}

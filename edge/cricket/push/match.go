@@ -88,6 +88,7 @@ type attempt struct {
 	hash  uint64
 	alert uint64
 	small bool
+	named bool
 	stamp int64
 }
 

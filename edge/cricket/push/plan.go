@@ -66,6 +66,7 @@ type job struct {
 	spent   time.Time    // when it was taken from the budget; zero: it was not
 	noted   time.Time    // when a start was recorded, before it is sent; zero: not recorded
 	channel string       // for a start: the channel its activity listens to
+	named   bool         // an alert that says what match it is about
 	hash    uint64       // of the state it carries
 	push    apns.Push
 	result  apns.Result

@@ -22,6 +22,7 @@ type payloadKey struct {
 	small   bool
 	stamp   int64
 	channel string
+	named   bool
 	session *session // of an ordinary alert, which says what holds for its phone
 }
 
@@ -64,7 +65,7 @@ func (c *Coordinator) build(m *match, jobs []*job, now time.Time) {
 
 // payloadKey returns which payload a job has in common with others.
 func (j *job) payloadKey(try *attempt) payloadKey {
-	key := payloadKey{kind: j.kind, small: try.small, alert: try.alert, stamp: try.stamp, channel: j.channel}
+	key := payloadKey{kind: j.kind, small: try.small, alert: try.alert, stamp: try.stamp, channel: j.channel, named: try.named}
 	if j.kind == notify {
 		key.session = j.session
 	}
@@ -80,7 +81,7 @@ func (c *Coordinator) charge(j *job, now time.Time) {
 
 // attempt returns what a job will send: with this round's timestamp, or with that of a failed push that it repeats.
 func (j *job) attempt(stamp int64) attempt {
-	try := attempt{kind: j.kind, hash: j.match.hash, small: j.session.small, stamp: stamp}
+	try := attempt{kind: j.kind, hash: j.match.hash, small: j.session.small, named: j.named, stamp: stamp}
 	if j.alert != nil {
 		try.alert = j.alert.no
 	}
@@ -113,6 +114,9 @@ func (m *match) payload(j *job, stamp int64, now time.Time, silent bool) ([]byte
 		p.Channel = j.channel
 	case tell:
 		p.Alert = payload.NewAlert(m.display, &j.alert.event)
+		if j.named {
+			p.Alert.NameMatch(m.display)
+		}
 		state := m.state.Telling(m.display, &j.alert.event)
 		p.State = &state
 	case finish, rest:
