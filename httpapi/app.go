@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 // App describes what an application serves over HTTP. Name, Title and Mount are required; everything else may be zero. Applications in
@@ -38,6 +39,12 @@ type App struct {
 	Rate        RateConfig                                     // limit per user, key or address, counted separately; zero: the node's limit, shared with the others
 	Ready       func(ctx context.Context) []operator.Check     // readiness checks besides the node's; nil: none
 	Status      func(node *operator.NodeStatus) map[string]any // fields that it adds to /statusz; nil: none
+
+	// Admit refuses callers whom a route's Access admits, but the application does not. It runs before Needs and the handler; nil: it refuses
+	// nobody.
+	Admit func(r *Request) error
+	Table string // of the rows that Route.Needs names
+	Rows  Ensure // fetches them from the cloud; nil: the node has none
 
 	// Topics returns how a journal record changes streams and pages; ok is false if it does not. An error is logged, and ends streams
 	// that replay the record. Topics must be pure: it is called for each stream that catches up.
@@ -99,9 +106,13 @@ type Route struct {
 	Method string
 	Path   string
 	Access Access
-	Do     Handler
 	Stream bool // stays open as long as the reader does; its path ends in "/stream"
-	Quiet  bool // called very often: successes are logged at debug level
+	Once   bool // a request with an Idempotency-Key takes effect once, so a page keeps it as a second copy
+	// Needs names rows that another node may have written, given the local ones: they are fetched before the work; nil: none.
+	Needs  func(tx *store.Tx, r *Request) ([]attr.Item, error)
+	Handle func(r *Request) (Response, error)
+	Do     Handler // instead of Handle, for routes that work on gin's context
+	Quiet  bool    // called very often: successes are logged at debug level
 
 	// Describe makes requests of the route entries that somebody hands in for the device that made them, which cannot send them (handin.go). Like
 	// Do it checks who asks, and for what, but changes nothing: it answers with AnswerDescription, in words that repeat nothing of the request. nil: only

@@ -232,9 +232,15 @@ func renderFramed(c *gin.Context, kind, title string, data any, version string) 
 	return m.Look.RenderFramed(kind+"-page", data, f)
 }
 
-// OwnView is Own with the data that read returns. It renders the page within the transaction, so that few large pages are made at a time.
+// OwnView is Own with the data that read returns.
 func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) error {
-	body, err := Read(c, func(tx *store.Tx) ([]byte, error) {
+	body, err := renderView(c, kind, title, read)
+	return HTML(c, http.StatusOK, body, err)
+}
+
+// renderView renders a page within the transaction that reads its data, so that few large pages are made at a time.
+func renderView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) ([]byte, error) {
+	return Read(c, func(tx *store.Tx) ([]byte, error) {
 		data, err := read(tx)
 		if err != nil {
 			return nil, err
@@ -243,7 +249,6 @@ func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) 
 		c.Header(headerVersion, version)
 		return renderFramed(c, kind, title, data, version)
 	})
-	return HTML(c, http.StatusOK, body, err)
 }
 
 // Address returns the absolute URL of a path on this node, as people reach it.

@@ -33,7 +33,7 @@ func (s *Server) table() (all []placed) {
 // routes returns the routes below an application's mount. Its root answers with and without a trailing slash.
 func (m *mounted) routes() (all []placed) {
 	add := func(base string, r Route) {
-		p := placed{Route: r, paths: []string{base + r.Path}, app: m}
+		p := placed{Route: m.withHandler(r), paths: []string{base + r.Path}, app: m}
 		if r.Path == "/" && base != "" {
 			p.paths = []string{base, base + "/"}
 		}
@@ -129,7 +129,7 @@ func (s *Server) firstPage() placed {
 	if len(s.apps) == 1 {
 		for _, r := range s.apps[0].Pages {
 			if r.Path == "/" {
-				p = placed{Route: r, app: s.apps[0]}
+				p = placed{Route: s.apps[0].withHandler(r), app: s.apps[0]}
 			}
 		}
 	}

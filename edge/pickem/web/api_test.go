@@ -177,13 +177,22 @@ func TestCorrectedResultIsRecalculated(t *testing.T) {
 	r.want(200, `"points":25,"mcorrect":1,"eplayed":1`, "sam", "GET", "/app/standings", "")
 }
 
+// The operations of the OpenAPI document are the handlers.
+func TestOperationsAreHandlers(t *testing.T) {
+	served := map[string]any{}
+	for _, route := range (&handlers{}).routes() {
+		served[route.Method+" "+route.Path] = route.Handle
+	}
+	contract.Read(t, document).CheckOperations(t, served)
+}
+
 // The access of five identities to every route: nobody, a stranger, a user, an admin who was not invited, and the API key.
 func TestAccess(t *testing.T) {
 	r := newRig(t)
 	r.card()
 	const nobody, stranger, user, admin, key = "-", "eve", "sam", "admin", "key"
-	a := &api{Config: Config{Service: r.service}}
-	for _, route := range a.routes() {
+	h := &handlers{league: r.service}
+	for _, route := range h.routes() {
 		if route.Stream {
 			continue
 		}

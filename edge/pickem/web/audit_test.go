@@ -176,7 +176,7 @@ func TestPreshowComesFirst(t *testing.T) {
 func TestAccessToPages(t *testing.T) {
 	r := newRig(t)
 	r.card()
-	for _, route := range (&api{Config: Config{Service: r.service}}).pageRoutes() {
+	for _, route := range (&handlers{league: r.service}).pageRoutes() {
 		path := strings.NewReplacer(":id", event, ":user", "sam").Replace(route.Path)
 		forAdmins := strings.HasPrefix(path, "/admin")
 		for who, may := range map[string]bool{"-": false, "eve": false, "sam": !forAdmins, "admin": forAdmins, "key": forAdmins} {

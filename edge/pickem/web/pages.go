@@ -18,59 +18,95 @@ import (
 //go:embed templates scenes.json
 var files embed.FS
 
-func (a *api) pageRoutes() []httpapi.Route {
-	profile := shows("profile", "Picks", a.profile)
-	return []httpapi.Route{
-		a.user("GET", "/", shows("events", "Pick'Em", a.eventsPage)),
-		a.user("GET", "/events/:id", shows("card", "Card", func(tx *store.Tx, c *call) (any, error) {
-			card, err := a.Service.Event(tx, c.Param("id"), c.User)
-			order := map[bool]int{false: 1} // pre-show first
-			slices.SortStableFunc(card.Matches, func(x, y pickem.Match) int { return cmp.Compare(order[x.Preshow], order[y.Preshow]) })
-			return a.card(card, tx.Now()), err
-		})),
-		a.user("GET", "/standings", shows("standings", "Standings", a.standingsPage)),
-		a.user("GET", "/users/:user", profile),
-		a.user("GET", "/me", profile),
-		a.admin("GET", "/admin", shows("admin", "Admin", func(tx *store.Tx, _ *call) (any, error) {
-			users, err := a.Service.Users(tx)
-			events, _, failed := a.Service.Events(tx, "", 5*usualEvents, nil)
-			return map[string]any{"Users": users, "Events": events}, cmp.Or(err, failed)
-		})),
-		a.admin("GET", "/admin/events/:id", shows("editor", "Card", func(tx *store.Tx, c *call) (any, error) {
-			card, err := a.Service.Event(tx, c.Param("id"), "")
-			out := a.card(card, tx.Now())
-			if err == nil && card.Predictions != nil {
-				out.With, out.Without, err = a.Service.StandingsMoved(tx, card.ID)
-			}
-			return out, err
-		})),
-	}
-}
-
-func (a *api) nav(who auth.Identity) []page.Link {
-	links := []page.Link{{Href: a.look.At("/"), Text: "Events"}, {Href: a.look.At("/standings"), Text: "Standings"}, {Href: a.look.At("/me"), Text: "My picks"}}
+func (h *handlers) nav(who auth.Identity) []page.Link {
+	links := []page.Link{{Href: h.look.At("/"), Text: "Events"}, {Href: h.look.At("/standings"), Text: "Standings"}, {Href: h.look.At("/me"), Text: "My picks"}}
 	if who.Admin {
-		links = append(links, page.Link{Href: a.look.At("/admin"), Text: "Admin"})
+		links = append(links, page.Link{Href: h.look.At("/admin"), Text: "Admin"})
 	}
 	return links
 }
 
-func (a *api) eventsPage(tx *store.Tx, c *call) (any, error) {
-	all, _, err := a.Service.Events(tx, c.User, 2*usualEvents, nil)
-	var next *pickem.Listed
-	for i := range all { // newest first: the last open event is the next one
-		if a.toMachineClock(&all[i].Event); !all[i].Locked(tx.Now()) {
-			next = &all[i]
+func (h *handlers) eventsPage(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Page("events", "Pick'Em", func(tx *store.Tx) (any, error) {
+		events, _, err := h.league.Events(tx, r.User, 2*usualEvents, nil)
+		var next *pickem.Listed
+		for i := range events { // newest first: the last open event is the next one
+			h.toMachineClock(&events[i].Event)
+			if !events[i].Locked(tx.Now()) {
+				next = &events[i]
+			}
 		}
+		return map[string]any{"Next": next, "Events": events, "Now": tx.Now()}, err
+	})
+}
+
+func (h *handlers) cardPage(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Page("card", "Card", func(tx *store.Tx) (any, error) {
+		card, err := h.league.Event(tx, r.Param("id"), r.User)
+		slices.SortStableFunc(card.Matches, comparePreshow)
+		return h.newCardView(card, tx.Now()), err
+	})
+}
+
+// comparePreshow puts the matches of the pre-show first.
+func comparePreshow(a, b pickem.Match) int {
+	switch {
+	case a.Preshow == b.Preshow:
+		return 0
+	case a.Preshow:
+		return -1
 	}
-	return map[string]any{"Next": next, "Events": all, "Now": tx.Now()}, err
+	return 1
+}
+
+func (h *handlers) standingsPage(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Page("standings", "Standings", func(tx *store.Tx) (any, error) {
+		now, err := h.readStandings(tx, r)
+		if err != nil {
+			return nil, err
+		}
+		climbed, err := h.league.PlacesClimbed(tx, now.Year)
+		if err != nil {
+			return nil, err
+		}
+		years, err := h.league.Years(tx)
+		return map[string]any{"Year": now.Year, "Standings": now.Standings, "Climbed": climbed, "Years": years}, err
+	})
+}
+
+// profilePage shows the user in the path or, if there is none, the caller.
+func (h *handlers) profilePage(r *httpapi.Request) (httpapi.Response, error) {
+	user := cmp.Or(r.Param("user"), r.User)
+	return r.Page("profile", "Picks", func(tx *store.Tx) (any, error) { return h.league.Profile(tx, user, r.User) })
+}
+
+func (h *handlers) adminPage(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Page("admin", "Admin", func(tx *store.Tx) (any, error) {
+		users, err := h.league.Users(tx)
+		if err != nil {
+			return nil, err
+		}
+		events, _, err := h.league.Events(tx, "", 5*usualEvents, nil)
+		return map[string]any{"Users": users, "Events": events}, err
+	})
+}
+
+func (h *handlers) editorPage(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Page("editor", "Card", func(tx *store.Tx) (any, error) {
+		card, err := h.league.Event(tx, r.Param("id"), "")
+		view := h.newCardView(card, tx.Now())
+		if err == nil && card.Predictions != nil {
+			view.With, view.Without, err = h.league.StandingsMoved(tx, card.ID)
+		}
+		return view, err
+	})
 }
 
 // toMachineClock converts an event's lock to this machine's clock, right or wrong, since the pages' countdowns run by it.
-func (a *api) toMachineClock(e *pickem.Event) { e.LockAt = e.LockAt.Add(-a.Service.Ahead()) }
+func (h *handlers) toMachineClock(e *pickem.Event) { e.LockAt = e.LockAt.Add(-h.league.Ahead()) }
 
-// cardPage is a card at an instant of this machine's clock.
-type cardPage struct {
+// cardView is a card at an instant of this machine's clock.
+type cardView struct {
 	pickem.Card
 	Now   time.Time
 	Blank pickem.Match // for the form that adds a match
@@ -79,16 +115,16 @@ type cardPage struct {
 	Without map[string]pickem.Standing // and without it, by user
 }
 
-func (a *api) card(card pickem.Card, now time.Time) *cardPage {
-	a.toMachineClock(&card.Event)
-	return &cardPage{Card: card, Now: now}
+func (h *handlers) newCardView(card pickem.Card, now time.Time) *cardView {
+	h.toMachineClock(&card.Event)
+	return &cardView{Card: card, Now: now}
 }
 
 // Grid returns the table of everybody's picks.
-func (p *cardPage) Grid() *page.Table { return grid(&p.Card) }
+func (v *cardView) Grid() *page.Table { return picksTable(&v.Card) }
 
-// grid returns the table of everybody's picks, best first, with a row for each user and a column for each match.
-func grid(card *pickem.Card) *page.Table {
+// picksTable returns the table of everybody's picks, best first, with a row for each user and a column for each match.
+func picksTable(card *pickem.Card) *page.Table {
 	t := &page.Table{ID: "grid", Title: "Everybody's picks", Heads: []string{"Name", "Points"}, None: "Nobody has picked."}
 	for i := range card.Matches {
 		t.Heads = append(t.Heads, card.Matches[i].Name)
@@ -112,17 +148,4 @@ func grid(card *pickem.Card) *page.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-func (a *api) standingsPage(tx *store.Tx, c *call) (any, error) {
-	now, err := a.standings(tx, c)
-	if err != nil {
-		return nil, err
-	}
-	climbed, err := a.Service.PlacesClimbed(tx, now.Year)
-	if err != nil {
-		return nil, err
-	}
-	years, err := a.Service.Years(tx)
-	return map[string]any{"Year": now.Year, "Standings": now.Standings, "Climbed": climbed, "Years": years}, err
 }

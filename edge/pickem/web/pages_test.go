@@ -194,7 +194,7 @@ func TestScenes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenes, err := (&api{Config: Config{Service: &pickem.Service{}}, mount: "/pickem", look: look}).scenes()
+	scenes, err := (&handlers{league: &pickem.Service{}, look: look}).scenes()
 	if err != nil || len(scenes) != 7 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}

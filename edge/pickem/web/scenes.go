@@ -6,19 +6,19 @@ import (
 )
 
 // scenes renders the pages in each of their states, from fixed data.
-func (a *api) scenes() ([]page.Scene, error) {
-	return a.look.Scenes(func(kind string, decode func(into any) error) (any, error) {
+func (h *handlers) scenes() ([]page.Scene, error) {
+	return h.look.Scenes(func(kind string, decode func(into any) error) (any, error) {
 		if kind == "events" {
 			return map[string]any{}, nil
 		}
 		var s struct {
-			cardPage
+			cardView
 			Results []int // of the first matches
 		}
 		err := decode(&s)
 		for i, team := range s.Results {
 			s.Matches[i].Result = pickem.Result{Known: true, Team: team}
 		}
-		return &s.cardPage, err
+		return &s.cardView, err
 	})
 }

@@ -16,7 +16,10 @@ import (
 )
 
 // Document is an OpenAPI document without additional properties: an answer may only have properties that it names.
-type Document struct{ router routers.Router }
+type Document struct {
+	router routers.Router
+	paths  map[string]*openapi3.PathItem
+}
 
 // Read parses a document in YAML.
 func Read(t *testing.T, raw []byte) *Document {
@@ -35,7 +38,7 @@ func Read(t *testing.T, raw []byte) *Document {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Document{router}
+	return &Document{router, doc.Paths.Map()}
 }
 
 // Check fails the test if an answer does not match the document or its route is missing there. It returns the route's path, such as

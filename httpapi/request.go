@@ -1,0 +1,181 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/bind"
+	"github.com/touchline/touchline/httpapi/operator"
+	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
+)
+
+// Request is a request to an application's route, as the route's handler gets it. A handler reads the input, then returns the response of Read,
+// Write or another method, or an error:
+//
+//	func (h *handlers) putName(r *httpapi.Request) (httpapi.Response, error) {
+//		name := r.Body().Text("name", 128)
+//		return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.games.Rename(tx, r.Param("game"), name, r.User) })
+//	}
+//
+// What is wrong with the query or the body need not be looked at: the methods that make a response refuse it before any work.
+type Request struct {
+	*http.Request
+
+	Route *Route      // that the request came by
+	User  string      // the caller; empty if unknown, and for the API key
+	Query *bind.Query // query parameters
+
+	gin  *gin.Context
+	body *bind.Body
+}
+
+// withHandler returns a route that calls its Handle, if it has one.
+func (m *mounted) withHandler(route Route) Route {
+	if route.Handle != nil {
+		route.Do = func(c *gin.Context) error { return m.handle(c, &route) }
+	}
+	return route
+}
+
+// handle answers a request to a route.
+func (m *mounted) handle(c *gin.Context, route *Route) error {
+	who, _ := Identity(c)
+	r := &Request{Request: c.Request, Route: route, User: who.Subject, Query: bind.Parameters(c.Request), gin: c}
+	if m.Admit != nil {
+		if err := m.Admit(r); err != nil {
+			return err
+		}
+	}
+	if route.Needs != nil {
+		needs := func(tx *store.Tx) ([]attr.Item, error) { return route.Needs(tx, r) }
+		if err := m.Rows.Needs(c, m.Table, needs); err != nil {
+			return err
+		}
+	}
+	if route.Once {
+		CountsOnce(c)
+	}
+	response, err := route.Handle(r)
+	if err != nil {
+		return err
+	}
+	return response.write(c)
+}
+
+// Param returns a parameter of the path; empty if the route has none of this name.
+func (r *Request) Param(name string) string { return r.gin.Param(name) }
+
+// Body returns the request's JSON object, and reads it at the first call.
+func (r *Request) Body() *bind.Body {
+	if r.body == nil {
+		r.body = Body(r.gin)
+	}
+	return r.body
+}
+
+// RawBody returns the request's body, for routes that take no JSON object.
+func (r *Request) RawBody() ([]byte, error) { return bind.Raw(r.gin) }
+
+// InputErr reports what is wrong with the query and the body, as far as they were read.
+func (r *Request) InputErr() error {
+	if err := r.Query.Err(); err != nil {
+		return err
+	}
+	if r.body == nil {
+		return nil
+	}
+	return r.body.Err()
+}
+
+// Caller returns the user whose rows the request is about. The API key is not a user and gets an error.
+func (r *Request) Caller() (string, error) { return Subject(r.gin) }
+
+// Identity returns how the caller was identified; zero on public routes.
+func (r *Request) Identity() auth.Identity {
+	who, _ := Identity(r.gin)
+	return who
+}
+
+// Key returns the Idempotency-Key; empty: there is none.
+func (r *Request) Key() (string, error) { return IdempotencyKey(r.gin) }
+
+// OccurredAt returns when the event that the request reports happened, given the time of the transaction.
+func (r *Request) OccurredAt(now time.Time) (time.Time, error) { return OccurredAt(r.gin, now) }
+
+// Node returns the node's own status.
+func (r *Request) Node() operator.NodeStatus { return Node(r.gin) }
+
+// SetHeader sets a header of the response.
+func (r *Request) SetHeader(name, value string) { r.gin.Header(name, value) }
+
+// Fetch fetches rows of the application's table that another node may have written. On a node without a cloud it does nothing.
+func (r *Request) Fetch(keys ...attr.Item) error {
+	m := appOf(r.gin)
+	return m.Rows.Keys(r.gin, m.Table, keys...)
+}
+
+// View runs do in a read transaction, as the function View does.
+func (r *Request) View(do func(tx *store.Tx) error) error { return View(r.gin, do) }
+
+// Update runs do in a write transaction, as the function Update does.
+func (r *Request) Update(do func(tx *store.Tx) error) error { return Update(r.gin, do) }
+
+// Read answers with the value that read returns, as JSON.
+func (r *Request) Read(read func(tx *store.Tx) (any, error)) (Response, error) {
+	if err := r.InputErr(); err != nil {
+		return Response{}, err
+	}
+	body, err := encodedView(r.gin, read)
+	return Response{write: func(c *gin.Context) error {
+		writeTagged(c, jsonType, body)
+		return nil
+	}}, err
+}
+
+// Write makes a change, and answers with status and the value that change returns, as JSON; without a value, with 204.
+func (r *Request) Write(status int, change func(tx *store.Tx) (any, error)) (Response, error) {
+	if err := r.InputErr(); err != nil {
+		return Response{}, err
+	}
+	out, err := Change(r.gin, change)
+	switch {
+	case err != nil:
+		return Response{}, err
+	case out == nil:
+		return Response{write: NoContent}, nil
+	}
+	return Reply(status, out)
+}
+
+// Page answers with a page for its reader alone: the template kind + "-page" with the data that read returns.
+func (r *Request) Page(kind, title string, read func(tx *store.Tx) (any, error)) (Response, error) {
+	if err := r.InputErr(); err != nil {
+		return Response{}, err
+	}
+	body, err := renderView(r.gin, kind, title, read)
+	return Response{write: func(c *gin.Context) error { return HTML(c, http.StatusOK, body, nil) }}, err
+}
+
+// Stream answers with a topic's changes as server-sent events; kind is a metrics label.
+func (r *Request) Stream(kind, topic string) (Response, error) {
+	return Response{write: func(c *gin.Context) error { return Stream(c, kind, topic) }}, r.InputErr()
+}
+
+// Response is what a request is answered with.
+type Response struct{ write Handler }
+
+// Reply answers a change with status and v as JSON.
+func Reply(status int, v any) (Response, error) {
+	body, err := json.Marshal(v)
+	return Response{write: func(c *gin.Context) error { return Answer(c, status, json.RawMessage(body), nil) }}, err
+}
+
+// ReplyCSV answers with a table as a file download. Cells that a spreadsheet would run as a formula are marked as text.
+func ReplyCSV(name string, rows [][]string) (Response, error) {
+	return Response{write: func(c *gin.Context) error { return CSV(c, name, rows) }}, nil
+}
