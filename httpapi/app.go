@@ -106,8 +106,9 @@ type Route struct {
 	Method string
 	Path   string
 	Access Access
-	Stream bool // stays open as long as the reader does; its path ends in "/stream"
-	Once   bool // a request with an Idempotency-Key takes effect once, so a page keeps it as a second copy
+	Role   string // what App.Admit asks of the caller beyond Access; may be empty
+	Stream bool   // stays open as long as the reader does; its path ends in "/stream"
+	Once   bool   // a request with an Idempotency-Key takes effect once, so a page keeps it as a second copy
 	// Needs names rows that another node may have written, given the local ones: they are fetched before the work; nil: none.
 	Needs  func(tx *store.Tx, r *Request) ([]attr.Item, error)
 	Handle func(r *Request) (Response, error)

@@ -64,6 +64,9 @@ func (m *mounted) handle(c *gin.Context, route *Route) error {
 	if err != nil {
 		return err
 	}
+	if response.write == nil {
+		return NoContent(c)
+	}
 	return response.write(c)
 }
 
@@ -107,6 +110,18 @@ func (r *Request) Key() (string, error) { return IdempotencyKey(r.gin) }
 // OccurredAt returns when the event that the request reports happened, given the time of the transaction.
 func (r *Request) OccurredAt(now time.Time) (time.Time, error) { return OccurredAt(r.gin, now) }
 
+// OnceScope returns the scope of the request's Idempotency-Key, and those in which it may have been recorded before, as the function OnceScope does.
+func (r *Request) OnceScope(own string) (scope string, former []string) { return OnceScope(r.gin, own) }
+
+// GuestID returns the anonymous id in the browser's cookie, or sets a new one.
+func (r *Request) GuestID() (string, error) { return GuestID(r.gin) }
+
+// KnownGuest returns the anonymous id in the browser's cookie; empty: there is none.
+func (r *Request) KnownGuest() string { return KnownGuest(r.gin) }
+
+// CheckLimit counts the request against a limit that Limit has made, and returns an error beyond it.
+func (r *Request) CheckLimit(limit Handler) error { return limit(r.gin) }
+
 // Node returns the node's own status.
 func (r *Request) Node() operator.NodeStatus { return Node(r.gin) }
 
@@ -117,6 +132,15 @@ func (r *Request) SetHeader(name, value string) { r.gin.Header(name, value) }
 func (r *Request) Fetch(keys ...attr.Item) error {
 	m := appOf(r.gin)
 	return m.Rows.Keys(r.gin, m.Table, keys...)
+}
+
+// FetchNeeds is Fetch for rows that depend on others, or on the input: needs names them as Route.Needs does.
+func (r *Request) FetchNeeds(needs func(tx *store.Tx) ([]attr.Item, error)) error {
+	if err := r.InputErr(); err != nil {
+		return err
+	}
+	m := appOf(r.gin)
+	return m.Rows.Needs(r.gin, m.Table, needs)
 }
 
 // View runs do in a read transaction, as the function View does.
@@ -147,7 +171,7 @@ func (r *Request) Write(status int, change func(tx *store.Tx) (any, error)) (Res
 	case err != nil:
 		return Response{}, err
 	case out == nil:
-		return Response{write: NoContent}, nil
+		return Response{}, nil
 	}
 	return Reply(status, out)
 }
@@ -166,13 +190,26 @@ func (r *Request) Stream(kind, topic string) (Response, error) {
 	return Response{write: func(c *gin.Context) error { return Stream(c, kind, topic) }}, r.InputErr()
 }
 
-// Response is what a request is answered with.
+// StreamOf is Stream for a reader who receives only some of the topic's frames, as the function StreamOf says.
+func (r *Request) StreamOf(kind, topic string, concerns func(tx *store.Tx) ([]string, error)) (Response, error) {
+	return Response{write: func(c *gin.Context) error { return StreamOf(c, kind, topic, concerns) }}, r.InputErr()
+}
+
+// Response is what a request is answered with. The zero value is 204 No Content.
 type Response struct{ write Handler }
 
 // Reply answers a change with status and v as JSON.
 func Reply(status int, v any) (Response, error) {
 	body, err := json.Marshal(v)
 	return Response{write: func(c *gin.Context) error { return Answer(c, status, json.RawMessage(body), nil) }}, err
+}
+
+// ReplyText answers with a plain text.
+func ReplyText(text string) (Response, error) {
+	return Response{write: func(c *gin.Context) error {
+		c.String(http.StatusOK, "%s", text)
+		return nil
+	}}, nil
 }
 
 // ReplyCSV answers with a table as a file download. Cells that a spreadsheet would run as a formula are marked as text.

@@ -15,6 +15,7 @@ import (
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
@@ -356,4 +357,9 @@ func TestGuessesPerMinute(t *testing.T) {
 	}
 	r.want(200, "", "u1", "GET", "/game/"+day, "")
 	r.want(200, "", "u2", "POST", "/guess", guessBody("crane"))
+}
+
+// The operations of the OpenAPI document are the handlers.
+func TestOperationsAreHandlers(t *testing.T) {
+	contract.Read(t, document).CheckOperations(t, (&handlers{}).routes())
 }

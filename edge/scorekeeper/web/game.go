@@ -1,11 +1,8 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
 	"strings"
-
-	"github.com/gin-gonic/gin"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
@@ -14,107 +11,119 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// Limits of string fields, in bytes: of IDs, and of fields that the rules check themselves.
-const (
-	maxText  = 128
-	longText = 1 << 16 // no body is longer
-)
+func (h *handlers) getHealth(*httpapi.Request) (httpapi.Response, error) {
+	return httpapi.ReplyText("OK")
+}
 
-// postGuess takes {puzzle_date_iso_day, word_guessed}. A request with an Idempotency-Key may be repeated.
-func (a *api) postGuess(r *call) (work, error) {
-	g := scorekeeper.Guess{User: r.User, Date: requiredText(r.Body(), "puzzle_date_iso_day"), Word: strings.ToLower(requiredText(r.Body(), "word_guessed"))}
-	httpapi.CountsOnce(r.Context)
-	key, err := httpapi.IdempotencyKey(r.Context)
-	g.Key, r.Needs = key, a.game(r.User, g.Date)
-	return func(tx *store.Tx) (any, error) {
-		v, err := a.Service.Guess(tx, g)
-		return v, a.offline(r.Context, err)
-	}, cmp.Or(r.Body().Err(), a.guesses(r.Context), a.Service.CheckGuess(&g), err)
+// beginSession sets a guest's cookie in a browser that has none.
+func (h *handlers) beginSession(r *httpapi.Request) (httpapi.Response, error) {
+	_, err := r.GuestID()
+	return httpapi.Response{}, err
+}
+
+// postGuess takes {puzzle_date_iso_day, word_guessed}.
+func (h *handlers) postGuess(r *httpapi.Request) (httpapi.Response, error) {
+	date, word := requiredText(r.Body(), "puzzle_date_iso_day"), requiredText(r.Body(), "word_guessed")
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
+	}
+	if err := r.CheckLimit(h.guesses); err != nil {
+		return httpapi.Response{}, err
+	}
+	key, err := r.Key()
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	guess := scorekeeper.Guess{User: r.User, Date: date, Word: strings.ToLower(word), Key: key}
+	if err := h.puzzle.CheckGuess(&guess); err != nil {
+		return httpapi.Response{}, err
+	}
+	if err := r.Fetch(h.puzzle.GameNeeds(r.User, date)...); err != nil {
+		return httpapi.Response{}, err
+	}
+	response, err := r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.Guess(tx, guess) })
+	h.noteOffline(r, err)
+	return response, err
 }
 
 // getGame returns the player's game. Words that did not count are reported once.
-func (a *api) getGame(r *call) (work, error) {
-	c, date := r.Context, r.Param("date")
-	if err := a.Ensure.Needs(c, a.Service.Table, a.game(r.User, date)); err != nil {
-		return nil, err
+func (h *handlers) getGame(r *httpapi.Request) (httpapi.Response, error) {
+	date := r.Param("date")
+	var game scorekeeper.View
+	response, err := r.Read(func(tx *store.Tx) (_ any, err error) {
+		game, err = h.puzzle.Game(tx, r.User, date)
+		return game, err
+	})
+	h.noteOffline(r, err)
+	if err != nil || len(game.Dropped) == 0 || r.Method == http.MethodHead { // a HEAD shows the player nothing
+		return response, err
 	}
-	v, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, r.User, date) })
-	if err == nil && len(v.Dropped) > 0 && c.Request.Method == http.MethodGet { // a HEAD has shown the player nothing
-		err = httpapi.Update(c, func(tx *store.Tx) error { return a.Service.RecordSeenDrops(tx, r.User, date, v.Dropped) })
+	return response, r.Update(func(tx *store.Tx) error { return h.puzzle.RecordSeenDrops(tx, r.User, date, game.Dropped) })
+}
+
+// noteOffline sets a header if a puzzle was not found while the cloud, which may have it, could not be reached.
+func (h *handlers) noteOffline(r *httpapi.Request, err error) {
+	if fault.Is(err, fault.NotFound) && h.cloud && r.Node().Cloud.State == "offline" {
+		r.SetHeader("Touchline-Offline", "1")
 	}
-	return nil, a.offline(c, httpapi.JSON(c, v, err))
 }
 
-// game names the rows behind a player's game for a day.
-func (a *api) game(user, date string) func(tx *store.Tx) ([]attr.Item, error) {
-	return func(*store.Tx) ([]attr.Item, error) { return a.Service.GameNeeds(user, date), nil }
+func (h *handlers) getHistory(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) { return h.puzzle.History(tx, r.User) })
 }
 
-// offline sets a header if a puzzle was not found while the cloud, which may have it, could not be reached.
-func (a *api) offline(c *gin.Context, err error) error {
-	if fault.Is(err, fault.NotFound) && a.Ensure != nil && httpapi.Node(c).Cloud.State == "offline" {
-		c.Header("Touchline-Offline", "1")
-	}
-	return err
-}
-
-// recent names a player's recent games.
-func (a *api) recent(user string) func(tx *store.Tx) ([]attr.Item, error) {
-	return func(tx *store.Tx) ([]attr.Item, error) { return a.Service.RecentNeeds(tx, user) }
-}
-
-func (a *api) getHistory(r *call) (work, error) {
-	r.Needs = a.recent(r.User)
-	return func(tx *store.Tx) (any, error) { return a.Service.History(tx, r.User) }, nil
-}
-
-// postConvert takes {session_id}.
-func (a *api) postConvert(r *call) (work, error) {
+// convertSession takes {session_id}.
+func (h *handlers) convertSession(r *httpapi.Request) (httpapi.Response, error) {
 	session := requiredText(r.Body(), "session_id")
-	r.Needs = a.recent(session)
-	return func(tx *store.Tx) (any, error) { return a.Service.Convert(tx, r.User, session) }, nil
+	err := r.FetchNeeds(func(tx *store.Tx) ([]attr.Item, error) { return h.puzzle.RecentNeeds(tx, session) })
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.Convert(tx, r.User, session) })
 }
 
-// getPuzzles lists puzzles. Admins see the words, unless they set omit_answers.
-func (a *api) getPuzzles(r *call) (work, error) {
-	from, to, omit := r.Query.Text("start_date", longText), r.Query.Text("end_date", longText), r.Query.OneOf("omit_answers", "true", "false")
-	return func(tx *store.Tx) (any, error) {
-		all, err := a.Service.Puzzles(tx, from, to)
-		for i := range all {
-			all[i] = visiblePuzzle(r, all[i], omit == "true")
+// listPuzzles lists puzzles. Admins see the words, unless they set omit_answers.
+func (h *handlers) listPuzzles(r *httpapi.Request) (httpapi.Response, error) {
+	from, to := r.Query.Text("start_date", longText), r.Query.Text("end_date", longText)
+	withWords := r.Query.OneOf("omit_answers", "true", "false") != "true" && r.Identity().Admin
+	return r.Read(func(tx *store.Tx) (any, error) {
+		puzzles, err := h.puzzle.Puzzles(tx, from, to)
+		for i := range puzzles {
+			puzzles[i] = visiblePuzzle(puzzles[i], withWords)
 		}
-		return map[string]any{"puzzles": all}, err
-	}, nil
+		return map[string]any{"puzzles": puzzles}, err
+	})
 }
 
-// visiblePuzzle returns a puzzle as the caller may see it: with its word for an admin only.
-func visiblePuzzle(r *call, p scorekeeper.Puzzle, omit bool) scorekeeper.Puzzle {
-	if who, _ := httpapi.Identity(r.Context); omit || !who.Admin {
+func (h *handlers) getPuzzle(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		puzzle, err := h.puzzle.Puzzle(tx, r.Param("date"))
+		return visiblePuzzle(puzzle, r.Identity().Admin), err
+	})
+}
+
+// visiblePuzzle returns a puzzle as the caller may see it.
+func visiblePuzzle(p scorekeeper.Puzzle, withWord bool) scorekeeper.Puzzle {
+	if !withWord {
 		p.Word = ""
 	}
 	p.TeamID = ""
 	return p
 }
 
-func (a *api) getPuzzle(r *call) (work, error) {
-	return func(tx *store.Tx) (any, error) {
-		p, err := a.Service.Puzzle(tx, r.Param("date"))
-		return visiblePuzzle(r, p, false), err
-	}, nil
-}
-
 // putPuzzle takes {date, word | set_random_unused_word, teamId?}.
-func (a *api) putPuzzle(r *call) (work, error) {
-	n := scorekeeper.NewAnswer{Date: requiredText(r.Body(), "date"), Word: r.Body().Text("word", longText), TeamID: r.Body().Text("teamId", maxText)}
-	random := r.Body().Bool("set_random_unused_word")
-	n.Random = random != nil && *random
-	return func(tx *store.Tx) (any, error) { return a.Service.SetAnswer(tx, n) }, nil
+func (h *handlers) putPuzzle(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
+	answer := scorekeeper.NewAnswer{Date: requiredText(b, "date"), Word: b.Text("word", longText), TeamID: b.Text("teamId", maxText)}
+	random := b.Bool("set_random_unused_word")
+	answer.Random = random != nil && *random
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.SetAnswer(tx, answer) })
 }
 
-func (a *api) postCacheClear(r *call) (work, error) {
+func (h *handlers) clearPuzzleCache(r *httpapi.Request) (httpapi.Response, error) {
 	r.Body() // must be valid, if there is one
-	return func(tx *store.Tx) (any, error) {
-		a.Service.ClearCache(tx.Seq())
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+		h.puzzle.ClearCache(tx.Seq())
 		return map[string]string{"message": "Puzzle answer cache cleared"}, nil
-	}, nil
+	})
 }

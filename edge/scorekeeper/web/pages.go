@@ -17,29 +17,16 @@ import (
 //go:embed templates assets scenes.json
 var files embed.FS
 
-func (a *api) pageRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		a.newRoute("GET", "/", httpapi.Optional, a.getPlayPage),
-		a.newRoute("GET", "/days/:date", httpapi.Optional, a.getPlayPage),
-		a.route("GET", "/history", a.historyPage),
-		a.route("GET", "/teams", a.teamsPage),
-		a.route("GET", "/teams/:id", a.teamPage),
-		a.route("GET", "/teams/:id/:when", a.teamPage),
-		{Method: "GET", Path: "/admin", Access: httpapi.Admin, Do: a.getAdminPage},
-		{Method: "GET", Path: "/admin/days/:date", Access: httpapi.Admin, Do: a.getDayPage},
-	}
-}
-
-func (a *api) nav(who auth.Identity) []page.Link {
-	links := []page.Link{{Href: a.look.At("/"), Text: "Today"}, {Href: a.look.At("/history"), Text: "History"}, {Href: a.look.At("/teams"), Text: "Teams"}}
+func (h *handlers) nav(who auth.Identity) []page.Link {
+	links := []page.Link{{Href: h.look.At("/"), Text: "Today"}, {Href: h.look.At("/history"), Text: "History"}, {Href: h.look.At("/teams"), Text: "Teams"}}
 	if who.Admin {
-		links = append(links, page.Link{Href: a.look.At("/admin"), Text: "Puzzles"})
+		links = append(links, page.Link{Href: h.look.At("/admin"), Text: "Puzzles"})
 	}
 	return links
 }
 
-// playPage is a day's puzzle as its player sees it. Before the game is over it does not contain the word.
-type playPage struct {
+// playView is a day's puzzle as its player sees it. Before the game is over it does not contain the word.
+type playView struct {
 	Date       string
 	Latest     bool // the page is for today, whatever day that is for the reader
 	Known      bool // the reader can have a game: a user, or a guest with a cookie
@@ -52,7 +39,7 @@ type playPage struct {
 }
 
 // Learned returns the best grade known of each letter.
-func (p *playPage) Learned() map[string]scorekeeper.Grade {
+func (p *playView) Learned() map[string]scorekeeper.Grade {
 	best, rank := map[string]scorekeeper.Grade{}, map[scorekeeper.Grade]int{scorekeeper.Wrong: 1, scorekeeper.Contained: 2, scorekeeper.Correct: 3}
 	for _, l := range slices.Concat(p.Game.Graded...) {
 		if rank[l.Grade] > rank[best[l.Letter]] {
@@ -62,56 +49,62 @@ func (p *playPage) Learned() map[string]scorekeeper.Grade {
 	return best
 }
 
-// getPlayPage serves everybody. A visitor without an ID has no game.
-func (a *api) getPlayPage(r *call) (work, error) {
-	if r.User != "" {
-		return ofPlayer(a.playPage)(r)
-	}
-	return a.playPage(r)
-}
-
-func (a *api) playPage(r *call) (work, error) {
-	r.Kind, r.Title = "play", "Scorekeeper"
-	p := &playPage{Date: r.Param("date"), Known: r.User != ""}
+// playPage serves everybody. A visitor without an ID has no game.
+func (h *handlers) playPage(r *httpapi.Request) (httpapi.Response, error) {
+	view := &playView{Date: r.Param("date"), Known: r.User != ""}
 	day, err := today(r)
-	if p.Latest = p.Date == ""; p.Latest {
-		p.Date = day.Format(scorekeeper.Day)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	if err == nil {
-		err = a.Ensure.Needs(r.Context, a.Service.Table, a.game(r.User, p.Date))
+	if view.Date == "" {
+		view.Latest, view.Date = true, day.Format(scorekeeper.Day)
+	}
+	if err := r.Fetch(h.puzzle.GameNeeds(r.User, view.Date)...); err != nil {
+		return httpapi.Response{}, err
+	}
+	err = r.View(func(tx *store.Tx) error {
+		_, err := h.puzzle.Game(tx, r.User, view.Date)
+		return err
+	})
+	if fault.Is(err, fault.NotFound) {
+		view.Unknown = ask.IsUnknown(err)
+		view.Missing = !view.Unknown
+		return r.Page("play", "Scorekeeper", func(*store.Tx) (any, error) { return view, nil })
 	}
 	if err != nil {
-		return nil, err
+		return httpapi.Response{}, err
 	}
-	game := func(tx *store.Tx) (scorekeeper.View, error) { return a.Service.Game(tx, r.User, p.Date) }
-	if _, err = httpapi.Read(r.Context, game); fault.Is(err, fault.NotFound) {
-		p.Unknown = ask.IsUnknown(err)
-		p.Missing = !p.Unknown
-		return func(*store.Tx) (any, error) { return p, nil }, nil
+	return r.Page("play", "Scorekeeper", func(tx *store.Tx) (any, error) { return view, h.readGame(tx, r, view) })
+}
+
+// readGame reads the player's game into a view and, once it is over, the streaks. A guest's games are counted for a user who can add them.
+func (h *handlers) readGame(tx *store.Tx, r *httpapi.Request, view *playView) (err error) {
+	view.Game, err = h.puzzle.Game(tx, r.User, view.Date)
+	if err != nil {
+		return err
 	}
-	return func(tx *store.Tx) (_ any, err error) {
-		p.Game, err = game(tx)
-		if who, _ := httpapi.Identity(r.Context); err == nil && who.Scheme != auth.Anonymous && p.Known {
-			p.Guest = httpapi.KnownGuest(r.Context)
-			p.GuestGames, err = a.Service.Games(tx, p.Guest)
-		}
-		if err != nil || !p.Game.Over() {
-			return p, err
-		}
-		p.Streaks, err = a.Service.Streaks(tx, r.User, p.Date)
-		return p, err
-	}, err
+	if view.Known && r.Identity().Scheme != auth.Anonymous {
+		view.Guest = r.KnownGuest()
+		view.GuestGames, err = h.puzzle.Games(tx, view.Guest)
+	}
+	if err != nil || !view.Game.Over() {
+		return err
+	}
+	view.Streaks, err = h.puzzle.Streaks(tx, r.User, view.Date)
+	return err
 }
 
 // today returns the reader's date. The page's script sends it (parameter day) if it differs from the node's, which is in UTC.
-func today(r *call) (time.Time, error) {
-	return httpapi.Read(r.Context, func(tx *store.Tx) (time.Time, error) {
-		now := tx.Now().UTC()
-		if day, err := time.Parse(scorekeeper.Day, r.Context.Query("day")); err == nil && day.Sub(now).Abs() < 48*time.Hour {
-			return day, nil
+func today(r *httpapi.Request) (day time.Time, err error) {
+	err = r.View(func(tx *store.Tx) error {
+		day = tx.Now().UTC()
+		claimed, err := time.Parse(scorekeeper.Day, r.URL.Query().Get("day"))
+		if err == nil && claimed.Sub(day).Abs() < 48*time.Hour {
+			day = claimed
 		}
-		return now, nil
+		return nil
 	})
+	return day, err
 }
 
 // calendar returns the days from one to another, beginning on the Monday of the first week.
@@ -125,7 +118,7 @@ func calendar(from, to time.Time) (days []string) {
 	return days
 }
 
-type historyPage struct {
+type historyView struct {
 	Day     string // the reader's date
 	History scorekeeper.History
 	Streaks scorekeeper.Streaks
@@ -133,30 +126,32 @@ type historyPage struct {
 	Played  map[string]*scorekeeper.PlayedGame // by day
 }
 
-func (a *api) historyPage(r *call) (work, error) {
-	r.Kind, r.Title, r.Needs = "history", "History", a.recent(r.User)
+func (h *handlers) historyPage(r *httpapi.Request) (httpapi.Response, error) {
 	day, err := today(r)
-	return func(tx *store.Tx) (any, error) {
-		history, err := a.Service.History(tx, r.User)
-		p := historyPage{Day: day.Format(scorekeeper.Day), History: history, Played: map[string]*scorekeeper.PlayedGame{}}
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Page("history", "History", func(tx *store.Tx) (any, error) {
+		history, err := h.puzzle.History(tx, r.User)
+		view := historyView{Day: day.Format(scorekeeper.Day), History: history, Played: map[string]*scorekeeper.PlayedGame{}}
 		if err != nil || len(history.Games) == 0 {
-			return p, err
+			return view, err
 		}
 		for i := range history.Games {
-			p.Played[history.Games[i].Date] = &history.Games[i]
+			view.Played[history.Games[i].Date] = &history.Games[i]
 		}
 		first, _ := time.Parse(scorekeeper.Day, history.Games[len(history.Games)-1].Date) // valid: History checks the dates it reads
-		p.Days = calendar(first, day)
-		p.Streaks, err = a.Service.Streaks(tx, r.User, p.Day)
-		return p, err
-	}, err
+		view.Days = calendar(first, day)
+		view.Streaks, err = h.puzzle.Streaks(tx, r.User, view.Day)
+		return view, err
+	})
 }
 
 // scenes renders the play page in each of its states, from fixed data.
-func (a *api) scenes() ([]page.Scene, error) {
-	return a.look.Scenes(func(_ string, decode func(into any) error) (any, error) {
+func (h *handlers) scenes() ([]page.Scene, error) {
+	return h.look.Scenes(func(_ string, decode func(into any) error) (any, error) {
 		var s struct {
-			playPage
+			playView
 			Guesses []string
 			Answer  string
 			Waits   string // a guess that is not sent yet, which on an open page a script shows
@@ -173,6 +168,6 @@ func (a *api) scenes() ([]page.Scene, error) {
 			}
 			s.Game.Graded = append(s.Game.Graded, waits)
 		}
-		return &s.playPage, err
+		return &s.playView, err
 	})
 }

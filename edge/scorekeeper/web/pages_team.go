@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/ask"
@@ -15,32 +13,46 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-type teamsPage struct {
+type teamsView struct {
 	User, Name string
 	Teams      []scorekeeper.Team
 }
 
-func (a *api) teamsPage(r *call) (work, error) {
-	r.Kind, r.Title = "teams", "Teams"
-	a.team(r, "")
-	return func(tx *store.Tx) (any, error) {
-		p := teamsPage{User: r.User}
-		profile, err := a.Service.Profile(tx, r.User)
-		p.Name = profile.Name
-		ids, teamsErr := a.Service.TeamsOf(tx, r.User)
-		for _, id := range ids {
-			t, err := a.Service.Team(tx, id, r.User)
-			if err == nil {
-				p.Teams = append(p.Teams, t)
-			} else if !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden) { // deleted by a node that knew half of it
-				teamsErr = err
-			}
+func (h *handlers) teamsPage(r *httpapi.Request) (httpapi.Response, error) {
+	if err := h.fetchTeam(r, ""); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Page("teams", "Teams", func(tx *store.Tx) (any, error) {
+		view := teamsView{User: r.User}
+		profile, err := h.puzzle.Profile(tx, r.User)
+		if err != nil {
+			return nil, err
 		}
-		return p, cmp.Or(err, teamsErr)
-	}, nil
+		view.Name = profile.Name
+		view.Teams, err = h.readTeams(tx, r.User)
+		return view, err
+	})
 }
 
-type teamPage struct {
+// readTeams returns a player's teams, without those that were deleted by a node that knew half of them.
+func (h *handlers) readTeams(tx *store.Tx, user string) (teams []scorekeeper.Team, err error) {
+	ids, err := h.puzzle.TeamsOf(tx, user)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		team, err := h.puzzle.Team(tx, id, user)
+		switch {
+		case err == nil:
+			teams = append(teams, team)
+		case !fault.Is(err, fault.NotFound) && !fault.Is(err, fault.Forbidden):
+			return nil, err
+		}
+	}
+	return teams, nil
+}
+
+type teamView struct {
 	User  string
 	Day   string // the reader's date
 	When  string // what is shown: "" is the day, or week, last-week
@@ -51,7 +63,7 @@ type teamPage struct {
 }
 
 // OnlyAdmin reports whether a member is the team's only admin, and so cannot leave.
-func (p *teamPage) OnlyAdmin(user string) bool {
+func (p *teamView) OnlyAdmin(user string) bool {
 	var admins []string
 	for i := range p.Team.Members {
 		if m := &p.Team.Members[i]; m.Role == scorekeeper.RoleAdmin {
@@ -62,7 +74,7 @@ func (p *teamPage) OnlyAdmin(user string) bool {
 }
 
 // Full reports whether nobody can be added to the team.
-func (p *teamPage) Full() bool { return len(p.Team.Members) >= scorekeeper.MaxMembers }
+func (p *teamView) Full() bool { return len(p.Team.Members) >= scorekeeper.MaxMembers }
 
 // weekLine is a player's line in the table of a week.
 type weekLine struct {
@@ -71,42 +83,53 @@ type weekLine struct {
 }
 
 // teamPage shows a team's board for today, this week or last week.
-func (a *api) teamPage(r *call) (work, error) {
-	r.Kind, r.Title = "team", "Team"
-	when := r.Param("when")
+func (h *handlers) teamPage(r *httpapi.Request) (httpapi.Response, error) {
 	day, err := today(r)
-	days := []string{day.Format(scorekeeper.Day)}
-	switch when {
-	case "":
-	case "week":
-		days = weekOf(day)
-	case "last-week":
-		days = weekOf(day.AddDate(0, 0, -7))
-	default:
-		return nil, fault.New(fault.NotFound, "not_found", "There is no such page.")
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	team := a.team(r, r.Param("id"), days...)
-	return func(tx *store.Tx) (any, error) {
-		t, err := a.Service.Team(tx, team, r.User)
-		p := &teamPage{User: r.User, Day: day.Format(scorekeeper.Day), When: when, Team: t, Days: days}
+	team, when := r.Param("id"), r.Param("when")
+	days, err := shownDays(when, day)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if err := h.fetchTeam(r, team, days...); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Page("team", "Team", func(tx *store.Tx) (any, error) {
+		view := &teamView{User: r.User, Day: day.Format(scorekeeper.Day), When: when, Days: days}
+		view.Team, err = h.puzzle.Team(tx, team, r.User)
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		if when == "" {
-			board, err := a.Service.Board(tx, r.User, team, days[0])
-			p.Board = &board
-			return p, err
+			board, err := h.puzzle.Board(tx, r.User, team, days[0])
+			view.Board = &board
+			return view, err
 		}
-		p.Week, err = a.week(tx, &t, r.User, days)
-		return p, err
-	}, err
+		view.Week, err = h.readWeek(tx, &view.Team, r.User, days)
+		return view, err
+	})
+}
+
+// shownDays returns the days that a team's page shows.
+func shownDays(when string, today time.Time) ([]string, error) {
+	switch when {
+	case "":
+		return []string{today.Format(scorekeeper.Day)}, nil
+	case "week":
+		return weekOf(today), nil
+	case "last-week":
+		return weekOf(today.AddDate(0, 0, -7)), nil
+	}
+	return nil, fault.New(fault.NotFound, "not_found", "There is no such page.")
 }
 
 // weekOf returns the seven days of a day's week, from Monday on.
 func weekOf(day time.Time) []string { return calendar(day, day.AddDate(0, 0, 6))[:7] }
 
-// week returns a team's table for some days: most puzzles solved first, then fewest guesses.
-func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []string) ([]weekLine, error) {
+// readWeek returns a team's table for some days: most puzzles solved first, then fewest guesses.
+func (h *handlers) readWeek(tx *store.Tx, team *scorekeeper.Team, user string, days []string) ([]weekLine, error) {
 	joined, byUser := team.Joined(), map[string]*weekLine{}
 	all := make([]weekLine, len(joined))
 	for i, m := range joined {
@@ -114,7 +137,7 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []str
 		byUser[m.UserID] = &all[i]
 	}
 	for _, day := range days {
-		board, err := a.Service.Board(tx, user, team.ID, day)
+		board, err := h.puzzle.Board(tx, user, team.ID, day)
 		if err != nil {
 			return nil, err
 		}
@@ -134,47 +157,55 @@ func (a *api) week(tx *store.Tx, team *scorekeeper.Team, user string, days []str
 // ahead is for how many days, from today on, the admin page warns of missing puzzles.
 const ahead = 14
 
-type adminPage struct {
+type adminView struct {
 	Today string
 	Days  []string
 	Set   map[string]bool // days with a puzzle
 	Gaps  int             // days without one, from today on
 }
 
-func (a *api) getAdminPage(c *gin.Context) error {
-	return httpapi.OwnView(c, "admin", "Puzzles", func(tx *store.Tx) (adminPage, error) {
+func (h *handlers) adminPage(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Page("admin", "Puzzles", func(tx *store.Tx) (any, error) {
 		today := tx.Now().UTC()
-		p := adminPage{Today: today.Format(scorekeeper.Day), Days: calendar(today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead-1)), Set: map[string]bool{}}
-		all, err := a.Service.Puzzles(tx, "", "")
-		for i := range all {
-			p.Set[all[i].Date] = true
+		view := adminView{Today: today.Format(scorekeeper.Day), Days: calendar(today.AddDate(0, 0, -2*ahead), today.AddDate(0, 0, ahead-1)), Set: map[string]bool{}}
+		puzzles, err := h.puzzle.Puzzles(tx, "", "")
+		for i := range puzzles {
+			view.Set[puzzles[i].Date] = true
 		}
-		for _, date := range p.Days {
-			if date >= p.Today && !p.Set[date] {
-				p.Gaps++
+		for _, date := range view.Days {
+			if date >= view.Today && !view.Set[date] {
+				view.Gaps++
 			}
 		}
-		return p, err
+		return view, err
 	})
 }
 
-type dayPage struct {
+type dayView struct {
 	Puzzle scorekeeper.Puzzle
 	Games  int // games that a change of the word re-grades
 }
 
-func (a *api) getDayPage(c *gin.Context) error {
-	puzzle, err := httpapi.Read(c, func(tx *store.Tx) (scorekeeper.Puzzle, error) { return a.Service.Puzzle(tx, c.Param("date")) })
+// dayPage shows a day's puzzle, or that there is none yet.
+func (h *handlers) dayPage(r *httpapi.Request) (httpapi.Response, error) {
+	var puzzle scorekeeper.Puzzle
+	err := r.View(func(tx *store.Tx) (err error) {
+		puzzle, err = h.puzzle.Puzzle(tx, r.Param("date"))
+		return err
+	})
 	if fault.Is(err, fault.NotFound) && !ask.IsUnknown(err) {
-		puzzle.Date, err = c.Param("date"), nil
+		puzzle, err = scorekeeper.Puzzle{Date: r.Param("date")}, nil
 	}
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	return httpapi.OwnView(c, "day", "Puzzle", func(tx *store.Tx) (p dayPage, err error) {
-		if p.Puzzle = puzzle; p.Puzzle.Word != "" {
-			p.Games, err = a.Service.Players(tx, p.Puzzle.Date)
+	return r.Page("day", "Puzzle", func(tx *store.Tx) (any, error) {
+		view := dayView{Puzzle: puzzle}
+		if puzzle.Word == "" {
+			return view, nil
 		}
-		return p, err
+		var err error
+		view.Games, err = h.puzzle.Players(tx, puzzle.Date)
+		return view, err
 	})
 }

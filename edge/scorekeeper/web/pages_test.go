@@ -142,7 +142,7 @@ func TestScenes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenes, err := (&api{mount: "/scorekeeper", look: look}).scenes()
+	scenes, err := (&handlers{look: look}).scenes()
 	if err != nil || len(scenes) != 7 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}

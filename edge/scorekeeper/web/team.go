@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
@@ -16,22 +17,33 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-func (a *api) getProfile(r *call) (work, error) {
-	return func(tx *store.Tx) (any, error) { return a.Service.Profile(tx, r.User) }, nil
+func (h *handlers) getProfile(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) { return h.puzzle.Profile(tx, r.User) })
 }
 
 // putProfile takes {displayName?, avatarUrl?}.
-func (a *api) putProfile(r *call) (work, error) {
+func (h *handlers) putProfile(r *httpapi.Request) (httpapi.Response, error) {
 	name, avatar := r.Body().Change("displayName", longText), r.Body().Change("avatarUrl", 16*maxText)
-	switch {
-	case r.Body().Err() != nil:
-		return nil, r.Body().Err()
-	case avatar != nil && !isHTTPS(*avatar):
-		return nil, fault.New(fault.Invalid, "bad_request", "avatarUrl must be an https URL")
-	case name == nil && avatar == nil, name != nil && (strings.TrimSpace(*name) == "" || len([]rune(*name)) > 40):
-		return nil, fault.New(fault.Invalid, "bad_request", "displayName must be 1 to 40 characters")
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	return func(tx *store.Tx) (any, error) { return a.Service.SetProfile(tx, r.User, name, avatar) }, nil
+	if err := checkProfile(name, avatar); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.SetProfile(tx, r.User, name, avatar) })
+}
+
+// checkProfile checks the fields of a profile that a request gives, of which there must be one.
+func checkProfile(name, avatar *string) error {
+	if avatar != nil && !isHTTPS(*avatar) {
+		return fault.New(fault.Invalid, "bad_request", "avatarUrl must be an https URL")
+	}
+	missing := name == nil && avatar == nil
+	bad := name != nil && (strings.TrimSpace(*name) == "" || utf8.RuneCountInString(*name) > 40)
+	if missing || bad {
+		return fault.New(fault.Invalid, "bad_request", "displayName must be 1 to 40 characters")
+	}
+	return nil
 }
 
 func isHTTPS(address string) bool {
@@ -39,75 +51,71 @@ func isHTTPS(address string) bool {
 	return err == nil && u.Scheme == "https" && u.Host != ""
 }
 
-func (a *api) getTeam(r *call) (work, error) {
-	team := a.team(r, requiredQuery(r, "team_id"))
-	return func(tx *store.Tx) (any, error) { return a.Service.Team(tx, team, r.User) }, nil
-}
-
-// team sets what a request about a team needs: the team, its members, and their games on the given days. It returns the team's ID.
-func (a *api) team(r *call, team string, days ...string) string {
-	r.Needs = func(tx *store.Tx) ([]attr.Item, error) { return a.Service.TeamNeeds(tx, r.User, team, days...) }
-	return team
-}
-
-// requiredQuery reads a required query parameter.
-func requiredQuery(r *call, name string) string {
-	v := r.Query.Text(name, maxText)
-	if v == "" {
-		r.Query.Bad(name, "is required")
+func (h *handlers) getTeam(r *httpapi.Request) (httpapi.Response, error) {
+	team := requiredQuery(r, "team_id")
+	if err := h.fetchTeam(r, team); err != nil {
+		return httpapi.Response{}, err
 	}
-	return v
+	return r.Read(func(tx *store.Tx) (any, error) { return h.puzzle.Team(tx, team, r.User) })
 }
 
-// postTeam takes {team_name}. A request with an Idempotency-Key may be repeated.
-func (a *api) postTeam(r *call) (work, error) {
+// createTeam takes {team_name}.
+func (h *handlers) createTeam(r *httpapi.Request) (httpapi.Response, error) {
 	name := r.Body().Text("team_name", longText)
-	httpapi.CountsOnce(r.Context)
-	key, err := httpapi.IdempotencyKey(r.Context)
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
+	}
+	key, err := r.Key()
+	if err != nil {
+		return httpapi.Response{}, err
+	}
 	var once []scorekeeper.Once
 	if key != "" {
-		scope, former := httpapi.OnceScope(r.Context, r.User)
+		scope, former := r.OnceScope(r.User)
 		for _, each := range append([]string{scope}, former...) {
 			once = append(once, scorekeeper.Once{Scope: each, Key: key})
 		}
 	}
-	r.Status = http.StatusCreated
-	return func(tx *store.Tx) (any, error) { return a.Service.CreateTeam(tx, r.User, name, once...) }, cmp.Or(r.Body().Err(), err)
+	return r.Write(http.StatusCreated, func(tx *store.Tx) (any, error) { return h.puzzle.CreateTeam(tx, r.User, name, once...) })
 }
 
 // deleteTeam takes {team_id}.
-func (a *api) deleteTeam(r *call) (work, error) {
-	team := a.team(r, need(r.Body(), "team_id"))
-	return func(tx *store.Tx) (any, error) { return a.Service.DeleteTeam(tx, r.User, team) }, nil
-}
-
-// postAccept takes {team_id}.
-func (a *api) postAccept(r *call) (work, error) {
-	team := a.team(r, need(r.Body(), "team_id"))
-	return func(tx *store.Tx) (any, error) { return a.Service.AcceptTeam(tx, r.User, team) }, nil
-}
-
-// mate reads {team_id, user_id}.
-func (a *api) mate(r *call) (team, user string) {
-	team, user = a.team(r, need(r.Body(), "team_id")), need(r.Body(), "user_id")
-	if user != "" && (!scorekeeper.IsUser(user) || scorekeeper.IsSession(user)) {
-		r.Body().Bad("user_id", "must be the ID of a player who has signed in")
+func (h *handlers) deleteTeam(r *httpapi.Request) (httpapi.Response, error) {
+	team := requiredID(r.Body(), "team_id")
+	if err := h.fetchTeam(r, team); err != nil {
+		return httpapi.Response{}, err
 	}
-	return team, user
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.DeleteTeam(tx, r.User, team) })
+}
+
+// acceptTeam takes {team_id}.
+func (h *handlers) acceptTeam(r *httpapi.Request) (httpapi.Response, error) {
+	team := requiredID(r.Body(), "team_id")
+	if err := h.fetchTeam(r, team); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.AcceptTeam(tx, r.User, team) })
 }
 
 // putTeammate takes {team_id, user_id, role}.
-func (a *api) putTeammate(r *call) (work, error) {
-	team, user := a.mate(r)
+func (h *handlers) putTeammate(r *httpapi.Request) (httpapi.Response, error) {
+	team, user := readTeammate(r)
 	role := scorekeeper.Role(bind.Need(r.Body(), "role", func(name string) string {
 		return r.Body().OneOf(name, string(scorekeeper.RoleAdmin), string(scorekeeper.RoleMember))
 	}))
-	return func(tx *store.Tx) (any, error) { return a.Service.SetTeammate(tx, r.User, team, user, role) }, nil
+	if err := h.fetchTeam(r, team); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.SetTeammate(tx, r.User, team, user, role) })
 }
 
-func (a *api) deleteTeammate(r *call) (work, error) {
-	team, user := a.mate(r)
-	return func(tx *store.Tx) (any, error) { return a.Service.RemoveTeammate(tx, r.User, team, user) }, nil
+// deleteTeammate takes {team_id, user_id}.
+func (h *handlers) deleteTeammate(r *httpapi.Request) (httpapi.Response, error) {
+	team, user := readTeammate(r)
+	if err := h.fetchTeam(r, team); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return h.puzzle.RemoveTeammate(tx, r.User, team, user) })
 }
 
 // span is the range of days of a request, given as one day or as two times.
@@ -138,50 +146,72 @@ func spanOf(q *bind.Query) span {
 	return span{from: instant("start_dt_millis", "0001-01-01"), to: instant("end_dt_millis", "9999-12-31")}
 }
 
-func (a *api) getScore(r *call) (work, error) {
+func (h *handlers) getScore(r *httpapi.Request) (httpapi.Response, error) {
 	user, days := cmp.Or(r.Query.Text("user_id", maxText), r.User), spanOf(r.Query)
-	r.Needs = func(tx *store.Tx) ([]attr.Item, error) {
-		teams, err := a.Service.TeamNeeds(tx, r.User, "")
-		games, gamesErr := a.Service.RecentNeeds(tx, user)
-		return append(teams, games...), cmp.Or(err, gamesErr)
+	err := r.FetchNeeds(func(tx *store.Tx) ([]attr.Item, error) {
+		teams, err := h.puzzle.TeamNeeds(tx, r.User, "")
+		if err != nil {
+			return nil, err
+		}
+		games, err := h.puzzle.RecentNeeds(tx, user)
+		return append(teams, games...), err
+	})
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return func(tx *store.Tx) (any, error) { return a.Service.Scores(tx, r.User, user, days.from, days.to) }, nil
+	return r.Read(func(tx *store.Tx) (any, error) { return h.puzzle.Scores(tx, r.User, user, days.from, days.to) })
 }
 
 // getScoreboard returns the board of a day, or a page of the boards of a range of days. Those, and a preview of a day, have no scores.
-func (a *api) getScoreboard(r *call) (work, error) {
-	days, preview, page := spanOf(r.Query), r.Query.OneOf("preview", "true", "false"), max(1, r.Query.Number("page", 1<<20))
-	team := a.team(r, requiredQuery(r, "team_id"))
-	size, err := strconv.Atoi(cmp.Or(r.GetHeader("page_size"), "100"))
+func (h *handlers) getScoreboard(r *httpapi.Request) (httpapi.Response, error) {
+	days, team := spanOf(r.Query), requiredQuery(r, "team_id")
+	preview := r.Query.OneOf("preview", "true", "false") == "true"
+	page := max(1, r.Query.Number("page", 1<<20))
+	size, err := strconv.Atoi(cmp.Or(r.Header.Get("page_size"), "100"))
 	if err != nil || size < 1 || size > 100 {
 		r.Query.Bad("page_size", "must be a whole number from 1 to 100")
 	}
-	if days.day {
-		a.team(r, team, days.from)
+	if !days.day {
+		return h.getBoards(r, team, days, page, size)
 	}
-	return func(tx *store.Tx) (any, error) {
-		if !days.day {
-			all, total, err := a.Service.Boards(tx, r.User, team, days.from, days.to, (page-1)*size, size)
-			if err == nil {
-				pages(r, page, max(1, (total+size-1)/size))
-			}
-			return all, err
+	if err := h.fetchTeam(r, team, days.from); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Read(func(tx *store.Tx) (any, error) {
+		board, err := h.puzzle.Board(tx, r.User, team, days.from)
+		if preview {
+			board.Scores = nil
 		}
-		b, err := a.Service.Board(tx, r.User, team, days.from)
-		if preview == "true" {
-			b.Scores = nil
-		}
-		return b, err
-	}, nil
+		return board, err
+	})
 }
 
-// pages sets the paging headers: the number of pages, and the queries of the next page and of the one before.
-func pages(r *call, page, total int) {
-	r.Header("page_qty", strconv.Itoa(total))
+// getBoards returns a page of the boards of a range of days.
+func (h *handlers) getBoards(r *httpapi.Request, team string, days span, page, size int) (httpapi.Response, error) {
+	if err := h.fetchTeam(r, team); err != nil {
+		return httpapi.Response{}, err
+	}
+	total := 0
+	response, err := r.Read(func(tx *store.Tx) (_ any, err error) {
+		var boards []scorekeeper.Board
+		boards, total, err = h.puzzle.Boards(tx, r.User, team, days.from, days.to, (page-1)*size, size)
+		return boards, err
+	})
+	if err == nil {
+		setPageHeaders(r, page, max(1, (total+size-1)/size))
+	}
+	return response, err
+}
+
+// setPageHeaders sets the paging headers: the number of pages, and the queries of the next page and of the one before.
+func setPageHeaders(r *httpapi.Request, page, total int) {
+	r.SetHeader("page_qty", strconv.Itoa(total))
 	for header, to := range map[string]int{"pg_query_forward": page + 1, "pg_query_backward": min(page-1, total)} {
-		if q := r.Request.URL.Query(); to >= 1 && to <= total {
-			q.Set("page", strconv.Itoa(to))
-			r.Header(header, q.Encode())
+		if to < 1 || to > total {
+			continue
 		}
+		query := r.URL.Query()
+		query.Set("page", strconv.Itoa(to))
+		r.SetHeader(header, query.Encode())
 	}
 }

@@ -8,17 +8,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/touchline/touchline/httpapi"
 )
 
 var pathParameter = regexp.MustCompile(`:\w+|\{\w+\}`)
 
-// CheckOperations fails the test if the document's operations are not those of an API's handlers, by method and path, such as "GET /games/:id":
-// each operationId is the name of its handler's method, so that a search for one finds the other.
-func (d *Document) CheckOperations(t *testing.T, handlers map[string]any) {
+// CheckOperations fails the test if the document's operations are not those of an API's routes: each operationId is the name of its handler's
+// method, so that a search for one finds the other.
+func (d *Document) CheckOperations(t *testing.T, routes []httpapi.Route) {
 	t.Helper()
 	served := map[string]string{}
-	for at, handler := range handlers {
-		served[pathParameter.ReplaceAllString(at, "{}")] = methodName(handler)
+	for i := range routes {
+		at := routes[i].Method + " " + pathParameter.ReplaceAllString(routes[i].Path, "{}")
+		served[at] = methodName(routes[i].Handle)
 	}
 	described := map[string]string{}
 	for path, item := range d.paths {
@@ -36,7 +39,7 @@ func (d *Document) CheckOperations(t *testing.T, handlers map[string]any) {
 }
 
 // methodName returns the name of a method value: "getGame" of h.getGame.
-func methodName(handler any) string {
+func methodName(handler func(*httpapi.Request) (httpapi.Response, error)) string {
 	name := runtime.FuncForPC(reflect.ValueOf(handler).Pointer()).Name()
 	name = strings.TrimSuffix(name, "-fm") // how the compiler marks method values
 	return name[strings.LastIndex(name, ".")+1:]
