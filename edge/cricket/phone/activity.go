@@ -68,8 +68,9 @@ type Session struct {
 	DeviceID         string        `dynamodbav:"deviceId" json:"deviceId"`
 	Status           SessionStatus `dynamodbav:"status" json:"status"`
 	UpdateToken      string        `dynamodbav:"updateToken,omitempty" json:"-"`
-	FormerToken      string        `dynamodbav:"formerToken,omitempty" json:"-"` // of the card that this one replaces, until its end was sent
-	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"`   // listens to a broadcast channel instead of having a token
+	FormerToken      string        `dynamodbav:"formerToken,omitempty" json:"-"`   // of the card that this one replaces, until its end was sent
+	ChannelID        string        `dynamodbav:"channelId,omitempty" json:"-"`     // listens to a broadcast channel instead of having a token
+	FormerChannel    string        `dynamodbav:"formerChannel,omitempty" json:"-"` // that the card which this one replaces listens to, until its end was sent
 	CreatedAt        time.Time     `dynamodbav:"createdAt,omitempty" json:"createdAt,omitzero"`
 	SessionStartedAt time.Time     `dynamodbav:"sessionStartedAt,omitempty" json:"sessionStartedAt,omitzero"`
 	StartTries       int           `dynamodbav:"startTries,omitempty" json:"-"` // starts sent that no token has answered
@@ -262,14 +263,8 @@ func (Activities) Suspend(tx *store.Tx, s *Session) (done bool, err error) {
 
 // Rest returns a session whose activity was ended on purpose to waiting: overnight, or for renewal.
 func (Activities) Rest(tx *store.Tx, s *Session) (done bool, err error) {
-	c := s.change(
-		"SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, "+startFields,
-		"#s = :active AND updateToken = :token", attr.Item{":token": attr.S(s.UpdateToken)},
-	)
-	if s.UpdateToken == "" {
-		c.condition = "#s = :active AND channelId = :token"
-		c.values[":token"] = attr.S(s.ChannelID)
-	}
+	c := s.change("SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt, "+startFields, "", attr.Item{})
+	s.whileRunning(&c)
 	return c.applyIf(tx)
 }
 
@@ -288,17 +283,29 @@ func (Activities) Starting(tx *store.Tx, s *Session, token string) (done bool, e
 		"#s IN (:pending, :suspended)", attr.Item{":zero": attr.Int(0), ":one": attr.Int(1), ":with": attr.S(digestOf(token))},
 	)
 	if s.Status == SessionActive { // a successor, before the card is ended
-		c.condition, c.values[":token"] = "#s = :active AND updateToken = :token", attr.S(s.UpdateToken)
+		s.whileRunning(&c)
 	}
 	return c.applyIf(tx)
 }
 
+// whileRunning makes a change conditional on the session's running card.
+func (s *Session) whileRunning(c *sessionChange) {
+	c.condition, c.values[":token"] = "#s = :active AND updateToken = :token", attr.S(s.UpdateToken)
+	if s.UpdateToken == "" {
+		c.condition, c.values[":token"] = "#s = :active AND channelId = :token", attr.S(s.ChannelID)
+	}
+}
+
 // Succeed returns a session whose card was ended to waiting for the card that was started in its place.
 func (Activities) Succeed(tx *store.Tx, s *Session) (done bool, err error) {
-	return s.change(
-		"SET #s = :pending REMOVE updateToken, sessionStartedAt", "#s = :active AND updateToken = :token",
-		attr.Item{":token": attr.S(s.UpdateToken)},
-	).applyIf(tx)
+	c := s.change("SET #s = :pending REMOVE updateToken, channelId, sessionStartedAt", "", attr.Item{})
+	s.whileRunning(&c)
+	return c.applyIf(tx)
+}
+
+// LeftChannel records that the end of a former card on a channel was sent.
+func (Activities) LeftChannel(tx *store.Tx, s *Session) (done bool, err error) {
+	return s.change("REMOVE formerChannel", "formerChannel = :token", attr.Item{":token": attr.S(s.FormerChannel)}).applyIf(tx)
 }
 
 // Retired records that the end of a former card was sent.
@@ -309,7 +316,8 @@ func (Activities) Retired(tx *store.Tx, s *Session, former string) (done bool, e
 // succeeds reports whether a token is of the card that was started in place of a running one; the former has rotated its token if not.
 func (s *Session) succeeds(token string, startedAt time.Time) bool {
 	const skew = time.Minute // of the phone's clock
-	return s.Status == SessionActive && s.StartTries > 0 && s.UpdateToken != "" && s.UpdateToken != token &&
+	another := s.UpdateToken != "" && s.UpdateToken != token || s.ChannelID != ""
+	return s.Status == SessionActive && s.StartTries > 0 && another &&
 		(startedAt.IsZero() || !startedAt.Before(s.StartSentAt.Add(-skew)))
 }
 

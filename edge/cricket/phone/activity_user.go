@@ -114,7 +114,11 @@ func (Activities) running(tx *store.Tx, fx *matches.Fixture, old *Session, c ses
 	c.update = "SET #s = :active, updateToken = :token, userId = :user, deviceId = :device, " +
 		"sessionStartedAt = :began, createdAt = if_not_exists(createdAt, :now), #ttl = :ttl " +
 		"REMOVE endedAt, endReason, suspendedAt, resumedAt, channelId"
-	if successor {
+	switch {
+	case successor && old.ChannelID != "":
+		c.update = strings.Replace(c.update, "SET ", "SET formerChannel = :former, ", 1)
+		c.values[":former"] = attr.S(old.ChannelID)
+	case successor:
 		c.update = strings.Replace(c.update, "SET ", "SET formerToken = :former, ", 1)
 		c.values[":former"] = attr.S(old.UpdateToken)
 	}

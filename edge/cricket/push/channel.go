@@ -34,10 +34,18 @@ type channel struct {
 	session *session
 	off     bool      // channels are switched off: listeners get an end and are started again by token
 	over    time.Time // when to delete it; zero: in use
+
+	renewing bool      // its cards are being replaced by ones with tokens
+	endBy    time.Time // when they are ended at the latest
 }
 
 // open reports whether activities may still be started on the channel.
 func (ch *channel) open() bool { return ch.over.IsZero() }
+
+// mayJoin reports whether activities may be started on the match's channel. Ones that begin while its cards are replaced have tokens.
+func (m *match) mayJoin() bool {
+	return m.channel != nil && m.channel.open() && !m.channel.off && !m.channel.renewing
+}
 
 func newChannel(matchID, id string, stamp int64) *channel {
 	return &channel{id: id, session: &session{stamp: stamp, row: phone.Session{
@@ -87,16 +95,14 @@ func (m *match) readChannel(tx *store.Tx) error {
 	return nil
 }
 
-// broadcasting returns the channel's session if it has listeners. It counts as started with the oldest of theirs.
+// broadcasting returns the channel's session if it has listeners, or cards that were replaced. It counts as started with the oldest of the
+// listeners'.
 func (m *match) broadcasting() *session {
 	if m.channel == nil || !m.channel.open() {
 		return nil
 	}
-	var began time.Time
-	for _, s := range m.listeners(m.channel.id) {
-		began = earlier(began, s.row.SessionStartedAt)
-	}
-	if began.IsZero() {
+	began := m.channelBegan()
+	if began.IsZero() && len(m.movedFrom(m.channel.id)) == 0 {
 		return nil
 	}
 	m.channel.session.row.SessionStartedAt = began
@@ -122,7 +128,7 @@ func (m *match) decideListener(s *session, now time.Time) (kind, time.Time) {
 	here := m.channel != nil && m.channel.id == s.row.ChannelID
 	switch {
 	case here && m.channel.open():
-		return nothing, time.Time{}
+		return m.decideMove(s, now)
 	case m.isClosed(now):
 		return expire, now
 	default:
@@ -319,6 +325,9 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 	switch j.result.Action {
 	case apns.Gone, apns.Suspend:
 		// Apple does not know the channel. Its phones are started again, by token or on another channel.
+		for _, s := range m.listeners(m.channel.id) {
+			m.noteHeard(s)
+		}
 		m.channel, m.maintainAt = nil, j.at.Add(channelRetry)
 		return []rowChange{dropsChannel(m.id)}
 	case apns.Accepted:
@@ -331,12 +340,5 @@ func (c *Coordinator) broadcasted(j *job) (changes []rowChange) {
 	if j.kind != finish && j.kind != rest && j.kind != renew || j.result.Action != apns.Accepted {
 		return nil
 	}
-	change := phone.Activities.Rest
-	if j.kind == finish {
-		change = ended(phone.EndMatchEnded)
-	}
-	for _, s := range m.listeners(j.session.row.ChannelID) {
-		changes = append(changes, s.change(change))
-	}
-	return changes
+	return m.endedOnChannel(j)
 }

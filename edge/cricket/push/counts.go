@@ -55,7 +55,7 @@ func (j *job) reaches() {
 	}
 	m, n := j.match, 1
 	if j.session.isChannel() {
-		n = len(m.listeners(j.session.row.ChannelID))
+		n = len(m.listeners(j.session.row.ChannelID)) + len(m.movedFrom(j.session.row.ChannelID))
 	}
 	told := reach{Event: j.alert.event.Key, Seq: j.alert.claim.Seq}
 	i := slices.IndexFunc(m.reached, func(r reach) bool { return r.Event == told.Event && r.Seq == told.Seq })
@@ -180,7 +180,7 @@ func (c *Coordinator) publish(matches []*match) {
 	defer c.mu.Unlock()
 	for _, m := range matches {
 		v := MatchView{MatchID: m.id, Sessions: map[phone.SessionStatus]int{}, Pushes: m.counts, Paused: !blamed.IsZero(), Channel: m.channel != nil, Held: m.held, Followers: len(m.followers), Missing: m.missing(), Reached: reachedBy(m.reached)}
-		if m.channel != nil && m.channel.open() && !m.channel.off {
+		if m.mayJoin() {
 			v.ChannelID = m.channel.id
 		}
 		for _, s := range m.sessions {

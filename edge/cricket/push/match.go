@@ -157,8 +157,16 @@ func (m *match) put(row phone.Session) {
 	case row.FormerToken != s.row.FormerToken, row.UpdateToken == "" && s.row.UpdateToken != "", row.ChannelID != s.row.ChannelID:
 		s.hash = 0
 	}
+	m.noteHeard(s)
 	s.row = row
 	m.dirty = true
+}
+
+// noteHeard notes the alerts that a session's phone was told on the channel, so that it is told them in no other way.
+func (m *match) noteHeard(s *session) {
+	if ch := m.channel; ch != nil && (s.row.ChannelID == ch.id || s.row.FormerChannel == ch.id) {
+		s.told = max(s.told, ch.session.told)
+	}
 }
 
 // drop applies a deleted row.

@@ -151,8 +151,9 @@ func (j *job) prepare(tx *store.Tx) error {
 		return nil
 	}
 	renewal := row.Status == phone.SessionActive // of a card with a token: its successor has one too
-	if ch := j.match.channel; !renewal && !j.device.Develops() && ch != nil && ch.open() && !ch.off && j.device.HearsChannels() {
-		j.channel = ch.id
+	j.channel = ""
+	if !renewal && !j.device.Develops() && j.device.HearsChannels() && j.match.mayJoin() {
+		j.channel = j.match.channel.id
 	}
 	j.session.develops = j.device.Develops()
 	done, err := phone.Activities{}.Starting(tx, row, j.device.PushToStartToken)

@@ -80,6 +80,7 @@ func (c *Coordinator) plan(m *match, now time.Time) (jobs []*job, planned bool) 
 		return nil, false
 	}
 	m.dirty, m.next, m.lacking = false, time.Time{}, false
+	m.noteRenewal(now)
 	sessions := make([]*session, 0, len(m.sessions)+len(m.cardless)+1)
 	for _, key := range m.keys() {
 		sessions = append(sessions, m.sessions[key])
@@ -231,6 +232,7 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 	if s.row.ChannelID != "" && !s.isChannel() {
 		return m.decideListener(s, now)
 	}
+	heard := m.hearsChannel(s)
 	switch {
 	case !m.held && m.isClosed(now):
 		return nothing, time.Time{}
@@ -238,11 +240,9 @@ func (m *match) decideActive(s *session, now time.Time) (kind, time.Time) {
 		return expire, now
 	case m.isClosed(now):
 		return finish, now
-	case s.isChannel() && m.channel.off:
-		return renew, now
 	case m.display == nil:
 		return nothing, m.closing()
-	case m.alertFor(s, now) != nil:
+	case !heard && m.alertFor(s, now) != nil:
 		return tell, now
 	case !m.held:
 		return nothing, time.Time{}

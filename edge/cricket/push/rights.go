@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -103,7 +104,7 @@ func (c *Coordinator) inherit(ctx context.Context, m *match) error {
 			return nil
 		}
 		if heard == "" && s.row.Status == phone.SessionActive {
-			heard = s.row.ChannelID
+			heard = cmp.Or(s.row.ChannelID, s.row.FormerChannel)
 		}
 	}
 	if heard == "" {
