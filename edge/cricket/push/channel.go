@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,6 +107,7 @@ func (m *match) broadcasting() *session {
 		return nil
 	}
 	m.channel.session.row.SessionStartedAt = began
+	m.channel.session.lit = slices.ContainsFunc(m.listeners(m.channel.id), func(s *session) bool { return s.lit })
 	return m.channel.session
 }
 

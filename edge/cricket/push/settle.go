@@ -232,6 +232,7 @@ func (j *job) done() rowChange {
 		if j.channel == "" {
 			return nil // the app reports its token
 		}
+		j.session.lit = true
 		return j.session.change(func(a phone.Activities, tx *store.Tx, s *phone.Session) (bool, error) {
 			return a.RecordJoined(tx, s, j.channel)
 		})

@@ -235,6 +235,26 @@ func TestOneBuzzForAStart(t *testing.T) {
 	}
 }
 
+// On a channel too the start of a card is the buzz for the start of the match.
+func TestOneBuzzForAStartOnAChannel(t *testing.T) {
+	r := newWithChannels(t, "18.1", "18.2")
+	r.run(r.client)
+	r.pass(3 * time.Second)
+	r.announce("7", cricket.Event{Key: "start", Type: cricket.EventMatchStart, Text: "NZ v ENG is under way"})
+	r.pass(5 * time.Second)
+	r.score("7", 2, "WICKET! Guptill")
+	r.pass(5 * time.Second)
+	for _, v := range r.box.Phones() {
+		var told []string
+		for _, a := range v.Alerts {
+			told = append(told, a.Body)
+		}
+		if len(told) != 2 || told[1] != "WICKET! Guptill" {
+			t.Errorf("%s lit up for %q", v.Name, told)
+		}
+	}
+}
+
 // TestPutOff ends the activity of a match that waits for another time, after the news of it, and starts one when it is played.
 func TestPutOff(t *testing.T) {
 	r := newRig(t)
