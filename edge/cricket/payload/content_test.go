@@ -286,3 +286,25 @@ func TestNotificationsFit(t *testing.T) {
 		t.Error("a notification above the limit was built")
 	}
 }
+
+// The card of the match that matters most now is on top of the others.
+func TestRelevance(t *testing.T) {
+	order := []cricket.Display{
+		{Phase: cricket.PhaseLive, Required: 20, BallsLeft: 12},
+		{Phase: cricket.PhaseLive, Required: 120, BallsLeft: 100},
+		{Phase: cricket.PhaseLive},
+		{Phase: cricket.PhaseInningsBreak},
+		{Phase: cricket.PhaseInterrupted},
+		{Phase: cricket.PhasePrematch},
+		{Phase: cricket.PhaseCompleted},
+	}
+	for i := 1; i < len(order); i++ {
+		if a, b := Relevance(&order[i-1]), Relevance(&order[i]); a <= b || b < 1 {
+			t.Errorf("%+v has %d, %+v has %d", order[i-1], a, order[i], b)
+		}
+	}
+	p := ActivityPush{Event: ActivityUpdate, State: &ContentState{}, Relevance: Relevance(&order[0])}
+	if raw, err := p.Encode(0); err != nil || !strings.Contains(string(raw), `"relevance-score":100`) {
+		t.Errorf("%s, %v", raw, err)
+	}
+}

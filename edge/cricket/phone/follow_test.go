@@ -90,6 +90,19 @@ func TestFollowRefused(t *testing.T) {
 	}
 }
 
+// A match that is put off may be followed: whatever its other start is, the follow is there then.
+func TestFollowOfAPostponedMatch(t *testing.T) {
+	r := newUserRig(t)
+	r.fixture(matches.Fixture{MatchID: "8", StartTime: matchDay, Status: "Postp.", Phase: cricket.PhasePostponed, LeagueCode: "CWC"})
+	r.do(func(tx *store.Tx) error {
+		f, created, err := Follows{}.Add(tx, "8", "u1", 0)
+		if until := tx.Now().Add(cricket.KeepPostponed).Unix(); !created || f.ExpiresAt != until {
+			t.Errorf("created %t, until %d, want %d", created, f.ExpiresAt, until)
+		}
+		return err
+	})
+}
+
 func TestFollowExpiry(t *testing.T) {
 	for kind, want := range map[string]int{
 		"T20I": 2, "ODI": 2, "100-Ball": 2, "Test": 7, "Test/5day": 7, "4day": 6, "Woman Test": 7, "": 2,

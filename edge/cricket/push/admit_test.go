@@ -153,3 +153,64 @@ func TestStartThatComesTooSoon(t *testing.T) {
 		t.Errorf("%d urgent alerts after the refusals", urgent)
 	}
 }
+
+// Cards of several matches, ordinary alerts and admins' notices share a device's urgent pushes of an hour. A user's quiet hours are about the
+// latter two: a card has the system's focus.
+func TestOneBudgetForAll(t *testing.T) {
+	r := newRig(t) // 9:30 UTC
+	r.ready(r.out)
+	r.fixture("8")
+	r.live("8")
+	r.score("8", 1, "")
+	r.do(func(tx *store.Tx) error {
+		_, _, err := phone.Follows{}.Add(tx, "8", "ada", 0)
+		return err
+	})
+	r.pass(tokenWait + time.Minute) // the card of match 8 does not come
+	r.out.take()
+	urgent := map[string]int{}
+	note := func(all []sent) {
+		for _, p := range all {
+			if p.Priority == apns.PriorityUrgent {
+				urgent[string(p.Type)]++
+			}
+		}
+	}
+	notice := func() {
+		t.Helper()
+		var devices []phone.Device
+		r.do(func(tx *store.Tx) (err error) {
+			devices, err = phone.Devices{}.OfUser(tx, "ada")
+			return err
+		})
+		if _, err := r.coord.Notify(t.Context(), Notice{Devices: devices, Title: "Hello", Body: "you"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range urgentHourly / 2 {
+		for _, id := range []string{"7", "8"} {
+			r.announce(id, cricket.Event{Key: fmt.Sprintf("w:1:%d", n), Type: cricket.EventWicket, Text: "wicket"})
+			r.pass(2 * time.Second)
+		}
+		if n == 2 {
+			notice()
+		}
+	}
+	note(r.out.take())
+	if cards, others := urgent[string(apns.TypeLiveActivity)], urgent[string(apns.TypeAlert)]; cards+others != urgentHourly-1 || cards < 5 || others < 5 {
+		t.Errorf("urgent pushes of an hour with a start: %v", urgent) // the start of match 8 was the first
+	}
+	r.prefer("ada", phone.Preference{QuietFrom: "09:00", QuietTo: "13:00", TimeZone: "UTC"})
+	r.pass(time.Hour + time.Minute)
+	r.out.take()
+	clear(urgent)
+	for _, id := range []string{"7", "8"} {
+		r.announce(id, cricket.Event{Key: "w:2:1", Type: cricket.EventWicket, Text: "wicket"})
+		r.pass(2 * time.Second)
+	}
+	notice()
+	note(r.out.take())
+	if urgent[string(apns.TypeLiveActivity)] != 1 || urgent[string(apns.TypeAlert)] != 0 {
+		t.Errorf("urgent pushes in quiet hours: %v", urgent)
+	}
+}

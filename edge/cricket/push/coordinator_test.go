@@ -262,6 +262,26 @@ func TestRenewal(t *testing.T) {
 	}
 }
 
+// States of a match have one collapse id if that is switched on; alerts to a card never have one.
+func TestCollapse(t *testing.T) {
+	for _, on := range []bool{false, true} {
+		r := newRig(t)
+		r.collapse = on
+		r.ready(r.out)
+		r.out.take()
+		r.score("7", 2, "")
+		r.pass(2 * time.Second)
+		if p := r.one(); p.CollapseID != "" != on {
+			t.Errorf("switched on %t: a state has the id %q", on, p.CollapseID)
+		}
+		r.score("7", 3, "wicket")
+		r.pass(2 * time.Second)
+		if p := r.one(); p.CollapseID != "" {
+			t.Errorf("switched on %t: an alert has the id %q", on, p.CollapseID)
+		}
+	}
+}
+
 // TestRenewalIsNotStarved renews an activity in time however fast the score changes.
 func TestRenewalIsNotStarved(t *testing.T) {
 	r := newRig(t)

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/push/apns"
@@ -185,6 +187,9 @@ func TestCardThatDoesNotCome(t *testing.T) {
 			v, err := r.coord.View(t.Context(), "7")
 			if err != nil || v.Missing != missing {
 				t.Errorf("%d cards missing, %v", v.Missing, err)
+			}
+			if got := testutil.ToFloat64(r.coord.metrics.missing); got != float64(missing) {
+				t.Errorf("the metric says %v", got)
 			}
 			if s := r.session("7", "ada"); s.NoCard == phone.NoCardMissing == comes {
 				t.Errorf("row %+v", s)

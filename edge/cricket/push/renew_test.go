@@ -1,6 +1,7 @@
 package push
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -110,5 +111,27 @@ func TestChannelRenewal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A device that has five cards has no room for another: the old one ends first, at 7 h 30.
+func TestRenewalWithFiveCards(t *testing.T) {
+	r := newRig(t)
+	r.atOnce("ada", maxCards)
+	r.pass(10 * time.Second)
+	for i := range maxCards {
+		r.activate(fmt.Sprint(100+i), "ada", fmt.Sprint("upd ", i))
+	}
+	r.pass(renewAfter - 20*time.Second)
+	r.out.take()
+	r.pass(5 * time.Minute)
+	var order []string
+	for _, p := range r.out.take() {
+		if p.Event == "start" || p.Event == "end" {
+			order = append(order, p.Event)
+		}
+	}
+	if len(order) == 0 || order[0] != "end" || !slices.Contains(order, "start") {
+		t.Errorf("starts and ends: %q", order)
 	}
 }

@@ -51,6 +51,7 @@ type rig struct {
 	workers int // concurrent pushes; 0: as usual
 
 	environments bool // the sender has two hosts
+	collapse     bool // the states of a match have a collapse id
 
 	channels Channels
 	proofs   Proofs
@@ -77,7 +78,7 @@ func (r *rig) open(path string) {
 // run starts a coordinator with a sender.
 func (r *rig) run(s Sender) {
 	r.t.Helper()
-	c, err := New(Config{Store: r.s, Sender: s, Clock: r.node, Workers: r.workers, Environments: r.environments, Channels: r.channels, Proofs: r.proofs, Rights: r.rights, Random: func() float64 { return 0.5 }})
+	c, err := New(Config{Store: r.s, Sender: s, Clock: r.node, Workers: r.workers, Environments: r.environments, Collapse: r.collapse, Channels: r.channels, Proofs: r.proofs, Rights: r.rights, Random: func() float64 { return 0.5 }})
 	if err != nil {
 		r.t.Fatal(err)
 	}
