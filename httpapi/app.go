@@ -115,11 +115,12 @@ type Route struct {
 	Do     Handler // instead of Handle, for routes that work on gin's context
 	Quiet  bool    // called very often: successes are logged at debug level
 
-	// Describe makes requests of the route entries that somebody hands in for the device that made them, which cannot send them (handin.go). Like
-	// Do it checks who asks, and for what, but changes nothing: it answers with AnswerDescription, in words that repeat nothing of the request. nil: only
-	// the device itself sends them.
+	// Say makes requests of the route entries that somebody hands in for the device that made them, which cannot send them (handin.go). It checks what
+	// is asked for, changes nothing, and returns words that repeat nothing of the request. nil: only the device itself sends them.
+	Say func(r *Request) (words string, err error)
+	// Describe is Say for routes that work on gin's context: it checks also who asks, and answers with AnswerDescription.
 	Describe Handler
-	// NotHandedIn is why entries that pages queue are not handed in: time decides between people. It is for routes without Describe; may be empty.
+	// NotHandedIn is why entries that pages queue are not handed in: time decides between people. It is for routes without Say; may be empty.
 	NotHandedIn string
 }
 

@@ -87,10 +87,13 @@ func AnswerDescription(c *gin.Context, words string) error {
 	return NoContent(c)
 }
 
+// isHandedIn reports whether entries of the route can be handed in.
+func (r *Route) isHandedIn() bool { return r.Say != nil || r.Describe != nil }
+
 // handInRoutes serves the page where files of entries are given to the node, if there are such entries.
 func (m *mounted) handInRoutes() []Route {
 	for _, r := range m.Routes {
-		if m.Offline && (r.Describe != nil || r.NotHandedIn != "") {
+		if m.Offline && (r.isHandedIn() || r.NotHandedIn != "") {
 			return []Route{
 				{Method: http.MethodGet, Path: pathHandIn, Access: User, Do: m.getHandIn},
 				{Method: http.MethodPost, Path: pathHandIn, Access: User, Do: m.postHandIn},
@@ -103,7 +106,7 @@ func (m *mounted) handInRoutes() []Route {
 // handsIn reports whether the application takes any entries as a file.
 func (m *mounted) handsIn() bool {
 	for _, r := range m.Routes {
-		if r.Describe != nil {
+		if r.isHandedIn() {
 			return true
 		}
 	}
@@ -115,7 +118,7 @@ func (s *Server) admitHanded(r placed) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		h := handingOf(c)
 		switch {
-		case h == nil || r.app == h.app && r.Describe != nil:
+		case h == nil || r.app == h.app && r.isHandedIn():
 		case r.app == h.app && r.NotHandedIn != "":
 			s.fail(c, fault.New(fault.Forbidden, "stays", "%s", r.NotHandedIn))
 		default:

@@ -12,6 +12,7 @@ import (
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/idempotency"
 )
 
 // Request is a request to an application's route, as the route's handler gets it. A handler reads the input, then returns the response of Read,
@@ -34,28 +35,22 @@ type Request struct {
 	body *bind.Body
 }
 
-// withHandler returns a route that calls its Handle, if it has one.
+// withHandler returns a route that calls its Handle and its Say, if it has them.
 func (m *mounted) withHandler(route Route) Route {
 	if route.Handle != nil {
 		route.Do = func(c *gin.Context) error { return m.handle(c, &route) }
+	}
+	if route.Say != nil {
+		route.Describe = func(c *gin.Context) error { return m.say(c, &route) }
 	}
 	return route
 }
 
 // handle answers a request to a route.
 func (m *mounted) handle(c *gin.Context, route *Route) error {
-	who, _ := Identity(c)
-	r := &Request{Request: c.Request, Route: route, User: who.Subject, Query: bind.Parameters(c.Request), gin: c}
-	if m.Admit != nil {
-		if err := m.Admit(r); err != nil {
-			return err
-		}
-	}
-	if route.Needs != nil {
-		needs := func(tx *store.Tx) ([]attr.Item, error) { return route.Needs(tx, r) }
-		if err := m.Rows.Needs(c, m.Table, needs); err != nil {
-			return err
-		}
+	r, err := m.enter(c, route)
+	if err != nil {
+		return err
 	}
 	if route.Once {
 		CountsOnce(c)
@@ -68,6 +63,37 @@ func (m *mounted) handle(c *gin.Context, route *Route) error {
 		return NoContent(c)
 	}
 	return response.write(c)
+}
+
+// say describes an entry that is handed in.
+func (m *mounted) say(c *gin.Context, route *Route) error {
+	r, err := m.enter(c, route)
+	if err != nil {
+		return err
+	}
+	words, err := route.Say(r)
+	if err == nil {
+		err = r.InputErr()
+	}
+	if err != nil {
+		return err
+	}
+	return AnswerDescription(c, words)
+}
+
+// enter returns a request that the application admits, once the rows that it needs are here.
+func (m *mounted) enter(c *gin.Context, route *Route) (*Request, error) {
+	who, _ := Identity(c)
+	r := &Request{Request: c.Request, Route: route, User: who.Subject, Query: bind.Parameters(c.Request), gin: c}
+	if m.Admit != nil {
+		if err := m.Admit(r); err != nil {
+			return nil, err
+		}
+	}
+	if route.Needs == nil {
+		return r, nil
+	}
+	return r, m.Rows.Needs(c, m.Table, func(tx *store.Tx) ([]attr.Item, error) { return route.Needs(tx, r) })
 }
 
 // Param returns a parameter of the path; empty if the route has none of this name.
@@ -109,6 +135,9 @@ func (r *Request) Key() (string, error) { return IdempotencyKey(r.gin) }
 
 // OccurredAt returns when the event that the request reports happened, given the time of the transaction.
 func (r *Request) OccurredAt(now time.Time) (time.Time, error) { return OccurredAt(r.gin, now) }
+
+// Handed returns whose entry is handed in; ok is false for an ordinary request.
+func (r *Request) Handed() (of HandedIn, ok bool) { return Handed(r.gin) }
 
 // OnceScope returns the scope of the request's Idempotency-Key, and those in which it may have been recorded before, as the function OnceScope does.
 func (r *Request) OnceScope(own string) (scope string, former []string) { return OnceScope(r.gin, own) }
@@ -174,6 +203,29 @@ func (r *Request) Write(status int, change func(tx *store.Tx) (any, error)) (Res
 		return Response{}, nil
 	}
 	return Reply(status, out)
+}
+
+// WriteOnce makes a change once per Idempotency-Key, as AnswerOnce does: row is that of the key, nil if there is none.
+func (r *Request) WriteOnce(
+	row *idempotency.Row,
+	change func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error),
+	show func(tx *store.Tx, ids map[string]string) (any, error),
+) (Response, error) {
+	if err := r.InputErr(); err != nil {
+		return Response{}, err
+	}
+	out, err := UpdateOnce(r.gin, row, change)
+	if err != nil {
+		return Response{}, err
+	}
+	if out.Status == http.StatusNoContent || out.Repeated && row != nil && !row.IsBy(out) {
+		return Response{}, nil
+	}
+	answer, err := Read(r.gin, func(tx *store.Tx) (any, error) { return show(tx, out.IDs) })
+	if err != nil {
+		return Response{}, err
+	}
+	return Reply(out.Status, answer)
 }
 
 // Page answers with a page for its reader alone: the template kind + "-page" with the data that read returns.
