@@ -9,8 +9,8 @@ const mostBytes = 16 << 10; // of one body
 export const loose = 2 ** 50; // numbers from here on are writes only in this page's memory
 
 // Writes what a database lacks, and returns its entries, in no order. An entry that is there already, by its key, is not stored twice: an
-// earlier transaction may have taken effect although it failed.
-export function complete(writes, there, emptied, states, late) {
+// earlier transaction may have taken effect although it failed. emptied are those that an emptied database has lost; device is the page's.
+export function complete(writes, there, { emptied, device }, states, late) {
   const entries = new Map(there.map((e) => [e.key, e]));
   const taken = new Set(there.map((e) => e.n));
   const free = !emptied.some((e) => taken.has(e.n)); // otherwise all get new numbers, in their order
@@ -32,11 +32,18 @@ export function complete(writes, there, emptied, states, late) {
   }
   for (const e of emptied) {
     const now = states.has(e.key) ? states.get(e.key) : e;
-    if (now && !entries.has(e.key)) add(now);
+    if (now && !entries.has(e.key)) add(perhapsSent(now, device));
   }
   for (const e of late) if (!entries.has(e.key)) add(e);
   return [...entries.values()];
 }
+
+// perhapsSent returns an entry as it is put back into an emptied database. This page may have slept while another tab sent it, which only that
+// database knew: so the entry is sent again with its key, and cannot be discarded before the node has answered.
+const perhapsSent = (e, device) => ({ ...e, tried: true, device: deviceOf(e, device) });
+
+// deviceOf returns the hash of the device under which an entry is sent from a page of device.
+export const deviceOf = (e, device) => e.device ?? (e.tried ? "none" : device);
 
 export const known = (e, life) => [...(e.lives ?? []).filter((one) => one !== life), life].slice(-4);
 

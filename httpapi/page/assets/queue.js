@@ -3,7 +3,7 @@
 
 import { ageOf, aheadOf, doubtful, made, measured } from "./age.js";
 import { Database } from "./database.js";
-import { amended, answerOf, complete, counts, countsWith, encoded, known, loose, troubleOf, ulid } from "./entries.js";
+import { amended, answerOf, complete, counts, countsWith, deviceOf, encoded, known, loose, troubleOf, ulid } from "./entries.js";
 import { askFor, findNode, send } from "./send.js";
 import { alone } from "./turns.js";
 
@@ -170,7 +170,7 @@ export class Queue extends EventTarget {
         this.#show();
         break;
       }
-      const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true, device: e.device ?? (e.tried ? "none" : this.#device) }));
+      const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true, device: deviceOf(e, this.#device) }));
       if (!now || !this.#sendable(now)) continue; // it was discarded meanwhile, or sent by another tab, or the database was closed
       const got = await send(now, ageOf(now, this.ahead).age, countsWith(now, this.#stored, this.entries, this.storage));
       this.signedOut = got.signIn || false;
@@ -296,7 +296,7 @@ export class Queue extends EventTarget {
         const request = writes.getAll();
         request.onsuccess = () => {
           there = request.result;
-          stored = complete(writes, there, this.#emptied(id) ? this.#stored : [], this.#states, late);
+          stored = complete(writes, there, { emptied: this.#emptied(id) ? this.#stored : [], device: this.#device }, this.#states, late);
         };
         return request;
       });

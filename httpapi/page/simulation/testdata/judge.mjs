@@ -43,13 +43,11 @@ export class Judge {
     this.#node.handIn(rows, (tap) => { this.taps[tap - 1].handed = true; });
   }
 
-  // #mark notes that an entry took effect whose row does not say that it was sent, because the storage was full, or was emptied and another
-  // tab has put the row back. Another tab may then discard it.
+  // #mark notes that an entry took effect whose row does not say that it was sent, because the storage was full. Another tab may then discard it.
   #mark(one) {
     const row = this.#rows.get(one.key);
     one.unmarked = Boolean(row && !row.tried);
-    const { fired } = this.#world;
-    if (one.unmarked && !fired["the storage was full"] && !fired["the storage was emptied"]) this.#world.fail(`tap ${one.tap} was sent before it was marked`);
+    if (one.unmarked && !this.#world.fired["the storage was full"]) this.#world.fail(`tap ${one.tap} was sent before it was marked`);
   }
 
   // watch looks on while a tab's list changes: an entry leaves it only if it took effect or was discarded.
@@ -74,7 +72,6 @@ export class Judge {
     tab.global.queue.discard(e.n).then((done) => {
       if (!tab.dead) one.discarding--; // otherwise nobody knows
       one.discarded ||= done;
-      one.blind ||= done && one.emptied; // that it had been sent was in the storage that was emptied
       this.#world.say(`tap ${one.tap} ${done ? "is" : "cannot be"} discarded`);
     });
   }
@@ -185,7 +182,7 @@ export class Judge {
     const expected = !gone && ((one.stored && !forgotten) || (one.answered && alive.includes(one.tab)));
     if (forgotten && !effects && !here.length) this.unknown++;
     if (effects > 1) this.#world.fail(`tap ${one.tap} took effect ${effects} times`);
-    if (one.discarded && effects && !one.unmarked && !one.handed && !one.blind) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
+    if (one.discarded && effects && !one.unmarked && !one.handed) this.#world.fail(`tap ${one.tap} took effect although it was discarded`);
     if (expected && !one.discarded && !one.discarding && !effects && !refused) this.#world.fail(`tap ${one.tap} is lost: ${here.map((e) => e.state).join() || "not listed"}`);
     if (effects && here.length && !(one.emptied && one.retried)) this.#world.fail(`tap ${one.tap} has taken effect and is still ${here[0].state}`);
   }

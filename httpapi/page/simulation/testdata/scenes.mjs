@@ -458,6 +458,39 @@ export const scenes = {
     }
   },
 
+  // A tab that slept while the storage was emptied puts back what it knew. That an entry had been sent since was in the storage: the scorer
+  // discarded it there, although it counted.
+  async "a tab that slept puts back what was sent"(scripts, expect) {
+    const { world, node, network, device, judge, tab } = await stage(scripts);
+    network.away = true;
+    const sleeper = await device.open(page);
+    await judge.tap(tab);
+    expect("what the other tab lists", listed(sleeper), [1]);
+    device.freeze(sleeper);
+    const answer = node.answer.bind(node);
+    node.answer = (request) => (answer(request), request.method === "POST" ? null : answer(request)); // of an entry it is lost
+    network.away = false;
+    await world.pass(60 * s);
+    expect("what the node took", node.took.map((one) => one.tap), [1]);
+    expect("what the tab that sent it lists", listed(tab), [1]);
+    network.away = true;
+    node.answer = answer;
+    device.kill(tab);
+    judge.empty();
+    device.thaw(sleeper);
+    await world.pass(10 * s);
+    expect("what it has put back", judge.rows().map((row) => row.key), ["tap-1"]);
+    judge.discard(sleeper);
+    await world.pass(s);
+    expect("what it still lists", listed(sleeper), [1]);
+    network.away = false;
+    await world.pass(60 * s);
+    expect("what the node took at last", node.took.map((one) => one.tap), [1]);
+    expect("the list at last", listed(sleeper), []);
+    await judge.verdict();
+    expect("the judge", world.problems, []);
+  },
+
   // The browser empties its storage while no page is open: what waited is gone, and what the node heard last is all that is known.
   async "the storage is emptied while no page is open"(scripts, expect) {
     const { world, node, network, device, judge, tab } = await stage(scripts);
