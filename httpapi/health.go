@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -20,6 +21,7 @@ func (s *Server) getLive(c *gin.Context) error {
 	c.Header("Cache-Control", "no-store")
 	c.Header(headerNode, serverOf(c).cfg.Store.Node())
 	c.Header(headerLife, s.life())
+	c.Header(headerNow, strconv.FormatInt(s.cfg.Clock.Wall().UnixMilli(), 10))
 	c.String(http.StatusOK, "ok\n")
 	return nil
 }

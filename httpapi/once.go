@@ -24,6 +24,8 @@ const (
 	headerKey      = "Idempotency-Key"
 	headerOccurred = "Touchline-Occurred-Ago"
 	headerSure     = "Touchline-Occurred-Confirmed"
+	headerSent     = "Touchline-Sent"        // the latest time, by the node's clock, at which the request can have been sent; Unix ms
+	headerNow      = "Touchline-Now"         // of /livez: the node's time, Unix ms, with which a page measures how far that clock is ahead of its device's
 	headerFixed    = "Touchline-Occurred-At" // of an answer: the time of the write, as the node that took its key first fixed it
 
 	fixedLayout = "2006-01-02T15:04:05.000Z"
@@ -37,6 +39,8 @@ const (
 	occurredAtMost = 12 * time.Hour      // oldest event that a request may report
 	occurredSure   = 30 * 24 * time.Hour // oldest that it may report if a person has confirmed it
 	occurredEarly  = 2 * time.Minute     // tolerates a client's clock that was set back
+
+	longestWay = 10 * time.Second // of a request that a page waits for
 )
 
 // IdempotencyKey returns the request's Idempotency-Key, with which it takes effect once; empty: there is none.
@@ -87,8 +91,9 @@ func (s *Server) life() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// OccurredAt returns when the event that a request reports happened: the seconds in Touchline-Occurred-Ago before it arrived, at most 12 hours, or
+// OccurredAt returns when the event that a request reports happened: the seconds in Touchline-Occurred-Ago before it was sent, at most 12 hours, or
 // 30 days if a person was shown the time and has confirmed it. A request may have waited since then for the cloud, so that a later one overtook it.
+// If its page does not know the node's time, Touchline-Sent, the seconds count from its arrival.
 // Where time decides between people only the arrival counts, and this is not asked. The
 // application must check that this time is plausible, but only after it knows that the request is not a repetition.
 func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
@@ -110,7 +115,26 @@ func OccurredAt(c *gin.Context, now time.Time) (time.Time, error) {
 	case ago > occurredSure.Seconds():
 		return now, fault.New(fault.Conflict, "occurred_at", "A write that happened more than 30 days ago is not accepted.")
 	}
-	return now.Add(-sinceArrival(c) - time.Duration(max(0, ago)*float64(time.Second))), nil
+	way, err := travelled(c)
+	return now.Add(-sinceArrival(c) - way - time.Duration(max(0, ago)*float64(time.Second))), err
+}
+
+// travelled returns for how long a request was on its way at least, as far as its page knows. What is longer than a page waits, or below 0, is a clock
+// that was set.
+func travelled(c *gin.Context) (time.Duration, error) {
+	text, arrived := c.GetHeader(headerSent), c.GetTime(keyArrived)
+	if text == "" || arrived.IsZero() {
+		return 0, nil
+	}
+	sent, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0, bind.Invalid(headerSent, "must be a time in Unix milliseconds")
+	}
+	way := arrived.Sub(time.UnixMilli(sent))
+	if way < 0 || way > longestWay {
+		way = 0
+	}
+	return way, nil
 }
 
 // UpdateOnce is Update for a request that may be repeated. do writes what the request asks for, which may be nothing, and returns the

@@ -295,6 +295,48 @@ func (b *slowBody) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
+// The time of a tap counts back from when its request was sent, as far as its page knows that, if the request was not under way for longer than
+// a page waits.
+func TestTimeOfATapIsFromItsSending(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, f := newTaps(t, storetest.Open(t), "one")
+		s := newServer(t, cfg)
+		now := time.Now()
+		for i, tt := range []struct {
+			sent string
+			want time.Duration // before now; 0: it is refused
+		}{
+			{"", 2 * time.Second},
+			{fmt.Sprint(now.Add(-400 * time.Millisecond).UnixMilli()), 2400 * time.Millisecond},
+			{fmt.Sprint(now.Add(-10 * time.Second).UnixMilli()), 12 * time.Second},
+			{fmt.Sprint(now.Add(-11 * time.Second).UnixMilli()), 2 * time.Second},
+			{fmt.Sprint(now.Add(time.Hour).UnixMilli()), 2 * time.Second},
+			{"soon", 0},
+		} {
+			w := web.Ask(s.Handler(), "POST", "/counter/taps", `{"by":1}`, "Authorization", "Bearer u1", "Idempotency-Key", fmt.Sprint("k", i),
+				headerOccurred, "2", headerSent, tt.sent)
+			if tt.want == 0 {
+				if web.Code(w) != "validation" {
+					t.Errorf("%q: %d %s", tt.sent, w.Code, w.Body)
+				}
+				continue
+			}
+			all, err := f.all(t.Context())
+			if w.Code != http.StatusCreated || err != nil {
+				t.Fatalf("%q: %d %s, %v", tt.sent, w.Code, w.Body, err)
+			}
+			at, err := time.Parse(time.RFC3339Nano, all[len(all)-1].At)
+			if err != nil || now.Sub(at).Round(10*time.Millisecond) != tt.want {
+				t.Errorf("%q: tapped %v before, want %v: %v", tt.sent, now.Sub(at), tt.want, err)
+			}
+		}
+		w := web.Ask(s.Handler(), "GET", "/livez", "")
+		if w.Header().Get(headerNow) != fmt.Sprint(now.UnixMilli()) {
+			t.Errorf("the node's time is %v, want %d", w.Header(), now.UnixMilli())
+		}
+	})
+}
+
 // The time of a tap counts back from the request's arrival, however long the request then waits.
 func TestTimeOfATapIsFromItsArrival(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

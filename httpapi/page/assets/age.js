@@ -11,10 +11,16 @@ export const made = (ahead) => ({ at: Date.now(), page, tick: performance.now(),
 // measured is by how much the node's clock is ahead of this device's, in ms from and to, as measured now.
 export const measured = (from, to) => ({ from, to, at: Date.now(), tick: performance.now() });
 
-// aheadOf measures the clock of a node that has answered a request sent at a time. The header Date has whole seconds.
-export function aheadOf(date, sent) {
-  const at = Date.parse(date);
-  return Number.isNaN(at) ? null : measured(at - Date.now(), at + 1000 - sent);
+// aheadOf measures the clock of a node that has said its time, in Unix ms, when it answered a request sent at a time.
+export function aheadOf(time, sent) {
+  return time ? measured(time - Date.now(), time + 1 - sent) : null;
+}
+
+// nodeTime returns the latest time, in Unix ms, that the node's clock can show now; empty: unknown. The device's clock may have been set back
+// since it was measured, and the time of the page may have stood still.
+export function nodeTime(ahead) {
+  if (!ahead) return "";
+  return String(Math.ceil(ahead.at + ahead.to + Math.max(Date.now() - ahead.at, performance.now() - ahead.tick)));
 }
 
 // present returns by how much the node's clock is ahead now, in ms from and to. If the device's clock has gone less than the time of the page

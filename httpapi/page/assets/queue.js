@@ -1,7 +1,7 @@
 // The queue of writes that the node has not confirmed. A write is stored in IndexedDB before it is sent, until it has arrived for good:
 // in the cloud, if the node has one. One write is in flight at a time, oldest first, across all tabs. See DESIGN.md in httpapi/page.
 
-import { ageOf, aheadOf, doubtful, made, measured } from "./age.js";
+import { ageOf, aheadOf, doubtful, made, measured, nodeTime } from "./age.js";
 import { Database } from "./database.js";
 import { amended, answerOf, complete, counts, countsWith, deviceOf, encoded, known, loose, troubleOf, ulid } from "./entries.js";
 import { askFor, findNode, send } from "./send.js";
@@ -139,7 +139,7 @@ export class Queue extends EventTarget {
   async #find() {
     const asked = Date.now();
     const node = await findNode();
-    this.ahead = aheadOf(node.date, asked) ?? this.ahead;
+    this.ahead = aheadOf(node.time, asked) ?? this.ahead;
     return node;
   }
 
@@ -172,7 +172,7 @@ export class Queue extends EventTarget {
       }
       const now = await this.#change(e, (e) => ({ ...e, state: "sending", tried: true, device: deviceOf(e, this.#device) }));
       if (!now || !this.#sendable(now)) continue; // it was discarded meanwhile, or sent by another tab, or the database was closed
-      const got = await send(now, ageOf(now, this.ahead).age, countsWith(now, this.#stored, this.entries, this.storage));
+      const got = await send(now, ageOf(now, this.ahead).age, nodeTime(this.ahead), countsWith(now, this.#stored, this.entries, this.storage));
       this.signedOut = got.signIn || false;
       this.#away = got.away || false;
       this.#answered(this.#answer = answerOf(now, got));

@@ -4,23 +4,23 @@ import { request } from "./request.js";
 const mostFailures = 6; // answers 500 after which a write is refused
 const mostProblems = 8; // of a refused write
 
-// findNode returns {there, life, date}: whether the node answers, its life and its time; the life changes if it is restored from a backup.
+// findNode returns {there, life, time}: whether the node answers, its life and its time; the life changes if it is restored from a backup.
 export async function findNode() {
   const answer = await request("/livez", { cache: "no-store" }).catch(() => null);
-  return { there: answer?.ok ?? false, life: answer?.headers.get("Touchline-Life"), date: answer?.headers.get("Date") };
+  return { there: answer?.ok ?? false, life: answer?.headers.get("Touchline-Life"), time: Number(answer?.headers.get("Touchline-Now")) };
 }
 
-// send sends one entry with its age in ms. It returns done, or the next state; later is the minimum number of seconds before another
+// send sends one entry with its age in ms, now being the latest time that the node's clock can show. It returns done, or the next state; later is the minimum number of seconds before another
 // attempt. away: there was no answer. life is that of a node which keeps the entry's key, made what a creation answered.
 // counts says how many entries there are, in case that the browser empties its storage.
-export async function send(e, age, counts) {
+export async function send(e, age, now, counts) {
   let answer;
   try {
     answer = await request(e.path, {
       method: e.method, body: e.body, redirect: "error", cache: "no-store",
       headers: {
         "Content-Type": e.type ?? "application/json", "Idempotency-Key": e.key, Prefer: "wait=0", "Touchline-Device": e.device, "Touchline-Entries": counts,
-        "Touchline-Occurred-Ago": (age / 1000).toFixed(1), ...(e.sure && { "Touchline-Occurred-Confirmed": "1" }),
+        "Touchline-Occurred-Ago": (age / 1000).toFixed(3), "Touchline-Sent": now, ...(e.sure && { "Touchline-Occurred-Confirmed": "1" }),
       },
     });
   } catch {

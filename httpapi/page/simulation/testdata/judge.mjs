@@ -33,7 +33,9 @@ export class Judge {
     if (one.handed) return;
     this.#mark(one);
     const wrong = Math.abs(at - late - one.at);
-    const certain = one.clock === this.clock && !(sure && this.#world.fired["the device slept"]);
+    const { fired } = this.#world;
+    if (!fired["a clock was set"] && !fired["the device slept"] && at < one.at - 10) this.#world.fail(`tap ${one.tap} took effect as made before it was`);
+    const certain = one.clock === this.clock && !(sure && fired["the device slept"]);
     if (certain && wrong > most) this.#world.fail(`tap ${one.tap} took effect as made ${Math.round(wrong / 1000)} s before or after it was`);
   }
 

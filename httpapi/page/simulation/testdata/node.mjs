@@ -9,6 +9,8 @@ export const device = "d1";
 // rowOf returns the row that makes a key count once: of the device that made the entry, whoever brings it, or of the user if there is none.
 const rowOf = (of, key, user) => `${of === device ? of : user}#${key}`;
 
+const longestWay = 10000; // ms: as in OccurredAt
+
 export class Node {
   name = "n1";
   took = []; // the entries in the order of their effect: {row, key, tap, at, sure}
@@ -44,7 +46,7 @@ export class Node {
     const { name } = this;
     if (this.dead) return { headers: { "Content-Type": "text/html" }, body: this.dead };
     if (request.path === "/app/-/heard") return { status: this.heard ? 200 : 204, headers: { "Content-Type": "application/json" }, body: this.heard ? JSON.stringify(this.heard) : "" };
-    if (request.path === "/livez") return { headers: { "Touchline-Node": name, Date: new Date(this.#world.now).toUTCString(), ...this.#alive() }, body: "ok" };
+    if (request.path === "/livez") return { headers: { "Touchline-Node": name, "Touchline-Now": String(this.#world.now), ...this.#alive() }, body: "ok" };
     if (request.path === "/app/-/worker.js") return { body: this.release };
     if (request.path.startsWith("/_/assets/")) return request.path.startsWith(this.assets) ? { body: "a script" } : { status: 404, body: "not here" };
     if (request.method === "GET" && !request.path.startsWith("/_/writes/")) return { headers: { "Touchline-Node": name, "Touchline-Version": this.version, "Content-Type": "text/html" }, body: this.page() };
@@ -103,11 +105,21 @@ export class Node {
     const ago = Number(request.headers.get("Touchline-Occurred-Ago"));
     const sure = request.headers.get("Touchline-Occurred-Confirmed") === "1";
     if (!this.#answers.has(row) && !sure && (ago > 12 * 3600 || ago < -120)) return { status: 409, headers: head, body: JSON.stringify({ code: "occurred_at", message: tooOld }) };
-    if (!this.#answers.has(row)) this.#write({ row, key, tap, at: this.#world.now - Math.max(0, ago) * 1000, sure, late: this.#world.now - request.sent });
+    if (!this.#answers.has(row)) {
+      const { now } = this.#world;
+      const travelled = this.#travelled(request);
+      this.#write({ row, key, tap, at: now - travelled - Math.max(0, ago) * 1000, sure, late: Math.max(0, now - request.sent - travelled) });
+    }
     const number = this.#answers.get(row);
     const state = this.cloud === "waiting" && !this.#confirmed.get(number) ? "waiting" : "none";
     const headers = { ...head, ...this.#alive(), "Touchline-Cloud": state, "Touchline-Seq": String(number) };
     return tap % 3 ? { status: 201, headers, body: "{}" } : { status: 204, headers };
+  }
+
+  // #travelled returns for how long a request was under way, as far as its page knows.
+  #travelled({ headers }) {
+    const took = this.#world.now - Number(headers.get("Touchline-Sent") ?? NaN);
+    return took > 0 && took <= longestWay ? took : 0;
   }
 
   // handIn takes the waiting entries of a file that somebody else brings: their rows, as the device had stored them.

@@ -761,6 +761,26 @@ Object.assign(scenes, {
     }
   },
 
+  // A goal just before the finish was recorded as late as its request travelled, and refused.
+  async "a request travels for seconds"(scripts, expect) {
+    const { world, node, network, device, judge } = await stage(scripts, { open: false });
+    const slow = (tab) => async (address, options) => {
+      if (options.method === "POST") await new Promise((ok) => world.after(4 * s, ok, tab));
+      return network.of(tab)(address, options);
+    };
+    for (const by of [0, -hour, hour]) { // the device's clock may be wrong
+      device.skew = by;
+      const tab = await device.open(page, { fetch: slow });
+      await world.pass(s);
+      const at = world.now;
+      await judge.tap(tab);
+      await world.pass(10 * s);
+      const late = node.took.at(-1).at - at;
+      expect(`${late} ms after the tap`, late >= 0 && late < 500, true);
+      device.kill(tab);
+    }
+  },
+
   async "nothing is asked about a long afternoon"(scripts, expect) {
     const { node, asked, tapped } = await clocked(scripts, {
       known: true, taps: 3,
