@@ -184,7 +184,7 @@ func TestCorrectionDuringABreak(t *testing.T) {
 	s.snap.Status = "1st Innings"
 	s.polls(4)
 	s.bowl("W")
-	s.polls(4)
+	s.polls(6) // the feed took a wicket back: the next one is held for twelve seconds
 	want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!", "w:1:1!")
 }
 

@@ -44,6 +44,7 @@ type State struct {
 	Stamp           time.Time        `dynamodbav:"stamp,omitempty"`     // newest stamp of an accepted score
 	Doubt           string           `dynamodbav:"doubt,omitempty"`     // sign of the last snapshot that was not accepted
 	Nameless        bool             `dynamodbav:"nameless,omitempty"`  // the last accepted snapshot lacked names: another such is not doubted
+	WaveredAt       time.Time        `dynamodbav:"wavered,omitempty"`   // when the feed last took back a wicket
 	Sides           []Side           `dynamodbav:"sides,omitempty"`     // the sides by the names they last had
 	LinedUp         bool             `dynamodbav:"linedUp,omitempty"`   // the last snapshot had line-ups, which name the fielders
 	Doubts          int              `dynamodbav:"doubts,omitempty"`    // consecutive snapshots that were not accepted

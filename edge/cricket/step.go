@@ -12,6 +12,8 @@ import (
 const (
 	holdFor           = 5 * time.Second  // an event is confirmed once it was the same for so long, in two snapshots
 	rowHold           = 12 * time.Second // for milestones that only a row shows: feeds correct most rows within ten seconds
+	waverHold         = 12 * time.Second // for what must stay true, of a feed that took a wicket back lately: it corrects most within ten seconds
+	waverFor          = time.Hour        // how long such a feed is expected to do so again
 	statusHold        = 30 * time.Second // for events that only the feed's status shows: it flaps
 	offHold           = 5 * time.Minute  // for postponed and cancelled: followers then wait for another time
 	targetHold        = 15 * time.Second // the score alone says that the match is over
@@ -133,7 +135,9 @@ func (st *State) decideEvents(
 		Since: now.UnixMilli(), Burst: newBalls(prev, s) > burstBalls,
 		Baseline: prev.PreviousStatus == "" || now.Sub(prev.LastTickAt) > baselineGap,
 	}
-	sure, held := r.confirm(prev.Pending, append(fresh, against...))
+	candidates := append(fresh, against...)
+	r.noteWavering(prev.Pending, candidates)
+	sure, held := r.confirm(prev.Pending, candidates)
 	events, later := r.decide(sure, held)
 	st.countStale(events)
 	st.Pending = append(held, later...)
@@ -173,6 +177,34 @@ type round struct {
 	challenges map[string]challenge // by key of the correction
 	told       map[string]bool      // keys announced to phones, by their own alert or another's
 	owed       map[string]bool      // keys whose events were announced and then withdrawn
+	wavers     bool                 // the feed took back a wicket lately
+}
+
+// noteWavering notes whether the feed takes wickets back: now, or within the last hour.
+func (r *round) noteWavering(held []Pending, candidates []Candidate) {
+	if r.hasTakenBack(held, candidates) {
+		r.state.WaveredAt = r.now
+	}
+	r.wavers = !r.state.WaveredAt.IsZero() && r.now.Sub(r.state.WaveredAt) < waverFor
+}
+
+// hasTakenBack reports whether a wicket that was held or recorded is not in the snapshot, or a recorded one is another batter's. A
+// wicket whose batter is named late was not taken back.
+func (r *round) hasTakenBack(held []Pending, candidates []Candidate) bool {
+	for _, p := range held {
+		family, _ := splitKey(p.Key)
+		stands := func(c Candidate) bool { return c.Key == p.Key }
+		if family == familyWicket && !slices.ContainsFunc(candidates, stands) {
+			return true
+		}
+	}
+	for _, ch := range r.challenges {
+		family, _ := splitKey(ch.fact.key)
+		if family == familyWicket && (ch.now == nil || !ch.fact.sameHero(ch.now)) {
+			return true
+		}
+	}
+	return false
 }
 
 func inconsistentCount(before int, s *Snapshot) int {
@@ -224,7 +256,7 @@ func (r *round) confirm(pending []Pending, candidates []Candidate) (sure []confi
 			sure = append(sure, confirmed{Candidate: c, held: p, dropped: "baseline"})
 			continue
 		}
-		if !r.hasHeld(p, c.Type) || !r.believable(&c, p) {
+		if !r.hasHeld(p, &c) || !r.believable(&c, p) {
 			if len(held) < maxHeld || len(held) < maxHeld+maxHeld/2 && (ruleOf(c.Type).alert || c.Type == EventCorrection) {
 				held = append(held, p)
 			}
@@ -244,9 +276,14 @@ func digest(texts ...string) string {
 	return strconv.FormatUint(uint64(h.Sum32()), 36)
 }
 
-// hasHeld reports whether an event was the same in two snapshots far enough apart.
-func (r *round) hasHeld(p Pending, t EventType) bool {
-	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= holdOf(t).Milliseconds()
+// hasHeld reports whether an event was the same in two snapshots far enough apart. A feed that wavers has to stand by what must stay
+// true for longer: what it takes back costs two alerts. Corrections are not held longer.
+func (r *round) hasHeld(p Pending, c *Candidate) bool {
+	hold := holdOf(c.Type)
+	if lasting := ruleOf(c.Type).lasting && c.Key != resultKey; lasting && r.wavers {
+		hold = max(hold, waverHold)
+	}
+	return p.Seen >= 2 && r.now.UnixMilli()-p.Since >= hold.Milliseconds()
 }
 
 // holdOf returns how long an event is held. Events from the feed's status are held longer than most wrong statuses last.

@@ -57,6 +57,65 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// A feed that took a wicket back is not believed as fast for an hour: each wicket that it takes back after it was announced costs
+// two alerts. What the feed takes back is corrected as fast as ever.
+func TestHoldOfAFeedThatWavers(t *testing.T) {
+	start := func(t *testing.T) *script {
+		s := newScript(t, 20)
+		s.innings(teamA)
+		s.play(". .")
+		return s
+	}
+	// wicketAfter bowls a wicket and returns how many polls it takes to be announced.
+	wicketAfter := func(s *script) int {
+		before := len(s.keys(EventWicket))
+		s.ball("W")
+		for n := range 16 {
+			if s.poll(); len(s.keys(EventWicket)) > before {
+				return n
+			}
+		}
+		return -1
+	}
+	t.Run("a steady feed", func(t *testing.T) {
+		if got := wicketAfter(start(t)); got != 2 {
+			t.Errorf("announced after %d polls, want 2: 5 s", got)
+		}
+	})
+	t.Run("a wicket that was held", func(t *testing.T) {
+		s := start(t)
+		s.ball("W")
+		s.polls(2)
+		s.revise("Wide")
+		s.polls(8)
+		want(t, s.keys(EventWicket, EventCorrection))
+		if got := wicketAfter(s); got != 5 {
+			t.Errorf("announced after %d polls, want 5: 12 s", got)
+		}
+		s.now = s.now.Add(waverFor)
+		s.polls(4)
+		if got := wicketAfter(s); got != 2 {
+			t.Errorf("announced after %d polls an hour later, want 2: 5 s", got)
+		}
+	})
+	t.Run("a wicket that was announced", func(t *testing.T) {
+		s := start(t)
+		s.ball("W")
+		s.polls(8)
+		s.revise("Wide")
+		s.polls(4)
+		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!")
+		s.ball("W")
+		s.polls(5)
+		s.revise("Wide")
+		s.polls(8)
+		want(t, s.keys(EventWicket, EventCorrection), "w:1:1!", "corr:w:1:1!")
+		if got := wicketAfter(s); got != 5 {
+			t.Errorf("announced after %d polls, want 5: 12 s", got)
+		}
+	})
+}
+
 // An event is held for its fact and not for its key: when the feed names another batter, the hold begins again.
 func TestHoldOfAnotherFact(t *testing.T) {
 	s := newScript(t, 20)
