@@ -25,6 +25,13 @@ const (
 	PhaseNoNews       Phase = "no_news"   // the feed has it no more, and never said how it ended
 )
 
+// Phases lists the phases.
+func Phases() []Phase {
+	return []Phase{
+		PhasePrematch, PhaseLive, PhaseInningsBreak, PhaseBreak, PhaseInterrupted, PhaseStumps, PhaseCompleted, PhasePostponed, PhaseAbandoned, PhaseNoNews,
+	}
+}
+
 // InPlay reports whether a match in this phase has begun and goes on, now or after a pause.
 func (p Phase) InPlay() bool {
 	switch p {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,7 +9,48 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/touchline/touchline/edge/cricket"
 )
+
+// The document names every phase that a match can be in, and every property of a display and its parts.
+func TestDocumentNamesWhatADisplayHas(t *testing.T) {
+	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var phases []string
+	for _, p := range cricket.Phases() {
+		phases = append(phases, string(p))
+	}
+	slices.Sort(phases)
+	for _, name := range []string{"Match", "Display"} {
+		var named []string
+		for _, v := range doc.Components.Schemas[name].Value.Properties["phase"].Value.Enum {
+			text, _ := v.(string)
+			named = append(named, text)
+		}
+		slices.Sort(named)
+		if !slices.Equal(named, phases) {
+			t.Errorf("%s has the phases %q, matches %q", name, named, phases)
+		}
+	}
+	for name, part := range map[string]any{
+		"Display": cricket.Display{}, "TeamScore": cricket.TeamScore{}, "Batter": cricket.Batter{}, "Bowler": cricket.Bowler{},
+		"KeyEvent": cricket.KeyEvent{}, "LastBall": cricket.BallMark{}, "InningsLine": cricket.InningsLine{},
+	} {
+		named := doc.Components.Schemas[name].Value.Properties
+		for i := range reflect.TypeOf(part).NumField() {
+			tag, _, _ := strings.Cut(reflect.TypeOf(part).Field(i).Tag.Get("json"), ",")
+			if named[tag] == nil {
+				t.Errorf("%s has no %q", name, tag)
+			}
+		}
+		if n := reflect.TypeOf(part).NumField(); n != len(named) {
+			t.Errorf("%s has %d properties in the document and %d in the code", name, len(named), n)
+		}
+	}
+}
 
 // Generators make a function of each operation and a type of each component, in one namespace, often on a file system that
 // ignores case. So each name must be an identifier, and unique without regard to case.
