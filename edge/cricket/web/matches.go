@@ -119,9 +119,14 @@ func (a *api) getLiveMatches(c *gin.Context) error {
 	return httpapi.JSON(c, out, nil)
 }
 
+// scoreLine returns the score of a match by codes, or by names if both sides have one code.
 func scoreLine(f *matches.Fixture) string {
+	oneCode := len(f.Teams) == 2 && strings.EqualFold(f.Teams[0].Code, f.Teams[1].Code)
 	sides := make([]string, 0, len(f.Teams))
 	for _, t := range f.Teams {
+		if oneCode && t.Name != "" {
+			t.Code = t.Name
+		}
 		sides = append(sides, strings.TrimSpace(t.Code+" "+t.Score))
 	}
 	return strings.Join(sides, " v ")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/poll"
 	"github.com/touchline/touchline/edge/cricket/tables"
 )
@@ -35,5 +36,13 @@ func TestUnreadIsByTheOwnClock(t *testing.T) {
 		if w.Code != http.StatusOK || strings.Contains(body, unread) != (tt.want != "") || !strings.Contains(body, tt.want) {
 			t.Errorf("a clock that is wrong by %s, silent for %s: %d %s", tt.wrong, tt.silent, w.Code, body)
 		}
+	}
+}
+
+// In the list of live matches sides with one code go by their names.
+func TestScoreLineOfOneCode(t *testing.T) {
+	f := matches.Fixture{Teams: []matches.FixtureTeam{{Name: "India", Code: "IND", Score: "182/5 (20.0)"}, {Name: "India A", Code: "IND", Score: "12/0 (1.0)"}}}
+	if got := scoreLine(&f); got != "India 182/5 (20.0) v India A 12/0 (1.0)" {
+		t.Errorf("the score is %q", got)
 	}
 }
