@@ -2,6 +2,7 @@ package push
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -93,6 +94,22 @@ func TestTwelveMatchesAtOnce(t *testing.T) {
 	r.pass(surplusEvery + 10*time.Second)
 	if got := fmt.Sprint(started(r.out.take())); got != "[106]" {
 		t.Errorf("started after a card ended: %s", got)
+	}
+}
+
+// Starts go in the order of the matches' start, and at one time the marquee league's first.
+func TestOrderOfStarts(t *testing.T) {
+	at := func(id string, minutes int, marquee bool) *job {
+		return &job{kind: start, match: &match{id: id, startsAt: dayOne.Add(time.Duration(minutes) * time.Minute), marquee: marquee}, session: &session{}}
+	}
+	jobs := []*job{at("1", 5, true), at("2", 0, false), at("3", 0, true), at("4", 0, false)}
+	slices.SortStableFunc(jobs, func(a, b *job) int { return a.compareImportance(b) })
+	order := ""
+	for _, j := range jobs {
+		order += j.match.id
+	}
+	if order != "3241" {
+		t.Errorf("the order is %s", order)
 	}
 }
 

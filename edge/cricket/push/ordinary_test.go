@@ -74,20 +74,25 @@ func bodies(all []sent) (out []string) {
 
 // News before the first ball reaches followers, although no match is in play and no phone has a card.
 func TestNewsBeforeTheFirstBall(t *testing.T) {
-	r := newRig(t)
-	r.fixture("7")
-	r.follow("7", "ada")
-	r.active("7", cricket.ActiveIdle, cricket.PhasePrematch, time.Time{})
-	r.run(r.out)
-	r.settle()
-	r.announce("7", cricket.Event{Key: "postp", Type: cricket.EventPostponed, Text: "Match postponed"})
-	r.pass(time.Minute)
-	p := r.one()
-	if p.Token != token("dev ada") || p.Type != apns.TypeAlert || p.Alert != "Match postponed" || p.Priority != apns.PriorityUrgent {
-		t.Errorf("%+v", p)
-	}
-	if p.body["thread-id"] != "match-7" || p.body["interruption-level"] != "active" || p.body["sound"] != "default" || len(p.CollapseID) != 40 {
-		t.Errorf("%v, collapse id %q", p.body, p.CollapseID)
+	for kind, text := range map[cricket.EventType]string{
+		cricket.EventDelayed: "Start delayed", cricket.EventPostponed: "Match postponed", cricket.EventCancelled: "Match cancelled",
+		cricket.EventAbandoned: "Match abandoned", cricket.EventNoResult: "No result",
+	} {
+		r := newRig(t)
+		r.fixture("7")
+		r.follow("7", "ada")
+		r.active("7", cricket.ActiveIdle, cricket.PhasePrematch, time.Time{})
+		r.run(r.out)
+		r.settle()
+		r.announce("7", cricket.Event{Key: string(kind), Type: kind, Text: text})
+		r.pass(time.Minute)
+		p := r.one()
+		if p.Token != token("dev ada") || p.Type != apns.TypeAlert || p.Alert != text || p.Priority != apns.PriorityUrgent {
+			t.Errorf("%+v", p)
+		}
+		if p.body["thread-id"] != "match-7" || p.body["interruption-level"] != "active" || p.body["sound"] != "default" || len(p.CollapseID) != 40 {
+			t.Errorf("%v, collapse id %q", p.body, p.CollapseID)
+		}
 	}
 }
 

@@ -63,6 +63,11 @@ func newRig(t *testing.T) *rig {
 	r := &rig{t: t, ctx: t.Context(), clk: clock.NewStepped(dayOne)}
 	r.node = machine.New(r.clk)
 	r.out = &outbox{now: r.clk.Now}
+	t.Cleanup(func() {
+		if n := r.out.longest(); n > payload.MaxPush {
+			t.Errorf("a payload of %d bytes, Apple accepts %d", n, payload.MaxPush)
+		}
+	})
 	r.open(filepath.Join(t.TempDir(), "store.db"))
 	t.Cleanup(r.clk.Join())
 	return r
@@ -267,6 +272,7 @@ type sent struct {
 type outbox struct {
 	mu     sync.Mutex
 	all    []sent
+	bytes  int // of the longest payload
 	answer func(p sent) apns.Result
 	now    func() time.Time
 }
@@ -301,11 +307,17 @@ func (o *outbox) Send(_ context.Context, p apns.Push) apns.Result {
 	if o.now != nil {
 		s.At = o.now()
 	}
-	o.all = append(o.all, s)
+	o.all, o.bytes = append(o.all, s), max(o.bytes, len(p.Payload))
 	if o.answer != nil {
 		return o.answer(s)
 	}
 	return apns.Result{Action: apns.Accepted, Status: 200, ID: p.ID}
+}
+
+func (o *outbox) longest() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.bytes
 }
 
 // take returns the pushes since the last call.
