@@ -99,6 +99,14 @@ func (m *mounted) enter(c *gin.Context, route *Route) (*Request, error) {
 // Param returns a parameter of the path; empty if the route has none of this name.
 func (r *Request) Param(name string) string { return r.gin.Param(name) }
 
+// Params returns the values of all parameters of the path.
+func (r *Request) Params() (values []string) {
+	for _, p := range r.gin.Params {
+		values = append(values, p.Value)
+	}
+	return values
+}
+
 // Body returns the request's JSON object, and reads it at the first call.
 func (r *Request) Body() *bind.Body {
 	if r.body == nil {
@@ -147,6 +155,18 @@ func (r *Request) GuestID() (string, error) { return GuestID(r.gin) }
 
 // KnownGuest returns the anonymous id in the browser's cookie; empty: there is none.
 func (r *Request) KnownGuest() string { return KnownGuest(r.gin) }
+
+// Device returns the hash of the id of the device that sends the request; empty: it has none.
+func (r *Request) Device() string { return Device(r.gin) }
+
+// Waiting returns how many entries wait on the device, if it says so.
+func (r *Request) Waiting() (n int, known bool) { return Waiting(r.gin) }
+
+// Address returns the absolute URL of a path on this node, as people reach it.
+func (r *Request) Address(path string) string { return Address(r.gin, path) }
+
+// SyncStatus returns the state of the replication.
+func (r *Request) SyncStatus() (operator.SyncStatus, error) { return SyncStatus(r.gin) }
 
 // CheckLimit counts the request against a limit that Limit has made, and returns an error beyond it.
 func (r *Request) CheckLimit(limit Handler) error { return limit(r.gin) }

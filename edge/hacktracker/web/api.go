@@ -13,7 +13,6 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
-	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/httpapi/sse"
@@ -36,150 +35,171 @@ type Config struct {
 	Ensure httpapi.Ensure
 }
 
-type api struct {
-	Config
-	mount string // without trailing slash
-	look  *page.Renderer
+// handlers has a method for each route: that of an API route has the name of its operation in openapi.yaml.
+type handlers struct {
+	scorebook *hacktracker.Service
+	node      string
+	devices   *presence.Board
+	look      *page.Renderer
 }
 
 // New returns the application's routes and pages for a server.
 func New(c Config) (httpapi.App, error) {
-	mount := strings.TrimSuffix(c.Mount, "/")
-	look, err := page.New(mount+"/-", files, nil)
-	a := &api{c, mount, look}
+	look, err := page.New(strings.TrimSuffix(c.Mount, "/")+"/-", files, nil)
+	h := &handlers{scorebook: c.Service, node: c.Node, devices: c.Scorers, look: look}
 	return httpapi.App{
 		About:  "A softball scorebook with box scores and statistics",
-		Routes: a.routes(), OpenAPI: document, Problem: problem, Topics: a.topicOf, Snapshot: snapshot, CORS: []string{"*"},
-		Pages: a.pageRoutes(), Offline: true, Look: a.look, Nav: a.nav, Scenes: a.scenes,
-		SignIn: httpapi.SignIn{Header: "X-User-Id"}, Games: a.gamesInCloud(),
+		Routes: h.routes(), OpenAPI: document, Problem: problem, Topics: h.topicOf, Snapshot: snapshot, CORS: []string{"*"},
+		Admit: h.admit, Table: c.Service.Table, Rows: c.Ensure,
+		Pages: h.pageRoutes(), Offline: true, Look: look, Nav: h.nav, Scenes: h.scenes,
+		SignIn: httpapi.SignIn{Header: "X-User-Id"}, Games: h.gamesInCloud(),
 	}, err
 }
 
-// call is a user's request. in holds all members of its body, including nulls and unknown ones.
-type call struct {
-	*httpapi.Call
+// own is the role of a user on routes about themselves.
+const own = "own"
 
-	in    hacktracker.Input
-	once  string // Idempotency-Key of a POST; empty if it has none
-	scope string // of the key: the user, or the device that the entry was made on
-	made  string // id of the created record
-
-	cloud  operator.SyncStatus // on pages of a game: the state of the replication
-	former []string            // scopes in which the key may have been used
-}
-
-// id returns a path parameter, or else the id of the created record.
-func (r *call) id(name string) string { return cmp.Or(r.Param(name), r.made) }
-
-// doing handles a request on the scorebook opened for its user, and returns the response body.
-type doing = func(b *hacktracker.Book, r *call) any
-
-// inTransaction adapts do to a transaction.
-func inTransaction[T any](a *api, r *call, do func(b *hacktracker.Book, r *call) T) func(tx *store.Tx) (T, error) {
-	return func(tx *store.Tx) (T, error) {
-		b := a.Service.OpenOnce(tx, r.User, r.scope)
-		out := do(b, r)
-		return out, cmp.Or(r.Query.Err(), b.Err())
+// admit refuses callers who cannot have a scorebook. It fetches the partitions that the request concerns, and creates the user's profile at their
+// first request.
+func (h *handlers) admit(r *httpapi.Request) error {
+	user, err := r.Caller()
+	switch {
+	case err != nil:
+		return err
+	case r.Route.Role == own && r.Param("user") != user:
+		return fault.New(fault.Forbidden, "forbidden", "You can see and change only your own data")
+	case !hacktracker.IsID(user):
+		return fault.New(fault.Forbidden, "forbidden", "This account cannot be used here: a user ID must be at most 64 ASCII characters, without spaces and #.")
 	}
-}
-
-// route returns a route for signed-in users. It fetches the rows that another node may have written, and creates a user's profile at
-// their first request.
-func (a *api) route(method, path string, do func(r *call) (httpapi.Work, error)) httpapi.Route {
-	return a.Ensure.Route(a.Service.Table, method, path, httpapi.User, func(c *httpapi.Call) (httpapi.Work, error) {
-		_, err := httpapi.Subject(c.Context)
-		if err == nil && !hacktracker.IsID(c.User) {
-			err = fault.New(fault.Forbidden, "forbidden", "This account cannot be used here: a user ID must be at most 64 ASCII characters, without spaces and #.")
+	for _, value := range r.Params() {
+		if !hacktracker.IsID(value) {
+			return fault.New(fault.NotFound, "not_found", "Not found")
 		}
-		for _, p := range c.Params {
-			if err == nil && !hacktracker.IsID(p.Value) {
-				err = fault.New(fault.NotFound, "not_found", "Not found")
-			}
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodDelete {
+		if _, err := r.Body().Members(); err != nil {
+			return err
 		}
-		r := &call{Call: c}
-		r.scope, r.former = httpapi.OnceScope(c.Context, r.User)
-		if err == nil && method != http.MethodGet && method != http.MethodDelete {
-			r.in, err = c.Body().Members()
-		}
-		if err == nil && method == http.MethodPost {
-			r.once, err = httpapi.IdempotencyKey(c.Context)
-		}
-		if err == nil {
-			err = a.prepare(r)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return do(r)
-	})
-}
-
-// prepare fetches the partitions that a request concerns, and creates the user's profile if it is missing.
-func (a *api) prepare(r *call) error {
-	if err := a.Ensure.Needs(r.Context, a.Service.Table, inTransaction(a, r, needs)); err != nil {
+	}
+	if _, err := r.Key(); err != nil && r.Method == http.MethodPost {
 		return err
 	}
-	_, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, _ *call) hacktracker.User { return b.User(r.User) }))
+	if err := r.FetchNeeds(func(tx *store.Tx) ([]attr.Item, error) { return h.partitions(tx, r) }); err != nil {
+		return err
+	}
+	return h.enrol(r)
+}
+
+// partitions returns the partitions of what a request names, including the user in its body.
+func (h *handlers) partitions(tx *store.Tx, r *httpapi.Request) ([]attr.Item, error) {
+	other := r.Param("user")
+	if raw, ok := input(r)["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
+		other = ""
+	}
+	b := h.open(tx, r)
+	return b.Needs(r.Param("game"), r.Param("team"), other), b.Err()
+}
+
+// enrol creates the user's profile if it is missing.
+func (h *handlers) enrol(r *httpapi.Request) error {
+	err := r.View(func(tx *store.Tx) error {
+		b := h.open(tx, r)
+		b.User(r.User)
+		return b.Err()
+	})
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	return httpapi.Update(r.Context, func(tx *store.Tx) error {
-		who, _ := httpapi.Identity(r.Context)
-		b := a.Service.Open(tx, r.User)
-		b.Enrol(who.Email, who.Name)
+	return r.Update(func(tx *store.Tx) error {
+		b := h.scorebook.Open(tx, r.User)
+		b.Enrol(r.Identity().Email, r.Identity().Name)
 		return b.Err()
 	})
 }
 
-// needs returns the partitions of what a request names, including the user in its body.
-func needs(b *hacktracker.Book, r *call) []attr.Item {
-	other := r.Param("user")
-	if raw, ok := r.in["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
-		other = ""
+// open opens the scorebook for the request's user. Keys count once in the scope of the device, or of the user who has none.
+func (h *handlers) open(tx *store.Tx, r *httpapi.Request) *hacktracker.Book {
+	scope, _ := r.OnceScope(r.User)
+	return h.scorebook.OpenOnce(tx, r.User, scope)
+}
+
+// input returns all members of the request's body, including nulls and unknown ones; none for a request without a body.
+func input(r *httpapi.Request) hacktracker.Input {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete {
+		return nil
 	}
-	return b.Needs(r.Param("game"), r.Param("team"), other)
+	members, _ := r.Body().Members() // admit has refused a body that is no object
+	return members
 }
 
-// newRoute returns a route that answers with the result of do.
-func (a *api) newRoute(method, path string, do doing) httpapi.Route {
-	return a.route(method, path, func(r *call) (httpapi.Work, error) { return inTransaction(a, r, do), nil })
-}
-
-// creates returns a route that creates a record, once per Idempotency-Key.
-func (a *api) creates(path string, do func(b *hacktracker.Book, r *call) (string, []store.WriteItem), show doing) httpapi.Route {
-	return a.route(http.MethodPost, path, func(r *call) (_ httpapi.Work, err error) {
-		var row *idempotency.Row
-		if r.once != "" {
-			if row, err = a.row(r); err != nil {
-				return nil, err
-			}
-		}
-		return nil, httpapi.AnswerOnce(r.Context, row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
-			b := a.Service.OpenOnce(tx, r.User, r.scope)
-			id, writes := do(b, r)
-			if row != nil {
-				row.More = b.Stamp(attr.Item{}, nil)
-			}
-			return idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"id": id}}, writes, b.Err()
-		}, func(tx *store.Tx, ids map[string]string) (any, error) {
-			r.made = ids["id"]
-			return inTransaction(a, r, show)(tx)
-		})
+// read answers with what do reads from the scorebook.
+func (h *handlers) read(r *httpapi.Request, do func(b *hacktracker.Book) any) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		b := h.open(tx, r)
+		out := do(b)
+		return out, b.Err()
 	})
 }
 
-// row returns the row of a request's Idempotency-Key.
-func (a *api) row(r *call) (*idempotency.Row, error) {
-	at, err := a.Service.OnceRow(r.scope, r.Request.URL.Path, r.once, r.in)
-	row := &idempotency.Row{Table: a.Service.Table, Key: at.Key, Hash: at.Hash, Node: a.Node}
-	if r.scope != r.User {
+// write answers with what do returns, after a change to the scorebook; with 204 for nil.
+func (h *handlers) write(r *httpapi.Request, status int, do func(b *hacktracker.Book) any) (httpapi.Response, error) {
+	return r.Write(status, func(tx *store.Tx) (any, error) {
+		b := h.open(tx, r)
+		out := do(b)
+		return out, b.Err()
+	})
+}
+
+// create creates a record, once per Idempotency-Key, and answers with what show returns.
+func (h *handlers) create(
+	r *httpapi.Request,
+	do func(b *hacktracker.Book, key string) (id string, writes []store.WriteItem),
+	show func(b *hacktracker.Book, id string) any,
+) (httpapi.Response, error) {
+	key, err := r.Key()
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	row, err := h.onceRow(r, key)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.WriteOnce(row, func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error) {
+		b := h.open(tx, r)
+		id, writes := do(b, key)
+		if row != nil {
+			row.More = b.Stamp(attr.Item{}, nil)
+		}
+		return idempotency.Outcome{Status: http.StatusCreated, IDs: map[string]string{"id": id}}, writes, b.Err()
+	}, func(tx *store.Tx, ids map[string]string) (any, error) {
+		b := h.open(tx, r)
+		out := show(b, ids["id"])
+		return out, b.Err()
+	})
+}
+
+// onceRow returns the row of an Idempotency-Key; nil for none.
+func (h *handlers) onceRow(r *httpapi.Request, key string) (*idempotency.Row, error) {
+	if key == "" {
+		return nil, nil //nolint:nilnil // no key
+	}
+	scope, former := r.OnceScope(r.User)
+	at, err := h.scorebook.OnceRow(scope, r.URL.Path, key, input(r))
+	if err != nil {
+		return nil, err
+	}
+	row := &idempotency.Row{Table: h.scorebook.Table, Key: at.Key, Hash: at.Hash, Node: h.node}
+	if scope != r.User {
 		row.User = r.User
 	}
-	for _, scope := range r.former {
-		was, wrong := a.Service.OnceRow(scope, r.Request.URL.Path, r.once, r.in)
-		row.Former, err = append(row.Former, was), cmp.Or(err, wrong)
+	for _, scope := range former {
+		was, err := h.scorebook.OnceRow(scope, r.URL.Path, key, input(r))
+		if err != nil {
+			return nil, err
+		}
+		row.Former = append(row.Former, was)
 	}
-	return row, err
+	return row, nil
 }
 
 // problem returns the JSON body of an error.
@@ -195,9 +215,9 @@ func problem(f *httpapi.Failure) any {
 }
 
 // topicOf turns a journal record into an event that tells readers of a game's stream to fetch it again.
-func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
+func (h *handlers) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	game := hacktracker.GameOf(r.Key)
-	if r.Table != a.Service.Table || game == "" {
+	if r.Table != h.scorebook.Table || game == "" {
 		return ch, false, nil
 	}
 	frame := gameFrame(game, r.Seq)
@@ -220,26 +240,31 @@ const (
 	maxToken  = 1024
 )
 
-// page reads limit and nextToken, the last key of the previous page as JSON.
-func (r *call) page() (p hacktracker.Page) {
-	p.Limit = r.Query.Limit()
-	if token := r.Query.Text("nextToken", maxToken); token != "" {
-		var err error
-		if p.Start, err = attr.ParseJSON([]byte(token)); err != nil || len(p.Start) == 0 {
-			r.Query.Bad("nextToken", "is invalid")
-		}
+// readPage reads limit and nextToken, the last key of the previous page as JSON.
+func readPage(q *bind.Query) (p hacktracker.Page) {
+	p.Limit = q.Limit()
+	token := q.Text("nextToken", maxToken)
+	if token == "" {
+		return p
+	}
+	var err error
+	p.Start, err = attr.ParseJSON([]byte(token))
+	if err != nil || len(p.Start) == 0 {
+		q.Bad("nextToken", "is invalid")
 	}
 	return p
 }
 
-// gamesPage reads the part of a list of games that a request asks for: limit, and the cursor of the previous page.
-func (r *call) gamesPage(usual int) hacktracker.GamesPage {
-	page := hacktracker.GamesPage{Limit: cmp.Or(r.Query.Number("limit", bind.MaxLimit), usual)}
-	if cursor := r.Query.Text("cursor", bind.MaxCursor); cursor != "" {
-		raw, err := base64.RawURLEncoding.DecodeString(cursor)
-		if err != nil || json.Unmarshal(raw, &page.After) != nil || page.After == nil {
-			r.Query.Bad("cursor", "was not issued by this list")
-		}
+// readGamesPage reads the part of a list of games that a request asks for: limit, and the cursor of the previous page.
+func readGamesPage(q *bind.Query, usual int) hacktracker.GamesPage {
+	page := hacktracker.GamesPage{Limit: cmp.Or(q.Number("limit", bind.MaxLimit), usual)}
+	cursor := q.Text("cursor", bind.MaxCursor)
+	if cursor == "" {
+		return page
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || json.Unmarshal(raw, &page.After) != nil || page.After == nil {
+		q.Bad("cursor", "was not issued by this list")
 	}
 	return page
 }

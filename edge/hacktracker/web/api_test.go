@@ -16,6 +16,7 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/clock"
+	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store/attr"
 )
@@ -507,4 +508,9 @@ func TestEdits(t *testing.T) {
 	if diff := cmp.Diff(pa, got); diff != "" || len(all) != len(ids) {
 		t.Errorf("%d at-bats of %d (-want +got):\n%s", len(all), len(ids), diff)
 	}
+}
+
+// The operations of the OpenAPI document are the handlers.
+func TestOperationsAreHandlers(t *testing.T) {
+	contract.Read(t, document).CheckOperations(t, (&handlers{}).routes())
 }

@@ -10,45 +10,39 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/store"
 )
 
-// saying returns what an entry asks for, in words without anything of the entry but numbers and the names of rows that are here.
-type saying = func(b *hacktracker.Book, r *call, g *hacktracker.Game) string
-
-// handedIn makes a route one whose requests can be handed in, by those who may score the game.
-func (a *api) handedIn(say saying, rt httpapi.Route) httpapi.Route {
-	rt.Describe = a.route(rt.Method, rt.Path, func(r *call) (httpapi.Work, error) {
-		words, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, r *call) string {
-			g := b.Game(r.Param("game"))
-			if b.Refuse(!b.MayScore(g.ID), mayNotScore()); b.Err() != nil {
-				return ""
-			}
-			return say(b, r, &g) + ". Against " + cmp.Or(g.Opponent, "Opponent")
-		}))
-		if err != nil {
-			return nil, err
+// sayEntry says what an entry of a scorer asks for, in which game, in words without anything of the entry but numbers and the names of rows that
+// are here.
+func (h *handlers) sayEntry(r *httpapi.Request, say func(b *hacktracker.Book, g *hacktracker.Game) string) (words string, err error) {
+	err = r.View(func(tx *store.Tx) error {
+		b := h.open(tx, r)
+		g := b.Game(r.Param("game"))
+		b.Refuse(!b.MayScore(g.ID), mayNotScore())
+		if err := b.Err(); err != nil {
+			return err
 		}
-		return nil, httpapi.AnswerDescription(r.Context, words)
-	}).Do
-	return rt
-}
-
-// refuseHandIn refuses to take changes from a file: they have no row by which they count once.
-func refuseHandIn(rt httpapi.Route) httpapi.Route {
-	rt.NotHandedIn = "A change, or the start or end of a game, cannot be handed in: make it on the game's page."
-	return rt
+		words = say(b, &g) + ". Against " + cmp.Or(g.Opponent, "Opponent")
+		return b.Err()
+	})
+	return words, err
 }
 
 func mayNotScore() error {
 	return fault.New(fault.Forbidden, "forbidden", "Only a team's owner, managers and scorekeepers can score its games.")
 }
 
-// atBatSaid describes a plate appearance.
-func atBatSaid(b *hacktracker.Book, r *call, g *hacktracker.Game) string {
+// sayAtBat describes a plate appearance.
+func (h *handlers) sayAtBat(r *httpapi.Request) (string, error) {
+	return h.sayEntry(r, func(b *hacktracker.Book, g *hacktracker.Game) string { return atBatSaid(b, input(r), g) })
+}
+
+func atBatSaid(b *hacktracker.Book, in hacktracker.Input, g *hacktracker.Game) string {
 	var player, word string
-	readMember(b, r, "playerId", &player)
-	readMember(b, r, "result", &word)
-	inning, outs := countOf(b, r, "inning"), countOf(b, r, "outs")
+	readMember(b, in, "playerId", &player)
+	readMember(b, in, "result", &word)
+	inning, outs := countOf(b, in, "inning"), countOf(b, in, "outs")
 	known := word == hacktracker.Sacrifice || slices.ContainsFunc(results, func(one result) bool { return one.ID == word })
 	b.Refuse(!known, hacktracker.Invalid("The result is not one of a plate appearance"))
 	name := "A player who is not in the team"
@@ -62,25 +56,29 @@ func atBatSaid(b *hacktracker.Book, r *call, g *hacktracker.Game) string {
 	return fmt.Sprintf("%s: %s, inning %d, %s", name, wordsOfID(word), inning, counted(outs, "out"))
 }
 
-// runsSaid describes runs of the two sides.
-func runsSaid(b *hacktracker.Book, r *call, g *hacktracker.Game) string {
+// sayRuns describes runs of the two sides.
+func (h *handlers) sayRuns(r *httpapi.Request) (string, error) {
+	return h.sayEntry(r, func(b *hacktracker.Book, g *hacktracker.Game) string { return runsSaid(b, input(r), g) })
+}
+
+func runsSaid(b *hacktracker.Book, in hacktracker.Input, g *hacktracker.Game) string {
 	var said []string
 	for _, side := range []struct{ name, of string }{{"teamScore", b.Team(g.TeamID).Name}, {"opponentScore", cmp.Or(g.Opponent, "Opponent")}} {
-		if _, ok := r.in[side.name]; ok {
-			said = append(said, counted(countOf(b, r, side.name), "run")+" for "+side.of)
+		if _, ok := in[side.name]; ok {
+			said = append(said, counted(countOf(b, in, side.name), "run")+" for "+side.of)
 		}
 	}
 	b.Refuse(len(said) == 0, hacktracker.Invalid("There are no runs in it"))
 	return strings.Join(said, ", ")
 }
 
-func readMember(b *hacktracker.Book, r *call, name string, v any) {
-	b.Refuse(json.Unmarshal(r.in[name], v) != nil, hacktracker.Invalid("%s is missing or wrong", name))
+func readMember(b *hacktracker.Book, in hacktracker.Input, name string, v any) {
+	b.Refuse(json.Unmarshal(in[name], v) != nil, hacktracker.Invalid("%s is missing or wrong", name))
 }
 
 // countOf reads a small number.
-func countOf(b *hacktracker.Book, r *call, name string) (n uint8) {
-	readMember(b, r, name, &n)
+func countOf(b *hacktracker.Book, in hacktracker.Input, name string) (n uint8) {
+	readMember(b, in, name, &n)
 	return n
 }
 
@@ -92,7 +90,7 @@ func counted(n uint8, what string) string {
 }
 
 // scorersOf returns the users who may have made an entry of a game, as far as rows here name them.
-func scorersOf(b *hacktracker.Book, r *call) []string {
+func scorersOf(b *hacktracker.Book, r *httpapi.Request) []string {
 	users := []string{r.User}
 	g := b.Game(r.Param("game"))
 	team := b.Team(g.TeamID)

@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -13,45 +12,14 @@ import (
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
 )
 
 //go:embed templates assets scenes.json
 var files embed.FS
 
-func (a *api) pageRoutes() []httpapi.Route {
-	return []httpapi.Route{
-		a.shows("/", "home", "HackTracker", a.homePage),
-		a.shows("/teams/:team", "team", "Team", a.statsPage),
-		a.shows("/teams/:team/schedule", "team", "Schedule", a.schedulePage),
-		a.shows("/teams/:team/roster", "team", "Roster", a.rosterPage),
-		a.shows("/teams/:team/players/:player", "team", "Player", a.playerPage),
-		a.showsGame("", "game", "Game", a.gamePage),
-		a.showsGame("/score", "score", "Scorer", a.scorerPage),
-		a.showsGame("/lineup", "lineup", "Lineup", a.scorerPage),
-		a.showsGame("/overlay", "overlay", "Overlay", a.gamePage),
-		a.route(http.MethodPost, "/games/:game/scorers", a.postScorers),
-	}
-}
-
-// shows returns the route of a page that shows what read returns.
-func (a *api) shows(path, kind, title string, read doing) httpapi.Route {
-	return a.route(http.MethodGet, path, func(r *call) (httpapi.Work, error) {
-		r.Kind, r.Title = kind, title
-		return inTransaction(a, r, read), nil
-	})
-}
-
-// showsGame is shows for a page of a game, which says whether all of it is in the cloud.
-func (a *api) showsGame(path, kind, title string, read doing) httpapi.Route {
-	return a.route(http.MethodGet, "/games/:game"+path, func(r *call) (_ httpapi.Work, err error) {
-		r.Kind, r.Title = kind, title
-		r.cloud, err = httpapi.SyncStatus(r.Context)
-		return inTransaction(a, r, read), err
-	})
-}
-
-func (a *api) nav(auth.Identity) []page.Link {
-	return []page.Link{{Href: a.look.At("/"), Text: "My teams"}}
+func (h *handlers) nav(auth.Identity) []page.Link {
+	return []page.Link{{Href: h.look.At("/"), Text: "My teams"}}
 }
 
 // result is a result of a plate appearance: its id and its name.
@@ -97,8 +65,8 @@ type play struct {
 	Misfit bool   `json:"-"` // its device sent other values
 }
 
-// gamePage is the view of a game for spectators and scorers.
-type gamePage struct {
+// gameView is the view of a game for spectators and scorers.
+type gameView struct {
 	Team       hacktracker.Team
 	Box        hacktracker.Box
 	Pill       page.Pill
@@ -120,30 +88,72 @@ type gamePage struct {
 	Scorers    scorersPart
 }
 
-func (a *api) gamePage(b *hacktracker.Book, r *call) any {
-	box := b.Box(r.id("game"))
+func (h *handlers) gamePage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showGame(r, "game", "Game", h.gameView)
+}
+
+func (h *handlers) overlayPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showGame(r, "overlay", "Overlay", h.gameView)
+}
+
+// scorerPage is the page of a game for those who may score it.
+func (h *handlers) scorerPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showGame(r, "score", "Scorer", func(b *hacktracker.Book, r *httpapi.Request) gameView {
+		view := h.gameView(b, r)
+		b.Refuse(!view.May, mayNotScore())
+		h.notePage(b, r)
+		return view
+	})
+}
+
+// lineupPage is the page of a game's lineup, for those who may score it.
+func (h *handlers) lineupPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showGame(r, "lineup", "Lineup", func(b *hacktracker.Book, r *httpapi.Request) gameView {
+		view := h.gameView(b, r)
+		b.Refuse(!view.May, mayNotScore())
+		return view
+	})
+}
+
+// showGame answers with a page of a game, which says whether all of it is in the cloud.
+func (h *handlers) showGame(r *httpapi.Request, kind, title string, read func(b *hacktracker.Book, r *httpapi.Request) gameView) (httpapi.Response, error) {
+	cloud, err := r.SyncStatus()
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Page(kind, title, func(tx *store.Tx) (any, error) {
+		b := h.open(tx, r)
+		view := read(b, r)
+		if err := b.Err(); err != nil {
+			return nil, err
+		}
+		var err error
+		view.Cloud, err = cloud.Line(tx, h.scorebook.Table, hacktracker.GameKey(r.Param("game")))
+		return view, err
+	})
+}
+
+// gameView reads what pages show of the game in the path.
+func (h *handlers) gameView(b *hacktracker.Book, r *httpapi.Request) gameView {
+	box := b.Box(r.Param("game"))
 	team := b.Team(box.Game.TeamID)
 	roster := b.Roster(team.ID, hacktracker.RosterQuery{})
 	if b.Err() != nil {
-		return nil
+		return gameView{}
 	}
-	p := newGame(team, box, roster)
-	sayHanded(b, p.Plays)
-	p.Undone = undonePlays(b.UndonePlays(box.Game.ID), roster)
+	view := newGame(team, box, roster)
+	sayHanded(b, view.Plays)
+	view.Undone = undonePlays(b.UndonePlays(box.Game.ID), roster)
 	if last := b.LastLineup(team.ID, box.Game.ID); last != nil {
-		p.Last = encodeJSON(last)
+		view.Last = encodeJSON(last)
 	}
-	p.Cloud = r.inCloud(b, box.Game.ID)
-	if p.May && r.Kind == "score" {
-		a.hear(b, r, box.Game.ID)
-	}
-	p.Scorers = a.scorers(r, &box.Game)
-	if p.WhyNoStart == "" && p.May && box.Game.Status != hacktracker.InProgress {
+	view.Scorers = h.scorers(r, &box.Game)
+	if view.WhyNoStart == "" && view.May && box.Game.Status != hacktracker.InProgress {
 		live, _ := b.Coming(team.ID)
-		p.WhyNoStart = whyNoOther(live)
+		view.WhyNoStart = whyNoOther(live)
 	}
-	p.Address = httpapi.Address(r.Context, a.look.At("/games/"+box.Game.ID))
-	return p
+	view.Address = r.Address(h.look.At("/games/" + box.Game.ID))
+	return view
 }
 
 // whyNoOther says why no other game of a team can be started.
@@ -152,15 +162,6 @@ func whyNoOther(live []hacktracker.Game) string {
 		return ""
 	}
 	return "Finish the game against " + cmp.Or(live[0].Opponent, "Opponent") + " first."
-}
-
-// scorerPage is the page of a game for those who may score it.
-func (a *api) scorerPage(b *hacktracker.Book, r *call) any {
-	data := a.gamePage(b, r)
-	if p, ok := data.(gamePage); ok && !p.May {
-		b.Fail(mayNotScore())
-	}
-	return data
 }
 
 func encodeJSON(v any) string {
@@ -172,10 +173,10 @@ func encodeJSON(v any) string {
 const shownDoubles = 10
 
 // newGame builds the view of a game.
-func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Player) gamePage {
+func newGame(team hacktracker.Team, box hacktracker.Box, roster []hacktracker.Player) gameView {
 	g, st, all := &box.Game, &box.State, box.AtBats
 	g.Opponent = cmp.Or(g.Opponent, "Opponent")
-	p := gamePage{
+	p := gameView{
 		Team: team, Pill: pills[g.Status], Results: results, Last: "[]",
 		May: slices.Contains([]hacktracker.Role{hacktracker.Owner, hacktracker.Manager, hacktracker.Scorekeeper}, team.Role),
 	}

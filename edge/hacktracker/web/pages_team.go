@@ -11,38 +11,51 @@ import (
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/page"
+	"github.com/touchline/touchline/store"
 )
 
-// homePage shows a user's game in progress, their next game and their teams.
-type homePage struct {
+// homeView shows a user's game in progress, their next game and their teams.
+type homeView struct {
 	User       string // the reader's ID, by which a manager links them
 	Live, Next []page.Tile
 	Teams      []hacktracker.Team
 }
 
-func (a *api) homePage(b *hacktracker.Book, r *call) any {
-	p := &homePage{User: r.User, Teams: b.TeamsOf(r.User)}
-	soonest := ""
-	for i := range p.Teams {
-		t := &p.Teams[i]
-		live, next := b.Coming(t.ID)
-		for i := range live {
-			p.Live = append(p.Live, a.tile(t, &live[i]))
+func (h *handlers) homePage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showPage(r, "home", "HackTracker", func(b *hacktracker.Book) any {
+		view := &homeView{User: r.User, Teams: b.TeamsOf(r.User)}
+		soonest := ""
+		for i := range view.Teams {
+			team := &view.Teams[i]
+			live, next := b.Coming(team.ID)
+			for i := range live {
+				view.Live = append(view.Live, h.tile(team, &live[i]))
+			}
+			if next != nil && (soonest == "" || next.ScheduledStart < soonest) {
+				soonest = next.ScheduledStart
+				view.Next = []page.Tile{h.tile(team, next)}
+			}
 		}
-		if next != nil && (soonest == "" || next.ScheduledStart < soonest) {
-			soonest, p.Next = next.ScheduledStart, []page.Tile{a.tile(t, next)}
-		}
-	}
-	return p
+		return view
+	})
+}
+
+// showPage answers with a page of what do reads from the scorebook.
+func (h *handlers) showPage(r *httpapi.Request, kind, title string, do func(b *hacktracker.Book) any) (httpapi.Response, error) {
+	return r.Page(kind, title, func(tx *store.Tx) (any, error) {
+		b := h.open(tx, r)
+		view := do(b)
+		return view, b.Err()
+	})
 }
 
 // Joined returns the teams that the reader has accepted to be on, and can leave.
-func (p *homePage) Joined() []hacktracker.Team {
+func (p *homeView) Joined() []hacktracker.Team {
 	return slices.DeleteFunc(slices.Clone(p.Teams), func(t hacktracker.Team) bool { return t.Offered || t.OwnerID == p.User })
 }
 
 // tile links to a game and shows its outcome.
-func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
+func (h *handlers) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 	line := []string{pills[g.Status].Text}
 	if g.Status == hacktracker.Final || g.Status == hacktracker.InProgress {
 		line[0] += fmt.Sprintf(" %d–%d", g.TeamScore, g.OpponentScore)
@@ -55,11 +68,11 @@ func (a *api) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 	if last := hacktracker.NewRecord([]hacktracker.Game{*g}).LastFive; len(last) > 0 {
 		outcome = last[0] + " "
 	}
-	return page.Tile{Href: a.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: strings.Join(line, ", "), At: at}
+	return page.Tile{Href: h.look.At("/games/" + g.ID), Title: outcome + t.Name + " v " + cmp.Or(g.Opponent, "Opponent"), Line: strings.Join(line, ", "), At: at}
 }
 
-// teamPage is the view of one of a team's tabs, or of one of its players.
-type teamPage struct {
+// teamView is the view of one of a team's tabs, or of one of its players.
+type teamView struct {
 	Team  hacktracker.Team
 	Title string
 	Tab   string // path of the tab, below that of the team
@@ -81,68 +94,81 @@ type statLine struct {
 	hacktracker.Batting
 }
 
-func newTeam(b *hacktracker.Book, r *call, tab string) *teamPage {
-	t := b.Team(r.id("team"))
-	return &teamPage{Team: t, Title: t.Name, Tab: tab}
+// readTeam begins the view of a team's tab.
+func readTeam(b *hacktracker.Book, r *httpapi.Request, tab string) *teamView {
+	team := b.Team(r.Param("team"))
+	return &teamView{Team: team, Title: team.Name, Tab: tab}
 }
 
 // statsPage shows a team's record, its players' statistics and where its balls went, the reader's own first.
-func (a *api) statsPage(b *hacktracker.Book, r *call) any {
-	p, stats, roster := newTeam(b, r, ""), b.TeamStats(r.id("team"), ""), b.Roster(r.id("team"), hacktracker.RosterQuery{})
-	names := map[string]string{}
-	for i := range stats.Players {
-		l := &stats.Players[i]
-		names[l.PlayerID] = shirtAndName(l.Number, l.Name)
-		line := statLine{cmp.Or(names[l.PlayerID], "former player"), l.Games, l.Batting}
-		p.All = append(p.All, line)
-		if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.User {
-			p.Mine = append(p.Mine, line)
+func (h *handlers) statsPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showPage(r, "team", "Team", func(b *hacktracker.Book) any {
+		view, stats := readTeam(b, r, ""), b.TeamStats(r.Param("team"), "")
+		roster := b.Roster(r.Param("team"), hacktracker.RosterQuery{})
+		names := map[string]string{}
+		for i := range stats.Players {
+			l := &stats.Players[i]
+			names[l.PlayerID] = shirtAndName(l.Number, l.Name)
+			line := statLine{cmp.Or(names[l.PlayerID], "former player"), l.Games, l.Batting}
+			view.All = append(view.All, line)
+			if i < len(roster) && roster[i].UserID != nil && *roster[i].UserID == r.User {
+				view.Mine = append(view.Mine, line)
+			}
 		}
-	}
-	p.Stats, p.Balls = &stats, balls(stats.AtBats, func(id string) string { return names[id] })
-	return p
+		view.Stats = &stats
+		view.Balls = balls(stats.AtBats, func(id string) string { return names[id] })
+		return view
+	})
 }
 
 // tilesOnPage is how many games a page lists.
 const tilesOnPage = 200
 
-func (a *api) schedulePage(b *hacktracker.Book, r *call) any {
-	p := newTeam(b, r, "/schedule")
-	all, next := b.GamesOf(p.Team.ID, r.gamesPage(tilesOnPage))
-	for i := range all {
-		p.Games = append(p.Games, a.tile(&p.Team, &all[i]))
-	}
-	if next != nil {
-		p.More = "?" + url.Values{"cursor": {cursorOf(next)}}.Encode()
-	}
-	return p
+func (h *handlers) schedulePage(r *httpapi.Request) (httpapi.Response, error) {
+	page := readGamesPage(r.Query, tilesOnPage)
+	return h.showPage(r, "team", "Schedule", func(b *hacktracker.Book) any {
+		view := readTeam(b, r, "/schedule")
+		games, next := b.GamesOf(view.Team.ID, page)
+		for i := range games {
+			view.Games = append(view.Games, h.tile(&view.Team, &games[i]))
+		}
+		if next != nil {
+			view.More = "?" + url.Values{"cursor": {cursorOf(next)}}.Encode()
+		}
+		return view
+	})
 }
 
-func (a *api) rosterPage(b *hacktracker.Book, r *call) any {
-	p := newTeam(b, r, "/roster")
-	p.Roster = b.Roster(p.Team.ID, hacktracker.RosterQuery{Roles: true})
-	return p
+func (h *handlers) rosterPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showPage(r, "team", "Roster", func(b *hacktracker.Book) any {
+		view := readTeam(b, r, "/roster")
+		view.Roster = b.Roster(view.Team.ID, hacktracker.RosterQuery{Roles: true})
+		return view
+	})
 }
 
 // Manages reports whether the reader may change the roster.
-func (p *teamPage) Manages() bool {
+func (p *teamView) Manages() bool {
 	return p.Team.Type == hacktracker.Managed && (p.Team.Role == hacktracker.Owner || p.Team.Role == hacktracker.Manager)
 }
 
-func (a *api) playerPage(b *hacktracker.Book, r *call) any {
-	p, stats := newTeam(b, r, "/players"), b.PlayerStats(r.id("player"), r.id("team"))
-	p.Title = cmp.Or(stats.Name, "former player")
-	roster := b.Roster(p.Team.ID, hacktracker.RosterQuery{Roles: true})
-	if i := slices.IndexFunc(roster, func(one hacktracker.Player) bool { return one.ID == stats.PlayerID }); i >= 0 && p.Manages() {
-		p.Player = &roster[i]
-	}
-	p.All = []statLine{{"All", len(stats.Games), stats.Batting}}
-	for i := range slices.Backward(stats.Games) {
-		g := b.Game(stats.Games[i].GameID)
-		p.All = append(p.All, statLine{a.tile(&p.Team, &g).Line, 1, stats.Games[i].Batting})
-	}
-	p.Balls = balls(stats.AtBats, func(string) string { return stats.Name })
-	return p
+func (h *handlers) playerPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showPage(r, "team", "Player", func(b *hacktracker.Book) any {
+		view, stats := readTeam(b, r, "/players"), b.PlayerStats(r.Param("player"), r.Param("team"))
+		view.Title = cmp.Or(stats.Name, "former player")
+		roster := b.Roster(view.Team.ID, hacktracker.RosterQuery{Roles: true})
+		i := slices.IndexFunc(roster, func(p hacktracker.Player) bool { return p.ID == stats.PlayerID })
+		if i >= 0 && view.Manages() {
+			view.Player = &roster[i]
+		}
+		view.All = []statLine{{"All", len(stats.Games), stats.Batting}}
+		for i := range slices.Backward(stats.Games) {
+			game := b.Game(stats.Games[i].GameID)
+			view.All = append(view.All, statLine{h.tile(&view.Team, &game).Line, 1, stats.Games[i].Batting})
+		}
+		view.Balls = balls(stats.AtBats, func(string) string { return stats.Name })
+		return view
+	})
 }
 
 // ball is where a ball was hit to, in hundredths of the field's picture.
@@ -169,35 +195,6 @@ func balls(all []hacktracker.AtBat, name func(string) string) (out []ball) {
 			class = "hit"
 		}
 		out = append(out, ball{100 * at.HitLocation.X, 100 * at.HitLocation.Y, class, name(at.PlayerID) + ": " + wordsOfID(at.Result) + " to " + side})
-	}
-	return out
-}
-
-// teamCSV answers with a team's statistics as CSV, with the columns that other scorebooks export.
-func (a *api) teamCSV(r *call) (httpapi.Work, error) {
-	stats, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, r *call) hacktracker.TeamStats {
-		return b.TeamStats(r.id("team"), r.Query.Text("seasonId", maxText))
-	}))
-	if err != nil {
-		return nil, err
-	}
-	rows := [][]string{strings.Split("Number,Player,GP,PA,AB,AVG,OBP,SLG,OPS,H,1B,2B,3B,HR,RBI,BB,K,HBP,SF,SH,TB,ISO,BABIP", ",")}
-	for i := range stats.Players {
-		p := &stats.Players[i]
-		figures := cells[any](p.Games, p.PA, p.AB, p.AVG, p.OBP, p.SLG, p.OPS, p.H, p.H-p.Doubles-p.Triples-p.HR, p.Doubles, p.Triples, p.HR,
-			p.RBI, p.BB, p.K, p.HBP, p.SF, p.SH, p.TB, p.ISO, p.BABIP)
-		for i := range figures {
-			figures[i] = strings.TrimLeft(figures[i], "-") // unknown averages are left empty
-		}
-		rows = append(rows, append([]string{hacktracker.Shirt(p.Number), p.Name}, figures...))
-	}
-	return nil, httpapi.CSV(r.Context, "stats.csv", rows)
-}
-
-// cells formats values for a table.
-func cells[T any](all ...T) (out []string) {
-	for _, one := range all {
-		out = append(out, fmt.Sprint(one))
 	}
 	return out
 }

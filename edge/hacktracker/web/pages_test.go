@@ -120,7 +120,7 @@ func fixed(t *testing.T) []page.Scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenes, err := (&api{mount: "/hacktracker", look: look}).scenes()
+	scenes, err := (&handlers{look: look}).scenes()
 	if err != nil {
 		t.Fatal(err)
 	}

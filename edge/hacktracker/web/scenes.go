@@ -6,8 +6,8 @@ import (
 )
 
 // scenes renders a game in each state, from fixed data.
-func (a *api) scenes() ([]page.Scene, error) {
-	return a.look.Scenes(func(_ string, decode func(into any) error) (any, error) {
+func (h *handlers) scenes() ([]page.Scene, error) {
+	return h.look.Scenes(func(_ string, decode func(into any) error) (any, error) {
 		var s struct {
 			Team   hacktracker.Team
 			Game   hacktracker.Game
@@ -18,7 +18,7 @@ func (a *api) scenes() ([]page.Scene, error) {
 		}
 		err := decode(&s)
 		p := newGame(s.Team, hacktracker.NewBox(&s.Game, s.Roster, s.AtBats, map[string]hacktracker.Line{}), s.Roster)
-		p.Address, p.Waits, p.Cloud = "node.example"+a.look.At("/games/"+s.Game.ID), s.Waits, s.Cloud
+		p.Address, p.Waits, p.Cloud = "node.example"+h.look.At("/games/"+s.Game.ID), s.Waits, s.Cloud
 		return p, err
 	})
 }

@@ -1,41 +1,35 @@
 package web
 
 import (
-	"net/http"
-
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/presence"
+	"github.com/touchline/touchline/store"
 )
 
-// scorerOf returns who sends a request, and what the device says of its entries.
-func scorerOf(c *gin.Context, name string) (presence.Who, presence.Report) {
-	user, _ := httpapi.Subject(c)
-	waiting, known := httpapi.Waiting(c)
-	return presence.Who{User: user, Name: name, Device: httpapi.Device(c)}, presence.Report{Known: known, Waiting: waiting}
+// scorerOf returns who sends a request.
+func scorerOf(r *httpapi.Request, name string) presence.Who {
+	return presence.Who{User: r.User, Name: name, Device: r.Device()}
 }
 
-// scores has the board of scorers hear of an entry that a route has accepted.
-func (a *api) scores(rt httpapi.Route) httpapi.Route {
-	do := rt.Do
-	rt.Do = func(c *gin.Context) error {
-		err := do(c)
-		if _, handed := httpapi.Handed(c); err == nil && !handed && c.Writer.Status() < http.StatusBadRequest {
-			who, report := scorerOf(c, "")
-			a.Scorers.Hear(c.Param("game"), who, report, true)
-		}
-		return err
+// reportOf returns what the device says of its entries.
+func reportOf(r *httpapi.Request) presence.Report {
+	waiting, known := r.Waiting()
+	return presence.Report{Known: known, Waiting: waiting}
+}
+
+// noteEntry has the board of scorers hear of an entry that a route has accepted from the device that made it.
+func (h *handlers) noteEntry(r *httpapi.Request) {
+	if _, handed := r.Handed(); !handed {
+		h.devices.Hear(r.Param("game"), scorerOf(r, ""), reportOf(r), true)
 	}
-	return rt
 }
 
-// hear notes that a device has the scorer's page of a game open.
-func (a *api) hear(b *hacktracker.Book, r *call, game string) {
-	who, report := scorerOf(r.Context, b.User(r.User).FirstName)
+// notePage notes that a device has the scorer's page of a game open.
+func (h *handlers) notePage(b *hacktracker.Book, r *httpapi.Request) {
+	who := scorerOf(r, b.User(r.User).FirstName)
 	if b.Err() == nil {
-		a.Scorers.Hear(game, who, report, false)
+		h.devices.Hear(r.Param("game"), who, reportOf(r), false)
 	}
 }
 
@@ -46,27 +40,24 @@ type scorersPart struct {
 }
 
 // scorers returns what a page says about the devices that score its game.
-func (a *api) scorers(r *call, g *hacktracker.Game) scorersPart {
-	who, _ := scorerOf(r.Context, "")
-	return scorersPart{a.look.At("/games/" + g.ID + "/scorers"), a.Scorers.ViewOf(g.ID, who, g.Status == hacktracker.Final)}
+func (h *handlers) scorers(r *httpapi.Request, g *hacktracker.Game) scorersPart {
+	view := h.devices.ViewOf(g.ID, scorerOf(r, ""), g.Status == hacktracker.Final)
+	return scorersPart{h.look.At("/games/" + g.ID + "/scorers"), view}
 }
 
-// postScorers hands the scoring over, takes it over, or shares it again; the scorer who finished a game says to have seen what came later.
-func (a *api) postScorers(r *call) (httpapi.Work, error) {
+// handScoringOver hands the scoring over, takes it over, or shares it again; the scorer who finished a game says to have seen what came later.
+func (h *handlers) handScoringOver(r *httpapi.Request) (httpapi.Response, error) {
 	do, to := r.Body().OneOf("do", "give", "take", "share", "seen"), r.Body().Text("to", 64)
-	if err := r.Body().Err(); err != nil {
-		return nil, err
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	may, err := httpapi.Read(r.Context, inTransaction(a, r, func(b *hacktracker.Book, r *call) bool { return b.MayScore(r.Param("game")) }))
+	err := r.View(func(tx *store.Tx) error {
+		b := h.open(tx, r)
+		b.Refuse(!b.MayScore(r.Param("game")), mayNotScore())
+		return b.Err()
+	})
 	if err != nil {
-		return nil, err
+		return httpapi.Response{}, err
 	}
-	if !may {
-		return nil, mayNotScore()
-	}
-	who, _ := scorerOf(r.Context, "")
-	if err := a.Scorers.Do(r.Param("game"), who, do, to); err != nil {
-		return nil, err
-	}
-	return nil, httpapi.NoContent(r.Context)
+	return httpapi.Response{}, h.devices.Do(r.Param("game"), scorerOf(r, ""), do, to)
 }
