@@ -56,7 +56,7 @@ func (e Ensure) Route(table, method, path string, a Access, do func(c *Call) (Wo
 		case method == http.MethodGet:
 			return AnswerView(g, work)
 		}
-		out, err := Change(g, work)
+		out, err := Change(g, once(g, c.body, func() bool { return c.Status >= http.StatusBadRequest }, work))
 		if err == nil && out == nil {
 			return NoContent(g)
 		}

@@ -78,11 +78,104 @@ func OnceScope(c *gin.Context, own string) (scope string, former []string) {
 	return DeviceScope + device, append(former, own)
 }
 
-// CountsOnce tells a page that a request's entry takes effect once however often it is sent, so that the page keeps it as a second copy.
+// CountsOnce tells a page that a request's entry takes effect once however often it is sent, so that the page keeps it as a second copy. Its route
+// keeps the key.
 func CountsOnce(c *gin.Context) {
+	c.Set(keyKept, true)
 	if c.GetHeader(headerKey) != "" {
 		c.Header(headerLife, serverOf(c).life())
 	}
+}
+
+const (
+	keyKept  = "touchline.kept"  // the request's route keeps its key
+	keyEntry = "touchline.entry" // the entry that the request is
+)
+
+// entry is an entry of a page whose route keeps no row of its key.
+type entry struct {
+	handover.Sent
+	former []handover.Sent // as the device may have sent it before
+	done   bool            // the work was done, and has to be noted
+	before *uint64         // the number of the last record of the same entry, which was carried out before; nil: it was not
+}
+
+// entryOf returns the entry that a request is; nil: it is none, or its route keeps its key.
+func entryOf(c *gin.Context) *entry {
+	if c.GetBool(keyKept) {
+		return nil
+	}
+	e, _ := c.Value(keyEntry).(*entry)
+	return e
+}
+
+// newEntry returns the entry that a request of a page is; nil: it is another request.
+func newEntry(c *gin.Context, body *bind.Body) (*entry, error) {
+	s, m := serverOf(c), appOf(c)
+	device, named := s.deviceOf(c), c.GetHeader(headerDevice)
+	key, err := IdempotencyKey(c)
+	if !s.cfg.Devices || m == nil || device == "" || named == "none" || key == "" || err != nil || c.GetBool(keyKept) {
+		return nil, err
+	}
+	var members any
+	if body != nil {
+		if members, err = body.Members(); err != nil {
+			return nil, err
+		}
+	}
+	hash, err := idempotency.Hash(c.Request.Method+" "+c.Request.URL.Path, members)
+	e := &entry{Sent: handover.Sent{Device: device, App: m.Name, Key: key, Hash: hash}}
+	if named != device && handover.IsDeviceHash(named) {
+		e.former = append(e.former, handover.Sent{Device: named, App: m.Name, Key: key, Hash: hash})
+	}
+	return e, err
+}
+
+// once returns work that is done once for each entry of a device, at this node: a page sends an entry again if its answer was lost, perhaps after
+// somebody else has changed the same thing, which must not be undone. The work of a repetition is not done, and its result is empty. What is
+// noted stays at this node, and costs nothing in the cloud. It is for changes that do no harm twice: what adds something keeps a row (UpdateOnce).
+// body is the request's, if it was read; isRefused reports that the work has answered with a refusal.
+func once[T any](c *gin.Context, body *bind.Body, isRefused func() bool, work func(tx *store.Tx) (T, error)) func(tx *store.Tx) (T, error) {
+	e, wrong := newEntry(c, body)
+	if e == nil && wrong == nil {
+		return work
+	}
+	c.Set(keyEntry, e)
+	return func(tx *store.Tx) (out T, err error) {
+		if wrong != nil {
+			return out, wrong
+		}
+		again, err := e.isRepeated(tx)
+		if again || err != nil {
+			return out, err
+		}
+		out, err = work(tx)
+		e.done = err == nil && !isRefused()
+		return out, err
+	}
+}
+
+func (e *entry) isRepeated(tx *store.Tx) (bool, error) {
+	e.before, e.done = nil, false
+	for _, one := range append([]handover.Sent{e.Sent}, e.former...) {
+		seq, ok, err := handover.Counted(tx, &one)
+		if err != nil {
+			return false, err
+		}
+		if ok {
+			e.before = &seq
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// noteEntry notes that a request's entry was carried out. It belongs to the transaction of its work.
+func noteEntry(c *gin.Context, tx *store.Tx, seq uint64) error {
+	if e := entryOf(c); e != nil && e.done {
+		return handover.Count(tx, &e.Sent, seq)
+	}
+	return nil
 }
 
 // life identifies the node and its incarnation: it changes if the node is restored from a backup.

@@ -210,12 +210,13 @@ func (r *Request) Read(read func(tx *store.Tx) (any, error)) (Response, error) {
 	}}, err
 }
 
-// Write makes a change, and answers with status and the value that change returns, as JSON; without a value, with 204.
+// Write makes a change, and answers with status and the value that change returns, as JSON; without a value, with 204. It makes the change of an entry
+// of a page once, as long as the node knows that, and answers a repetition with 204.
 func (r *Request) Write(status int, change func(tx *store.Tx) (any, error)) (Response, error) {
 	if err := r.InputErr(); err != nil {
 		return Response{}, err
 	}
-	out, err := Change(r.gin, change)
+	out, err := Change(r.gin, once(r.gin, r.body, func() bool { return status >= http.StatusBadRequest }, change))
 	switch {
 	case err != nil:
 		return Response{}, err

@@ -3,15 +3,18 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // rowsApp is an application whose routes have handlers. It notes the steps of each request.
@@ -108,5 +111,59 @@ func TestHandlersWorkInOrder(t *testing.T) {
 		if once := w.Header().Get(headerLife) != ""; once != (tt.method == "PUT" && tt.refuse == "") {
 			t.Errorf("%s %s: told that it takes effect once: %t", tt.method, tt.path, once)
 		}
+	}
+}
+
+// An entry of a page is done once at a node, whoever sends it again and however late, and a repetition asks about the first one's write. Another
+// request with its key is refused. What was refused, and requests of API clients, are done each time.
+func TestEntryIsDoneOnce(t *testing.T) {
+	cfg, f := configIn(t, storetest.Open(t, handover.Tables()...))
+	cfg.Devices = true
+	cfg.Sync = waited{wait: func(context.Context) (uint64, error) { return 0, context.DeadlineExceeded }}
+	app := f.app(t, "/counter")
+	state, refused := "", false
+	app.Routes = append(app.Routes, Route{Method: "PUT", Path: "/state", Access: User, Handle: func(r *Request) (Response, error) {
+		to := r.Body().Text("to", 9)
+		return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+			if refused {
+				return nil, fault.New(fault.Conflict, "refused", "Not now.")
+			}
+			state = to
+			_, err := tx.Put(store.PutItem{Table: f.table(), Item: attr.Item{"id": attr.S("state"), "to": attr.S(to)}})
+			return to, err
+		})
+	}})
+	cfg.Apps = []App{app}
+	s := newServer(t, cfg)
+	phone := handover.NewDevice()
+	hash, _ := handover.DeviceHash(phone)
+	put := func(status int, key, to, device string, headers ...string) *httptest.ResponseRecorder {
+		t.Helper()
+		w := web.Ask(s.Handler(), "PUT", "/counter/state", `{"to":"`+to+`"}`, append(headers, "Idempotency-Key", key, "Prefer", "wait=0",
+			"Cookie", deviceCookie+"="+device, "Sec-Fetch-Site", "same-origin")...)
+		if w.Code != status {
+			t.Errorf("%s to %s: %d %s, want %d", key, to, w.Code, w.Body, status)
+		}
+		return w
+	}
+	first := put(202, "k1", "one", phone)
+	put(202, "k2", "two", phone)
+	again := put(202, "k1", "one", phone)
+	if state != "two" || again.Header().Get(headerSeq) != first.Header().Get(headerSeq) || again.Header().Get(headerCloud) != cloudWaiting {
+		t.Errorf("state %s, %v, first %v", state, again.Header(), first.Header())
+	}
+	put(202, "k1", "one", handover.NewDevice(), headerDevice, hash)
+	if state != "two" {
+		t.Errorf("with another id: %s", state)
+	}
+	put(409, "k1", "three", phone)
+	refused = true
+	put(409, "k3", "three", phone)
+	refused = false
+	put(202, "k3", "three", phone)
+	put(202, "k1", "one", "")
+	put(202, "k1", "two", "")
+	if state != "two" {
+		t.Errorf("an API client: %s", state)
 	}
 }

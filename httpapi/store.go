@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -21,6 +22,9 @@ func Update(c *gin.Context, do func(tx *store.Tx) error) error {
 	if err != nil {
 		return err
 	}
+	if e := entryOf(c); e != nil && e.before != nil {
+		return s.finishWrite(c, *e.before, true)
+	}
 	return s.finishWrite(c, seq, wrote)
 }
 
@@ -36,7 +40,7 @@ func (s *Server) update(c *gin.Context, once []ask.Row, do func(tx *store.Tx) er
 			seq = tx.Seq()
 			wrote = seq != before
 			if err == nil && wrote {
-				err = s.hear(c, tx)
+				err = cmp.Or(s.hear(c, tx), noteEntry(c, tx, seq))
 			}
 			return err
 		})

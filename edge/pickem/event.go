@@ -228,7 +228,7 @@ func (c *Card) fits(id string, d *Details) error {
 // changed meanwhile. The ID is derived from the teams too, so that one ID never stands for other teams.
 func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match, err error) {
 	p := s.plan(tx)
-	c := p.upcoming(event)
+	c := p.entry(event, nobody)
 	m = Match{ID: uuid.NewString(), Details: d, Place: cardPlace(len(c.Matches) + 1)}
 	if key != "" {
 		hash, err := idempotency.Hash(event+"#"+key, d.Teams) // the same at every node and in every version
@@ -240,6 +240,7 @@ func (s *Service) AddMatch(tx *store.Tx, event, key string, d Details) (m Match,
 			return existing, p.Err()
 		}
 	}
+	p.Refuse(c.Locked(s.now(tx)), notUpcoming())
 	p.Fail(c.fits("", &d))
 	p.Refuse(len(c.Matches) >= MaxMatches, invalid("matches", "of an event must be at most 99"))
 	p.putMatch(event, &m, nil)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/touchline/touchline/edge/hacktracker"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/contract"
@@ -28,6 +29,7 @@ type rig struct {
 	t      *testing.T
 	store  *store.Store
 	server *httpapi.Server
+	app    httpapi.App
 	now    time.Time
 	doc    *contract.Document
 }
@@ -41,13 +43,13 @@ func newRig(t *testing.T) *rig {
 func newRigWith(t *testing.T, cfg httpapi.Config) *rig {
 	t.Helper()
 	r := &rig{t: t, now: time.Date(2026, 5, 1, 18, 0, 0, 0, time.UTC), doc: contract.Read(t, document)}
-	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, hacktracker.Table(tableName))
+	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, append(handover.Tables(), hacktracker.Table(tableName))...)
 	app, err := New(Config{Service: &hacktracker.Service{Handle: hacktracker.Rows(tableName)}, Mount: "/hacktracker", Node: r.store.Node(), Scorers: presence.NewBoard(clock.Real())})
 	if err != nil {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "hacktracker", "HackTracker", "/hacktracker"
-	cfg.Apps, cfg.Store = []httpapi.App{app}, r.store
+	cfg.Apps, cfg.Store, cfg.Devices, r.app = []httpapi.App{app}, r.store, true, app
 	if cfg.Clock == nil {
 		cfg.Clock = clock.Real()
 	}

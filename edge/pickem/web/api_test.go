@@ -11,6 +11,7 @@ import (
 	"github.com/touchline/touchline/edge/pickem"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/web"
@@ -21,6 +22,8 @@ import (
 // rig is the application in a server, on a store whose clock the test sets. It validates answers against the OpenAPI document.
 type rig struct {
 	t       *testing.T
+	store   *store.Store
+	app     httpapi.App
 	server  *httpapi.Server
 	service *pickem.Service
 	now     time.Time
@@ -40,14 +43,15 @@ func newRig(t *testing.T) *rig {
 func newRigFor(t *testing.T, silent auth.Identity) *rig {
 	t.Helper()
 	r := &rig{t: t, now: start.Add(-48 * time.Hour), doc: contract.Read(t, document)}
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, pickem.Table("pickem-test", "GSI"))
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), store.Options{NoSync: true, Now: func() time.Time { return r.now }}, append(handover.Tables(), pickem.Table("pickem-test", "GSI"))...)
 	r.service = &pickem.Service{Store: s, Handle: pickem.Rows("pickem-test"), Index: "GSI"}
 	app, err := New(Config{Service: r.service, Mount: "/pickem"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "pickem", "Pick'Em", "/pickem"
-	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: s, Clock: clock.Real(), Auth: web.ByName{Silent: silent}}); err != nil {
+	r.store, r.app = s, app
+	if r.server, err = httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: s, Clock: clock.Real(), Auth: web.ByName{Silent: silent}, Devices: true}); err != nil {
 		t.Fatal(err)
 	}
 	return r

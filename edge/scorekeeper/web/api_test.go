@@ -14,6 +14,7 @@ import (
 
 	"github.com/touchline/touchline/edge/scorekeeper"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/web"
@@ -71,7 +72,7 @@ func newRigOn(t *testing.T, o store.Options, level slog.Level) *rig {
 	r := &rig{t: t, log: &said{}, service: &scorekeeper.Service{Handle: scorekeeper.Rows("scorekeeper-test"), Words: words}}
 	now := time.Date(2026, 2, 2, 10, 30, 0, 0, time.UTC)
 	o.Now = func() time.Time { return now }
-	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, scorekeeper.Table(r.service.Table))
+	s := storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, append(handover.Tables(), scorekeeper.Table(r.service.Table))...)
 	r.store = s
 	app, err := New(Config{Service: r.service, Mount: "/scorekeeper"})
 	if err != nil {
@@ -80,7 +81,7 @@ func newRigOn(t *testing.T, o store.Options, level slog.Level) *rig {
 	app.Name, app.Title, app.Mount = "scorekeeper", "Scorekeeper", "/scorekeeper"
 	r.app = app
 	r.server, err = httpapi.New(httpapi.Config{
-		Apps: []httpapi.App{app}, Store: s, Clock: clock.Real(), Auth: web.ByName{},
+		Apps: []httpapi.App{app}, Store: s, Clock: clock.Real(), Auth: web.ByName{}, Devices: true,
 		Logger: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: level})),
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
+	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/clock"
@@ -55,7 +56,7 @@ func newRigOver(t *testing.T, o store.Options, change ...func(c *Config)) *rig {
 		}
 		return r.now
 	}
-	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, threefc.Table("3fc-test"))
+	r.store = storetest.OpenWith(t, filepath.Join(t.TempDir(), "s.db"), o, append(handover.Tables(), threefc.Table("3fc-test"))...)
 	r.service = &threefc.Service{Handle: threefc.Rows("3fc-test")}
 	c := Config{
 		Scorers: presence.NewBoard(clock.Real()),
@@ -78,7 +79,7 @@ func (r *rig) serve() *httpapi.Server {
 		r.t.Fatal(err)
 	}
 	app.Name, app.Title, app.Mount = "threefc", "3FC", "/3fc"
-	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Clock: rigClock{clock.Real(), r}, Sync: r.sync, Logger: r.logger})
+	s, err := httpapi.New(httpapi.Config{Apps: []httpapi.App{app}, Store: r.store, Clock: rigClock{clock.Real(), r}, Sync: r.sync, Logger: r.logger, Devices: true})
 	if err != nil {
 		r.t.Fatal(err)
 	}
