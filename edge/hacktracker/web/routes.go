@@ -68,5 +68,5 @@ func (h *handlers) pageRoutes() []httpapi.Route {
 	}
 }
 
-// changesStay is why changes are not taken from a file: they have no row by which they count once.
+// changesStay is why changes are not taken from a file: they count once at one node alone, and a file may be handed in anywhere.
 const changesStay = "A change, or the start or end of a game, cannot be handed in: make it on the game's page."
