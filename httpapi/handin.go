@@ -48,6 +48,8 @@ type handing struct {
 
 type handingKey struct{}
 
+const keyTakesFiles = "touchline.takesFiles" // entries of the request's route can be handed in
+
 // handingOf returns the entry that a request stands for; nil: it is an ordinary request.
 func handingOf(c *gin.Context) *handing {
 	h, _ := c.Request.Context().Value(handingKey{}).(*handing)
@@ -116,6 +118,7 @@ func (m *mounted) handsIn() bool {
 // admitHanded refuses entries of a file for a route that takes none. It comes before everything that a route does.
 func (s *Server) admitHanded(r placed) gin.HandlerFunc {
 	return func(c *gin.Context) {
+		c.Set(keyTakesFiles, r.isHandedIn())
 		h := handingOf(c)
 		switch {
 		case h == nil || r.app == h.app && r.isHandedIn():

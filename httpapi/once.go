@@ -63,7 +63,8 @@ const DeviceScope = "device:"
 // OnceScope returns the scope of a request's Idempotency-Key: that of the device that sends it, or whose entry is handed in, so that an entry counts
 // once whoever brings it, or own if it comes from an API client without a device's cookie. former are the scopes in which the same request may have
 // been recorded: that of a page of an earlier release, or of the device as the page knew it. These are only looked into: a hash that a
-// request names is no id.
+// request names is no id. But where entries are handed in, a key counts under the id with which its page made it, although the browser may have another
+// by now: a file names that, and whoever has the file may use up its keys anyway.
 func OnceScope(c *gin.Context, own string) (scope string, former []string) {
 	if of, handed := Handed(c); handed {
 		return DeviceScope + of.Device, []string{own}
@@ -72,8 +73,11 @@ func OnceScope(c *gin.Context, own string) (scope string, former []string) {
 	if named != device && handover.IsDeviceHash(named) {
 		former = []string{DeviceScope + named}
 	}
-	if device == "" || named == "none" {
+	switch {
+	case device == "" || named == "none":
 		return own, former
+	case former != nil && c.GetBool(keyTakesFiles):
+		return former[0], []string{DeviceScope + device, own}
 	}
 	return DeviceScope + device, append(former, own)
 }

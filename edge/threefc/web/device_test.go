@@ -112,3 +112,34 @@ func (r *rig) rowOf(scope string) {
 		r.t.Fatal(err)
 	}
 }
+
+// A key counts under the id with which its page made it, although the browser has another id by now, and soon yet another: for the device, and for
+// whoever hands a file in. A route whose entries are not handed in takes no id that is only named.
+func TestKeyCountsUnderTheIDItWasMadeWith(t *testing.T) {
+	r := newRig(t)
+	r.league()
+	r.want(200, "", "keeper", "POST", "/v1/games/g/thirds/1/start", "")
+	old, now, later := handover.NewDevice(), handover.NewDevice(), handover.NewDevice()
+	hash, _ := handover.DeviceHash(old)
+	send := func(device, path, body, key string) string {
+		t.Helper()
+		status, answer := r.from(device, "keeper", "POST", path, body, "Idempotency-Key", key, "Touchline-Device", hash)
+		if status != 201 {
+			t.Errorf("%s: %d %s", key, status, answer)
+		}
+		return answer
+	}
+	first := send(now, "/v1/games/g/goals", redGoal, "k1")
+	if again := send(later, "/v1/games/g/goals", redGoal, "k1"); again != first {
+		t.Errorf("with yet another id: %s, was %s", again, first)
+	}
+	r.rowOf("device:" + hash + "#k1")
+	rows, _ := r.handIn("boss", true, r.tapOf(old, "k1", "POST", "/v1/games/g/goals", redGoal, 0))
+	if len(rows) != 1 || !strings.HasPrefix(rows[0], "already: ") {
+		t.Errorf("handed in: %q", rows)
+	}
+	r.wantGoals(1)
+	send(now, "/v1/games/g/players", `{"playerId":"p9","nickname":"New"}`, "k2")
+	mine, _ := handover.DeviceHash(now)
+	r.rowOf("device:" + mine + "#k2")
+}

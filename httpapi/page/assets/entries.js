@@ -1,7 +1,7 @@
 // What the queue does with entries, apart from storing and sending them. See DESIGN.md in httpapi/page.
 //
 // An entry is {n, key, at, reader, method, path, type, body, what, until, from, state, words, status, problems, node, seq, outOfOrder, device,
-// lives, page, tick, ahead, sure}; age.js has the last four. Its state is queued, sending, taken, refused or sent. device is the hash of the device's id when it was first sent, under which the
+// lives, page, tick, ahead, sure}; age.js has the last four. Its state is queued, sending, taken, refused or sent. device is the hash of the device's id when it was made, under which the
 // node recognizes it; lives are those of the nodes that have it; from is the page with its form.
 
 const reopening = 60000; // ms in which a lost database may be opened again
@@ -71,7 +71,7 @@ export function encoded(body) {
 // amended returns how a refused entry changes that is sent with other content: with another key, which begins with the same time, because
 // the node may know the old one.
 export function amended({ key } = { key: "" }, { path, body = {}, method, what }) {
-  const fresh = { state: "queued", words: "", tried: false, failed: 0, problems: [], device: undefined };
+  const fresh = { state: "queued", words: "", tried: false, failed: 0, problems: [] };
   return { path, method, what, ...encoded(body), ...fresh, key: key.slice(0, -16) + ulid().slice(-16) };
 }
 

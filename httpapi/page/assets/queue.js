@@ -50,7 +50,7 @@ export class Queue extends EventTarget {
   async add({ path, body = {}, method = "POST", what = "", until = 0, key = ulid(), from = location.pathname + location.search }) {
     const time = made(this.ahead);
     await this.ready;
-    const entry = { key, ...time, reader: this.#reader, method, path, ...encoded(body), what, until, from, state: "queued", words: "" };
+    const entry = { key, ...time, device: this.#device, reader: this.#reader, method, path, ...encoded(body), what, until, from, state: "queued", words: "" };
     if (this.entries.length >= most) throw new Error(`${most} entries are waiting to be sent already: connect to the node before you add more.`);
     await this.#inTurn(() => this.#store([entry]));
     if (!this.trouble) navigator.storage?.persist?.();
@@ -77,7 +77,7 @@ export class Queue extends EventTarget {
 
   // amend changes a refused entry and queues it again, with the moment of its tap. It reports whether that was possible.
   async amend(n, write) {
-    const to = amended(this.#numbered(n), write);
+    const to = { ...amended(this.#numbered(n), write), device: this.#device };
     const now = await this.#change(this.#numbered(n), (e) => (e.state === "refused" ? { ...e, ...to } : e), true);
     this.pump();
     return now?.key === to.key;

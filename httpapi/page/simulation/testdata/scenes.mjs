@@ -761,6 +761,24 @@ Object.assign(scenes, {
     }
   },
 
+  // The browser has got another id since: the entry counted twice if it was sent under that id, and handed in under the one that its file names.
+  async "an entry is made under an earlier id of the device"(scripts, expect) {
+    const { world, node, network, device, judge, tab } = await stage(scripts);
+    network.away = true;
+    await judge.tap(tab);
+    device.kill(tab);
+    const now = await device.open(page.replace(`"d1"`, `"d2"`));
+    await world.pass(s);
+    expect("what is stored", judge.rows().map((row) => row.device), ["d1"]);
+    network.away = false;
+    now.global.queue.hurry();
+    await world.pass(10 * s);
+    expect("what the node took", node.took.map((one) => one.row), ["d1#tap-1"]);
+    judge.handIn();
+    await judge.verdict();
+    expect("the judge", world.problems, []);
+  },
+
   // A goal just before the finish was recorded as late as its request travelled, and refused.
   async "a request travels for seconds"(scripts, expect) {
     const { world, node, network, device, judge } = await stage(scripts, { open: false });
