@@ -9,11 +9,11 @@ import (
 )
 
 // Refusals resolves a transaction that the cloud refused. all are its writes, behind the later writes to the same items, with the rest of
-// their transactions. get reads another row of the table from this node. ok is false if a person has to decide.
+// their transactions. get reads another row of the table from this node. ok is false if a person has to decide. docs/merges.md says how to write one.
 type Refusals func(all, behind []table.Refused, get func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool)
 
 // Merge returns a conflict handler that applies rules. A person decides if what they return is too much for one transaction: hundreds of later writes
-// may depend on a refused one.
+// to the same items may have been refused with it.
 func Merge(rules Refusals) conflict.MergeFunc {
 	return func(c conflict.MergeCase) (writes []store.WriteItem, ok bool) {
 		var all, behind []table.Refused

@@ -53,52 +53,105 @@ func (s *Service) Secret(tx *store.Tx, key attr.Item) (bool, error) {
 	return !p.open(event), p.Err()
 }
 
-// Merge decides about a transaction that the cloud refused (all), and about the later writes that went with it (tail). It returns the writes
-// that take their place; if ok is false, a person decides.
-//
-//	points, standings, the mark of a scoring     drop: they are computed again once the cloud's rows are here
-//	lock of a due event                          drop: the event is locked elsewhere, or its start was moved
-//	first picks, but another node's came first   merge by match; of two picks for one match the later one counts
-//	picks not sent within a minute of the lock   not counted, whatever the cloud has; the user is told by a note
-//	other picks                                  the event was locked: not counted, with a note
-//	a note of picks that were not counted        write it again: it is true whatever the cloud has
-//	an admin's lock of an event that is locked   drop
-//	a match that is the same in the cloud        drop: one form reached two nodes
-//
-// read returns another row as it is here.
+// Merge decides about a transaction that the cloud refused, and about the later writes that went with it (see mergeRules). It returns the writes
+// that take their place; if ok is false, a person decides. read returns another row as it is here.
 func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (attr.Item, error)) (writes []store.WriteItem, ok bool) {
-	byPerson := func(r table.Refused) bool { return !isComputed(&r) }
-	later := slices.ContainsFunc(tail, byPerson)
-	if !slices.ContainsFunc(all, byPerson) {
-		return nil, !later
+	return table.Merge(s.mergeRules(), &table.Refusal{Writes: all, Later: tail, Get: read})
+}
+
+// mergeRules are tried in order.
+func (s *Service) mergeRules() []table.MergeRule {
+	return []table.MergeRule{
+		{
+			Kind:    "Points, standings, the mark of a scoring, the lock of a due event: dropped, they are computed again once the cloud's rows are here.",
+			Applies: func(r *table.Refusal) bool { return !byPerson(r.Writes) },
+			Resolve: func(r *table.Refusal) ([]store.WriteItem, bool) { return nil, !byPerson(r.Later) },
+		},
+		{
+			Kind:    "Several writes by a person: a person decides.",
+			Applies: func(r *table.Refusal) bool { return len(r.Writes) > 1 },
+			Resolve: func(*table.Refusal) ([]store.WriteItem, bool) { return nil, false },
+		},
+		{
+			Kind:    "A note of picks that were not counted: written again, it is true whatever the cloud has.",
+			Applies: func(r *table.Refusal) bool { return strings.HasPrefix(r.First().Key["SK"].Str(), prefixLate) },
+			Resolve: func(r *table.Refusal) ([]store.WriteItem, bool) { return r.First().Again, r.IsAlone() },
+		},
+		{
+			Kind:    "A match that is the same in the cloud: dropped, one form reached two nodes.",
+			Applies: func(r *table.Refusal) bool { return eventOfKey(r.First().Key) == "" },
+			Resolve: func(r *table.Refusal) ([]store.WriteItem, bool) {
+				match := r.First()
+				return nil, match.IsTaken() && match.IsThere() && userOf(match.Key) == "" && !byPerson(r.Later)
+			},
+		},
+		{
+			Kind:    "An admin's lock of an event that is locked: dropped.",
+			Applies: func(r *table.Refusal) bool { return userOf(r.First().Key) == "" },
+			Resolve: func(r *table.Refusal) ([]store.WriteItem, bool) {
+				return nil, isLockedThere(r.First()) && !byPerson(r.Later)
+			},
+		},
+		{
+			Kind:    "First picks, but another node's came first: merged by match; of two picks for one match the later one counts.",
+			Applies: picksCameFirst,
+			Resolve: s.mergePicks,
+		},
+		{
+			Kind:    "Other picks: the event was locked, or they were not sent within a minute of the lock: not counted, and a note tells the user.",
+			Applies: func(*table.Refusal) bool { return true },
+			Resolve: s.notePicks,
+		},
 	}
-	it := &all[0]
-	event, isEvent := strings.CutPrefix(it.Key["SK"].Str(), prefixEvent)
-	user := userOf(it.Key)
-	switch {
-	case len(all) != 1:
-		return nil, false
-	case strings.HasPrefix(it.Key["SK"].Str(), prefixLate):
-		return it.Again, len(tail) == 0
-	case !isEvent:
-		return nil, it.Remote != nil && it.Base == nil && attr.EqualItems(it.View, it.Remote) && userOf(it.Key) == "" && !later
-	case user == "":
-		lock := it.Base["name"].Equal(it.View["name"]) && it.Base["startsAt"].Equal(it.View["startsAt"])
-		return nil, lock && isLocked(it.Remote) && isLocked(it.View) && !later
+}
+
+// byPerson reports whether a person made one of the writes.
+func byPerson(all []table.Refused) bool {
+	return slices.ContainsFunc(all, func(r table.Refused) bool { return !isComputed(&r) })
+}
+
+// eventOfKey returns the event of the row of an event or of picks; empty for other rows.
+func eventOfKey(key attr.Item) string {
+	event, _ := strings.CutPrefix(key["SK"].Str(), prefixEvent)
+	if event == key["SK"].Str() {
+		return ""
 	}
-	row, err := read(eventKey(event))
-	picks, at := map[string]*int{}, "" // from the writes: View lacks picks made once another node's row had arrived here
-	for _, r := range append([]table.Refused{*it}, tail...) {
-		if attr.EqualItems(r.Key, it.Key) && r.Again[0].Delete == nil {
-			at = max(at, addPicks(&r, event, picks))
+	return event
+}
+
+// isLockedThere reports whether a write only locked an event, which the cloud has as locked.
+func isLockedThere(r *table.Refused) bool {
+	onlyLock := r.Base["name"].Equal(r.View["name"]) && r.Base["startsAt"].Equal(r.View["startsAt"])
+	return onlyLock && isLocked(r.Remote) && isLocked(r.View)
+}
+
+// picksCameFirst reports whether another node's first picks of an open event came before ours.
+func picksCameFirst(r *table.Refusal) bool {
+	picks := r.First()
+	event, err := r.Get(eventKey(eventOfKey(picks.Key)))
+	return err == nil && !picks.Late && picks.IsTaken() && picks.View != nil && !isLocked(event)
+}
+
+// refusedPicks returns the picks of all writes that were refused, and when the last was made. It reads the writes, because View lacks picks that
+// were made once another node's row had arrived here.
+func refusedPicks(r *table.Refusal) (picks map[string]*int, at string) {
+	key := r.First().Key
+	picks = map[string]*int{}
+	for _, write := range r.To(key) {
+		if write.Again[0].Delete == nil {
+			at = max(at, addPicks(&write, eventOfKey(key), picks))
 		}
 	}
-	switch {
-	case err != nil:
+	return picks, at
+}
+
+// notePicks writes a note that the picks were not counted.
+func (s *Service) notePicks(r *table.Refusal) ([]store.WriteItem, bool) {
+	user, event := userOf(r.First().Key), eventOfKey(r.First().Key)
+	if _, err := r.Get(eventKey(event)); err != nil {
 		return nil, false
-	case !it.Late && it.Base == nil && it.Remote != nil && it.View != nil && !isLocked(row):
-		return s.mergePicks(user, event, it.Remote, picks, at)
 	}
+	picks, at := refusedPicks(r)
 	var late []string
 	for match := range picks {
 		late = append(late, match+" "+at)
@@ -108,15 +161,21 @@ func (s *Service) Merge(all, tail []table.Refused, read func(key attr.Item) (att
 	return []store.WriteItem{s.Update(lateKey(user, event), "SET #type = :type ADD picks :picks", table.IfTrue("", note))}, err == nil
 }
 
-// mergePicks merges picks of a refused first row, and of the writes behind it, into another node's row.
-func (s *Service) mergePicks(user, event string, remote attr.Item, ours map[string]*int, at string) (writes []store.WriteItem, ok bool) {
-	theirs, err := predictionOf(remote, event)
+// mergePicks merges the refused picks into another node's row.
+func (s *Service) mergePicks(r *table.Refusal) ([]store.WriteItem, bool) {
+	user, event := userOf(r.First().Key), eventOfKey(r.First().Key)
+	theirs, err := predictionOf(r.First().Remote, event)
 	if err != nil {
 		return nil, false
 	}
-	theirAt := remote["updatedAt"].Str()
+	ours, at := refusedPicks(r)
+	theirAt := r.First().Remote["updatedAt"].Str()
 	for match, pick := range ours {
-		if other, is := theirs.Picks[match]; is && at <= theirAt || !is && pick == nil || is && pick != nil && other == *pick {
+		other, both := theirs.Picks[match]
+		theirsIsLater := both && at <= theirAt
+		nothingToTakeBack := !both && pick == nil
+		same := both && pick != nil && other == *pick
+		if theirsIsLater || nothingToTakeBack || same {
 			delete(ours, match)
 		}
 	}
