@@ -11,9 +11,11 @@ export const made = (ahead) => ({ at: Date.now(), page, tick: performance.now(),
 // measured is by how much the node's clock is ahead of this device's, in ms from and to, as measured now.
 export const measured = (from, to) => ({ from, to, at: Date.now(), tick: performance.now() });
 
-// aheadOf measures the clock of a node that has said its time, in Unix ms, when it answered a request sent at a time.
-export function aheadOf(time, sent) {
-  return time ? measured(time - Date.now(), time + 1 - sent) : null;
+// aheadOf measures the clock of a node that has said its time, in Unix ms, when it answered a request sent at a time, by the device's clock and by
+// that of the page. A measurement during which the device's clock was set back says nothing.
+export function aheadOf(time, sent, tick) {
+  const back = performance.now() - tick - (Date.now() - sent);
+  return time && back <= slack ? measured(time - Date.now(), time + 1 - sent) : null;
 }
 
 // nodeTime returns the latest time, in Unix ms, that the node's clock can show now; empty: unknown. The device's clock may have been set back

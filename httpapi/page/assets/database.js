@@ -39,7 +39,7 @@ export class Database {
     if (this.#denied && performance.now() - this.#deniedAt < pause) throw this.#denied;
     this.#opening ??= open(this.#name).catch((err) => this.#deny(err)).finally(() => { this.#opening = null; });
     const handle = await this.#opening;
-    handle.onclose = () => this.#drop(handle);
+    handle.addEventListener("close", () => this.#drop(handle));
     this.#handle = handle;
     this.opened = true;
     this.#denied = null;
@@ -83,12 +83,16 @@ function open(name) {
   });
 }
 
+// transact also ends with its handle: when Chromium empties a storage, a transaction that is under way may never end.
 async function transact(handle, mode, work) {
   const transaction = handle.transaction("writes", mode, { durability: "strict" });
   const request = work(transaction.objectStore("writes"), [...handle.objectStoreNames].find((name) => name.startsWith("id ")) ?? "");
+  let gone;
   await new Promise((ok, no) => {
     transaction.oncomplete = ok;
     transaction.onabort = () => no(transaction.error ?? new DOMException("The transaction was aborted.", "AbortError"));
-  });
+    gone = () => no(new DOMException("The database was closed.", "AbortError"));
+    handle.addEventListener("close", gone);
+  }).finally(() => handle.removeEventListener("close", gone));
   return request.result;
 }

@@ -137,9 +137,9 @@ export class Queue extends EventTarget {
 
   // Asks for the node, and measures its clock.
   async #find() {
-    const asked = Date.now();
+    const [asked, tick] = [Date.now(), performance.now()];
     const node = await findNode();
-    this.ahead = aheadOf(node.time, asked) ?? this.ahead;
+    this.ahead = aheadOf(node.time, asked, tick) ?? this.ahead;
     return node;
   }
 

@@ -1,5 +1,5 @@
 // A device's IndexedDB, as far as the scripts use it, with what browsers do to it: connections are closed, with and without an event, or
-// lose their server; it refuses to be opened, is full, and is emptied.
+// lose their server, or desert their transactions; it refuses to be opened, is full, and is emptied.
 
 const copy = (row) => ({ ...row }); // entries are flat
 const error = (name) => new DOMException(`the simulated database: ${name}`, name);
@@ -64,7 +64,8 @@ export class Database {
     return writes ? [...writes.rows.values()] : [];
   }
 
-  // close closes all connections: with an event ("close"), without one ("quiet"), or so that each request fails ("lost").
+  // close closes all connections: with an event ("close"), without one ("quiet"), or so that each request fails ("lost"). "deserted" is what
+  // Chromium does when it empties a storage: a transaction that is under way, or begins before the event some time later, never ends.
   close(how) {
     for (const db of this.#connections) db.end(how);
     if (how !== "lost") this.#connections.clear();
@@ -80,8 +81,8 @@ export class Database {
   }
 
   // empty deletes everything, as a browser does that needs space, or a person who clears a site's data.
-  empty() {
-    this.close("close");
+  empty(how = "close") {
+    this.close(how);
     this.#stores.clear();
   }
 
@@ -145,16 +146,22 @@ export class Database {
   later(work, tab) {
     this.#world.after(0, work, tab);
   }
+
+  // soon does something after some time.
+  soon(work, tab) {
+    this.#world.after(this.#world.between(1, 20), work, tab);
+  }
 }
 
-class Connection {
-  onclose = null;
+class Connection extends EventTarget {
   closed = false;
   lost = false;
+  deserted = false;
   #of;
   #open = new Set(); // transactions
 
   constructor(of, tab, name) {
+    super();
     this.#of = of;
     this.tab = tab;
     this.name = name;
@@ -171,6 +178,7 @@ class Connection {
   transaction(store, mode) {
     if (this.closed) throw error("InvalidStateError");
     const transaction = new Transaction(this, store, mode, this.#of);
+    transaction.ended = this.deserted;
     this.#open.add(transaction);
     this.#of.enqueue(transaction);
     return transaction;
@@ -185,10 +193,22 @@ class Connection {
       this.lost = true;
       return;
     }
-    if (this.closed) return;
+    if (this.closed || this.deserted) return;
+    if (how === "deserted") {
+      this.deserted = true;
+      for (const transaction of this.#open) transaction.ended = true;
+      this.#of.soon(() => this.#closeLate(), this.tab);
+      return;
+    }
     this.closed = true;
     for (const transaction of this.#open) transaction.undo("AbortError");
-    if (how === "close") this.#of.later(() => this.onclose?.(), this.tab);
+    if (how === "close") this.#of.later(() => this.dispatchEvent(new Event("close")), this.tab);
+  }
+
+  #closeLate() {
+    if (this.closed) return;
+    this.closed = true;
+    this.dispatchEvent(new Event("close"));
   }
 }
 

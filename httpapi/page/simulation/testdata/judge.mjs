@@ -94,7 +94,7 @@ export class Judge {
   }
 
   // empty empties the storage. What an open page lists must survive it.
-  empty() {
+  empty(how) {
     const stored = new Set(this.rows().map((row) => row.key));
     for (const one of this.taps.filter((t) => stored.has(t.key))) {
       one.cleared = true;
@@ -103,7 +103,7 @@ export class Judge {
     for (const one of this.taps) { // a page that was frozen may put back what it knew long ago
       one.emptied ||= stored.has(one.key) || this.#device.tabs.some((tab) => listed(tab).has(one.tap));
     }
-    this.#device.database.empty();
+    this.#device.database.empty(how);
     this.#device.caches.empty();
     this.#device.workers.forget();
   }

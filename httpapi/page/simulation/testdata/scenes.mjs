@@ -124,6 +124,27 @@ export const scenes = {
     expect("what the node took", node.took.map((one) => one.tap), [1, 2, 3, 4, 5]);
   },
 
+  // The queue waited for ever for a transaction that Chromium had left without an end: nothing was stored or sent any more.
+  async "the storage is emptied under a transaction"(scripts, expect) {
+    for (const busy of [true, false]) {
+      const { world, node, network, judge, tab } = await stage(scripts);
+      network.away = true;
+      for (const _ of [1, 2]) await judge.tap(tab);
+      if (busy) judge.begin(tab);
+      judge.empty("deserted");
+      await judge.tap(tab);
+      const taps = judge.taps.map((one) => one.tap);
+      expect("the list", listed(tab), taps);
+      expect("what is stored", judge.rows().map((row) => row.key), taps.map((tap) => `tap-${tap}`));
+      network.away = false;
+      await world.pass(60 * s);
+      expect("what the node took", node.took.map((one) => one.tap), taps);
+      expect("what the page says", tab.global.queue.trouble, "");
+      await judge.verdict();
+      expect("the judge", world.problems, []);
+    }
+  },
+
   async "the storage was never opened"(scripts, expect) {
     const { world, node, network, judge, tab } = await stage(scripts, { before: (device) => { device.database.refused = "SecurityError"; } });
     network.away = true;
@@ -797,6 +818,30 @@ Object.assign(scenes, {
       expect(`${late} ms after the tap`, late >= 0 && late < 500, true);
       device.kill(tab);
     }
+  },
+
+  // The next entry was asked about too, and recorded as made long before.
+  async "the clock is set back while the node's clock is measured"(scripts, expect) {
+    const { world, node, device, judge, tab } = await stage(scripts);
+    const answer = node.answer.bind(node);
+    node.answer = (request) => {
+      if (request.path === "/livez" && !judge.clock) {
+        judge.clock++;
+        device.skew -= hour;
+      }
+      return answer(request);
+    };
+    await judge.tap(tab);
+    await world.pass(5 * s);
+    await judge.tap(tab);
+    await world.pass(5 * s);
+    const { queue } = tab.global;
+    expect("what the scorer is asked about", Array.from(queue.asked, ({ entry }) => entry.what), ["tap 1"]);
+    queue.confirm();
+    await world.pass(60 * s);
+    expect("what the node took", node.took.map((one) => one.tap), [1, 2]);
+    await judge.verdict();
+    expect("the judge", world.problems, []);
   },
 
   async "nothing is asked about a long afternoon"(scripts, expect) {
