@@ -136,7 +136,7 @@ sim-page: need-go ## simulate the scripts of pages, SEEDS times (2000), starting
 
 .PHONY: finger
 finger: need-go ## play a hall that goes dark, with browsers, nodes and a cloud, SEEDS times (2000), starting at seed SEED0 (1); half a minute each (needs Chromium and Java)
-	@$(GO) test -c -tags '$(TAGS),long,finger' -o bin/finger.test ./cmd/touchline
+	@$(GO) test -c -tags '$(TAGS),long' -o bin/finger.test ./cmd/touchline
 	@cd cmd/touchline && TOUCHLINE_FINGER_SEEDS='$(SEEDS)' TOUCHLINE_FINGER_SEED0='$(SEED0)' \
 		../../bin/finger.test -test.timeout 24h -test.v -test.run '^TestFromFingerToFinger$$'
 

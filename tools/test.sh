@@ -17,7 +17,7 @@ set -u
 missing() {
 	[ -n "$RACE" ] || [ "$1" = long ] || echo "  no C compiler: the race detector is off (Debian: apt-get install gcc libc6-dev)"
 	has chromium chromium-browser google-chrome google-chrome-stable "${CHROMIUM:-}" ||
-		[ "$1" = long ] || echo "  no Chromium: pages are not tested in a browser (Debian: apt-get install chromium)"
+		echo "  no Chromium: pages are not tested in a browser (Debian: apt-get install chromium)"
 	has node || [ "$1" = long ] || echo "  no Node.js: the scripts of pages are not simulated (Debian: apt-get install nodejs)"
 	[ "$1" = long ] || return 0
 	has java && has mvn || echo "  no Java or no Maven: no comparison with DynamoDB Local (Debian: apt-get install default-jre-headless maven)"

@@ -1,4 +1,4 @@
-//go:build finger && linux
+//go:build long && linux
 
 package main
 

@@ -1,4 +1,4 @@
-//go:build finger && linux
+//go:build long && linux
 
 package main
 
@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ type fingerHall struct {
 	client  *http.Client
 	nodes   []*cloudNode
 	phones  []*fingerPhone // two scorers and the spectator
+	fleet   *fleet         // with its nodes, for cricket; nil: no seed has cricket
 	started time.Time      // of the nodes
 	struck  map[string]int // faults of all seeds
 }
@@ -44,11 +46,11 @@ const (
 	fingerPatience = 90 * time.Second // for what takes a page some seconds, on an idle machine
 )
 
-func newFingerHall(t *testing.T) *fingerHall {
+func newFingerHall(t *testing.T, seeds []int) *fingerHall {
 	t.Helper()
 	tab := browser.Open(t)
 	if tab == nil {
-		t.Skip("no Chromium")
+		t.Skip("NOT PLAYED: the phones need Chromium; install it, or name it in CHROMIUM")
 	}
 	h := &fingerHall{cloudRig: newCloudRig(t), browser: tab, client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{}}, struck: map[string]int{}}
 	t.Cleanup(h.client.CloseIdleConnections)
@@ -63,15 +65,26 @@ func newFingerHall(t *testing.T) *fingerHall {
 	if _, code := h.migrate(); code != 0 {
 		t.Fatalf("migrate: exit %d", code)
 	}
+	env := []string{"TOUCHLINE_AUTH__DEV_ISSUER=true", "TOUCHLINE_HTTP__RATE__PER_MINUTE=0"}
+	if slices.ContainsFunc(seeds, hasCricket) {
+		rig := *h.cloudRig // each seed is a test of its own
+		h.fleet = newFleetOver(&rig)
+		env = append(env, h.fleet.env()...)
+	}
 	for i, name := range []string{"a", "b"} {
 		n := h.node(name, uint64(i+1))
-		n.env = []string{"TOUCHLINE_AUTH__DEV_ISSUER=true", "TOUCHLINE_HTTP__RATE__PER_MINUTE=0"}
+		n.env = env
 		h.nodes = append(h.nodes, n)
 	}
 	h.nodes[0].start()
 	h.shareIssuer()
 	h.nodes[1].start()
 	h.started = time.Now()
+	if h.fleet != nil {
+		for _, n := range h.nodes {
+			h.fleet.join(n)
+		}
+	}
 	for i, user := range []string{"keeper", "boss", "fan"} {
 		p := &fingerPhone{hall: h, name: fmt.Sprint("phone ", i+1), user: user, node: h.nodes[i%2]}
 		p.line = newFingerLine(t, fmt.Sprintf("127.0.0.%d", i+2), p.node.web)

@@ -92,14 +92,15 @@ func plainValue(v types.AttributeValue) any {
 	}
 }
 
-// judge checks what the phones received, and everything ever written to the cloud.
-func (f *fleet) judge() {
+// judge checks what the phones received, and everything ever written to the cloud. It returns the matches as a single node plays them.
+func (f *fleet) judge() (alone []*cricketapp.ReplayReport) {
 	f.t.Helper()
-	alone := f.alone()
+	alone = f.alone()
 	for i, m := range f.matches {
 		f.judgeRows(m)
 		f.judgeEvents(m, alone[i])
 	}
+	return alone
 }
 
 // alone plays each match on a single node.

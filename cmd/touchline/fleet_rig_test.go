@@ -85,11 +85,18 @@ type spell struct {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	f := &fleet{cloudRig: newCloudRig(t), began: time.Now(), ids: map[*cloudNode]string{}, locks: map[string]fleetLock{}}
-	f.cloud = f.foreign()
+	f := newFleetOver(newCloudRig(t))
 	if _, code := f.migrate(); code != 0 {
 		t.Fatalf("migrate: exit %d", code)
 	}
+	return f
+}
+
+// newFleetOver returns a feed and a push service, for nodes that share a cloud.
+func newFleetOver(r *cloudRig) *fleet {
+	t := r.t
+	t.Helper()
+	f := &fleet{cloudRig: r, began: time.Now(), cloud: r.foreign(), ids: map[*cloudNode]string{}, locks: map[string]fleetLock{}}
 	f.replays = replay.NewSet(clock.Real(), "feed-token")
 	feed := httptest.NewServer(f.replays)
 	t.Cleanup(feed.Close)
@@ -146,13 +153,24 @@ func (f *fleet) pushService() {
 func (f *fleet) start(name string) {
 	f.t.Helper()
 	n := f.node(name, uint64(len(f.nodes)+1))
-	n.env = append([]string{
-		"TOUCHLINE_CLOUD__LEASE_TTL=" + fleetTTL.String(), "TOUCHLINE_CLOUD__OFFLINE=strict", "TOUCHLINE_AUTH__DEV_ISSUER=true",
+	n.env = append([]string{"TOUCHLINE_CLOUD__OFFLINE=strict", "TOUCHLINE_AUTH__DEV_ISSUER=true"}, f.env()...)
+	n.start()
+	f.join(n)
+}
+
+// env returns what a node needs to play the fleet's matches.
+func (f *fleet) env() []string {
+	return append([]string{
+		"TOUCHLINE_CLOUD__LEASE_TTL=" + fleetTTL.String(),
 		"TOUCHLINE_CRICKET__LEAGUES=*", "TOUCHLINE_CRICKET__FEED__BASE_URL=" + f.feed, "TOUCHLINE_CRICKET__FEED__TOKEN=feed-token",
 		"TOUCHLINE_CRICKET__FEED__CALLS_PER_HOUR=100000",
 		"TOUCHLINE_CRICKET__ALERTS__SIX=true", "TOUCHLINE_CRICKET__ALERTS__FOUR=true", // to have many alerts
 	}, f.apns...)
-	n.start()
+}
+
+// join adds a node that runs.
+func (f *fleet) join(n *cloudNode) {
+	f.t.Helper()
 	n.until("it says who it is", fleetSlack, func() bool {
 		st, ok := f.status(n)
 		f.ids[n] = st.Node.ID
@@ -175,7 +193,7 @@ func (f *fleet) status(n *cloudNode) (s fleetStatus, ok bool) {
 func (f *fleet) audience() {
 	f.t.Helper()
 	for i := range 2 * len(f.matches) {
-		name := fmt.Sprint("phone", i)
+		name := fmt.Sprint("phone", len(f.box.Phones()))
 		p, err := f.box.AddPhone(sandbox.Phone{Name: name, UserID: "user-" + name, DeviceID: name}, f.begun)
 		if err != nil {
 			f.t.Fatal(err)
@@ -194,7 +212,8 @@ func (f *fleet) audience() {
 	f.until("every phone shows its match", fleetSlack, func() bool {
 		active := 0
 		for _, it := range f.items("live-activities") {
-			if text(it["status"]) == "active" {
+			here := slices.ContainsFunc(f.matches, func(m fleetMatch) bool { return m.id == text(it["matchId"]) })
+			if here && text(it["status"]) == "active" {
 				active++
 			}
 		}
