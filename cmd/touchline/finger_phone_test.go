@@ -33,6 +33,7 @@ type fingerPhone struct {
 	waits   map[string]bool // keys that waited when the page was closed
 	cached  bool            // the worker has a copy of the page
 	emptied bool            // its storage was cleared while the page was closed, with entries
+	aged    bool            // it was put away
 }
 
 // fingerScript runs before the scripts of each page: a clock that can be set, and a look at the storage.
@@ -213,6 +214,7 @@ func (p *fingerPhone) age(g *fingerSeed, by time.Duration) {
 	fingerEval[bool](g, p, fmt.Sprintf("rig.age(%d)", by.Milliseconds()))
 	p.close(g)
 	p.epoch++
+	p.aged = true
 }
 
 // clear clears the phone's storage. An open page puts back what waits; what lay there while no page was open is lost, and its keys are returned.

@@ -303,12 +303,12 @@ func (g *fingerSeed) setClock() {
 	g.strike("a clock set")
 }
 
-// putAway puts a phone away for thirteen hours, with what waits on it.
+// putAway puts a phone away for thirteen hours, with what waits on it. It is done once: a goal of the day before belongs to no third.
 func (g *fingerSeed) putAway() {
 	g.t.Helper()
 	const gap = 13 * time.Hour
 	p := g.scorer()
-	if p.tab == nil || p.state == lineOpen {
+	if p.tab == nil || p.state == lineOpen || p.aged {
 		return
 	}
 	p.age(g, gap)
