@@ -76,6 +76,16 @@ func (st *State) doubts(s *Snapshot) doubt {
 	}
 }
 
+// withoutBalls marks a snapshot of a match of which no ball was ever read as one whose balls were not requested: the feed's plan has none.
+func (s *Snapshot) withoutBalls(st *State) *Snapshot {
+	if s.NoBalls || len(s.Balls) > 0 || st.PreviousBallID != 0 || len(st.Memory.Balled) > 0 {
+		return s
+	}
+	marked := *s
+	marked.NoBalls = true
+	return &marked
+}
+
 // nameless reports whether the name of a side, the league or a batter is missing.
 func (s *Snapshot) nameless() bool {
 	for _, t := range s.Teams {

@@ -53,6 +53,7 @@ func follow(t *testing.T, id string, seed uint64, balls bool) followed {
 		}
 		r, err := feed.Fixture(t.Context(), id, balls)
 		if err == nil && len(r.Snapshots) == 1 {
+			r.Snapshots[0].NoBalls = !balls // as the poller does
 			if owed = owed || !r.Unchanged; owed || !p.state.Quiet() {
 				p.take(t, &r.Snapshots[0], now.Now())
 				owed = false

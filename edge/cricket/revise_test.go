@@ -310,32 +310,56 @@ func TestTwoReductions(t *testing.T) {
 	}
 }
 
-// Without balls a row may show a four, a new batter or a fifty for a moment. None of them is recorded in the end, and no fifty is told.
+// Without balls a row may show a four, a new batter or a fifty for a moment. None of them is recorded in the end, and no fifty is told:
+// whether balls are not requested, or the feed's plan has none.
 func TestRowsForAMoment(t *testing.T) {
+	for name, notRequested := range map[string]bool{"not requested": true, "not in the plan": false} {
+		t.Run(name, func(t *testing.T) {
+			s := newScript(t, 20)
+			s.snap.NoBalls = notRequested
+			s.innings(teamA)
+			s.bowl(strings.Repeat("4 . ", 12) + "1 2")
+			s.snap.Balls = nil
+			s.polls(20)
+			if !s.known["4:1:101:12"] || s.known["4:1:101:13"] {
+				t.Fatalf("recorded: %v", s.known)
+			}
+			row := s.row(1, 101)
+			row.Fours, row.Runs = row.Fours+1, 50
+			s.snap.Batting = append(s.snap.Batting, BattingRow{Innings: 1, TeamID: teamA, PlayerID: 103})
+			s.polls(4)
+			if !s.known["4:1:101:13"] || !s.known["nb:1:103"] {
+				t.Fatalf("not recorded for a moment, so this test tests nothing: %v", s.known)
+			}
+			row = s.row(1, 101)
+			row.Fours, row.Runs = row.Fours-1, 49
+			s.snap.Batting = s.snap.Batting[:len(s.snap.Batting)-1]
+			s.polls(6)
+			if s.known["4:1:101:13"] || s.known["nb:1:103"] || !s.known["4:1:101:12"] {
+				t.Errorf("recorded in the end: %v", s.known)
+			}
+			want(t, s.keys(EventFifty, EventCorrection))
+		})
+	}
+}
+
+// The score at the end of an over, and when a side reaches fifty, is what the score line says once it has stood for twelve seconds:
+// without balls nothing corrects it later.
+func TestScoreLineForAMoment(t *testing.T) {
 	s := newScript(t, 20)
-	s.snap.NoBalls = true
 	s.innings(teamA)
-	s.bowl(strings.Repeat("4 . ", 12) + "1 2")
+	s.bowl("6 6 6 6 6 6 6 6 . . . 4")
 	s.snap.Balls = nil
-	s.polls(20)
-	if !s.known["4:1:101:12"] || s.known["4:1:101:13"] {
-		t.Fatalf("recorded: %v", s.known)
-	}
-	row := s.row(1, 101)
-	row.Fours, row.Runs = row.Fours+1, 50
-	s.snap.Batting = append(s.snap.Batting, BattingRow{Innings: 1, TeamID: teamA, PlayerID: 103})
+	in := &s.snap.Innings[0]
+	in.Runs += 4
 	s.polls(4)
-	if !s.known["4:1:101:13"] || !s.known["nb:1:103"] {
-		t.Fatalf("not recorded for a moment, so this test tests nothing: %v", s.known)
+	want(t, s.keys(EventOverEnd, EventTeamMilestone))
+	in.Runs -= 4
+	in.UpdatedAt = s.now
+	s.polls(10)
+	if got := s.rows["ov:1:2"].Text; got != "End of over 2: ALP 52/0 (2)" {
+		t.Errorf("the over is recorded as %q", got)
 	}
-	row = s.row(1, 101)
-	row.Fours, row.Runs = row.Fours-1, 49
-	s.snap.Batting = s.snap.Batting[:len(s.snap.Batting)-1]
-	s.polls(6)
-	if s.known["4:1:101:13"] || s.known["nb:1:103"] || !s.known["4:1:101:12"] {
-		t.Errorf("recorded in the end: %v", s.known)
-	}
-	want(t, s.keys(EventFifty, EventCorrection))
 }
 
 // With all balls known, a row alone makes no milestone.

@@ -168,8 +168,13 @@ func twice(r *cricketapp.ReplayReport) (problems []string) {
 	}
 	shown := map[string]int{}
 	for _, text := range r.Shown {
-		may, recorded := events[text]
-		if !recorded {
+		may := 0
+		for told, times := range events {
+			if text == told || strings.HasPrefix(text, told+" · ") { // a result is shown with both scores
+				may = max(may, times)
+			}
+		}
+		if may == 0 { // no longer in the record
 			may = all
 		}
 		if shown[text]++; shown[text] > max(1, may) {
