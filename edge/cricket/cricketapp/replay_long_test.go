@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/cricketapp"
 )
 
@@ -40,6 +41,31 @@ func TestReplayOfEveryFormatWithoutBalls(t *testing.T) {
 			r := replayed(t, cricketapp.ReplayConfig{Sources: []string{id}, NoBalls: true})
 			for _, problem := range againstCount(r, want[id]) {
 				t.Error(problem)
+			}
+		})
+	}
+}
+
+// Without balls, with faults that rows show for a moment: no four or six too many is recorded, and the last word on each subject is true.
+func TestReplayOfFaultsWithoutBalls(t *testing.T) {
+	for _, id := range []string{"656483", "947101"} {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			var r *cricketapp.ReplayReport
+			c := cricketapp.ReplayConfig{Sources: []string{id}, NoBalls: true, Faults: 2, Report: func(played *cricketapp.ReplayReport) error {
+				r = played
+				return nil
+			}}
+			if err := cricketapp.Replay(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+			if w := r.LastWords; w.Wrong+w.False+w.Untold > 0 {
+				t.Errorf("last words: %s", strings.Join(w.Each, "\n"))
+			}
+			for _, kind := range []cricket.EventType{cricket.EventFour, cricket.EventSix, cricket.EventFifty, cricket.EventNewBatsman} {
+				if d := r.RecordDiff; d.Missing[string(kind)]+d.False[string(kind)] > 0 {
+					t.Errorf("%s recorded: %s", kind, strings.Join(d.Each, "\n"))
+				}
 			}
 		})
 	}
@@ -88,17 +114,32 @@ func rounds(format string) int {
 	}
 }
 
-// progress prints how far a long run is, because go test itself prints nothing before the end.
+// progress prints how far a long run is, because go test itself prints nothing before the end, and what the faults cost: how many more
+// pushes light up a phone than without, in the mean and at worst.
 type progress struct {
 	mu              sync.Mutex
 	all             bool
 	done, bad, from int
+
+	lit, clean  int     // pushes that light up a phone, with faults and without
+	more, worst float64 // the sum of the costs in per cent, and the highest
+	worstRun    string
 }
 
-func (p *progress) add(match string, c *cricketapp.ReplayConfig, problems []string) {
+// addCost adds what the faults of a run cost.
+func (p *progress) addCost(r *cricketapp.ReplayReport) {
+	cost := 100 * float64(r.LitUp-r.CleanLitUp) / float64(r.CleanLitUp)
+	if p.done == 1 || cost > p.worst {
+		p.worst, p.worstRun = cost, fmt.Sprintf("seed %d, match %s", r.Faults, r.Match)
+	}
+	p.lit, p.clean, p.more = p.lit+r.LitUp, p.clean+r.CleanLitUp, p.more+cost
+}
+
+func (p *progress) add(match string, c *cricketapp.ReplayConfig, r *cricketapp.ReplayReport, problems []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++
+	p.addCost(r)
 	if len(problems) > 0 {
 		p.bad++
 	}
@@ -110,18 +151,20 @@ func (p *progress) add(match string, c *cricketapp.ReplayConfig, problems []stri
 		fmt.Fprintf(os.Stderr, "\talone: make replay-seeds SEEDS=1 SEED0=%d\n", c.Faults)
 	}
 	if p.done%20 == 0 || p.done == p.from {
-		fmt.Fprintf(os.Stderr, "%d of %d seeds, %d failed\n", p.done, p.from, p.bad)
+		fmt.Fprintf(os.Stderr, "%d of %d seeds, %d failed; pushes that light up a phone: %d, without faults %d, in the mean %+.0f %%, at worst %+.0f %% (%s)\n",
+			p.done, p.from, p.bad, p.lit, p.clean, p.more/float64(p.done), p.worst, p.worstRun)
 	}
 }
 
 func underFaults(t *testing.T, p *progress, id string, seed uint64) {
 	t.Helper()
 	c := cricketapp.ReplayConfig{Sources: []string{id}, Faults: seed, Restarts: int(seed % 4)}
-	problems := againstClean(replayed(t, c), cleanRun(t, id))
+	r := replayed(t, c)
+	problems := againstClean(r, cleanRun(t, id))
 	for _, problem := range problems {
 		t.Error(problem)
 	}
-	p.add(id, &c, problems)
+	p.add(id, &c, r, problems)
 	if len(problems) > 0 {
 		t.Logf("seed %d alone: touchline cricket replay --faults %d --restarts %d %s", seed, seed, c.Restarts, id)
 	}
