@@ -3,6 +3,7 @@ package push
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,7 +88,7 @@ func TestTwelveMatchesAtOnce(t *testing.T) {
 	r.announce("106", cricket.Event{Key: "w:1:1", Type: cricket.EventWicket, Text: "wicket of the sixth"})
 	r.pass(2 * time.Second)
 	told := to(r.out.take(), "dev ada")
-	if len(told) != 1 || told[0].Alert != "wicket of the sixth" {
+	if len(told) != 1 || told[0].Alert != "wicket of the sixth" || !strings.Contains(string(told[0].Payload), `"noCard":"limit"`) {
 		t.Errorf("ordinary alerts: %s", describe(told))
 	}
 	r.do(func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, "111", "ada") })

@@ -203,6 +203,30 @@ func TestCardThatDoesNotCome(t *testing.T) {
 	}
 }
 
+// A phone whose iOS is older than 17.2 is started no card, even if its app has registered a token for that. It is told in the ordinary way, at once.
+func TestOlderSystem(t *testing.T) {
+	r := newRig(t)
+	r.fixture("7")
+	r.live("7")
+	r.score("7", 1, "")
+	r.do(func(tx *store.Tx) error {
+		d := phone.Device{UserID: "ada", DeviceID: "d-ada", Platform: "ios", OSVersion: "17.1", DeviceToken: token("dev ada"), PushToStartToken: token("pts ada")}
+		if _, err := (phone.Devices{}).Register(tx, d); err != nil {
+			return err
+		}
+		_, _, err := phone.Follows{}.Add(tx, "7", "ada", 0)
+		return err
+	})
+	r.run(r.out)
+	r.pass(time.Minute)
+	r.none("before the alert")
+	r.announce("7", cricket.Event{Key: "w:1:1", Type: cricket.EventWicket, Text: "wicket"})
+	r.pass(2 * time.Second)
+	if p := r.one(); p.Token != token("dev ada") || p.Alert != "wicket" {
+		t.Errorf("%+v", p)
+	}
+}
+
 // A fresh push-to-start token starts the card again at once if the last one did not come; the same token does not.
 func TestFreshTokenStartsAgain(t *testing.T) {
 	r := newRig(t)

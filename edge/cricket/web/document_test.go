@@ -40,8 +40,8 @@ func TestDocumentNamesWhatADisplayHas(t *testing.T) {
 		"KeyEvent": cricket.KeyEvent{}, "LastBall": cricket.BallMark{}, "InningsLine": cricket.InningsLine{},
 	} {
 		named := doc.Components.Schemas[name].Value.Properties
-		for i := range reflect.TypeOf(part).NumField() {
-			tag, _, _ := strings.Cut(reflect.TypeOf(part).Field(i).Tag.Get("json"), ",")
+		for field := range reflect.TypeOf(part).Fields() {
+			tag, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			if named[tag] == nil {
 				t.Errorf("%s has no %q", name, tag)
 			}
