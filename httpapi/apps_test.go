@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -238,6 +239,35 @@ func TestPlacesAreDistinct(t *testing.T) {
 		cfg.Apps = append(cfg.Apps, app)
 		if _, err := New(*cfg); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %v", at, err)
+		}
+	}
+}
+
+// The page of the documents is among the node's pages, names the document's address, and its files are immutable.
+func TestDocs(t *testing.T) {
+	for mount, at := range map[string][2]string{"/counter": {"/_/docs", "/counter/openapi.json"}, "/": {"/_/docs", "/openapi.json"}} {
+		cfg, f := config(t)
+		mountAt(t, cfg, f, mount)
+		h := newServer(t, cfg).Handler()
+		get := func(path string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, http.NoBody))
+			return w
+		}
+		if w := get(at[0]); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `data-document="`+at[1]+`"`) {
+			t.Errorf("%s under %s: %d %s", at[0], mount, w.Code, w.Body)
+		}
+		for name, kind := range docsFiles() {
+			w := get("/_/docs/" + swaggerVersion + "/" + name)
+			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind || !strings.Contains(w.Header().Get("Cache-Control"), "immutable") {
+				t.Errorf("%s: %d %s", name, w.Code, w.Header())
+			}
+		}
+		if w := get("/_/docs/1/init.js"); w.Code != http.StatusNotFound {
+			t.Errorf("another version: %d", w.Code)
+		}
+		if w := get("/_/docs/" + swaggerVersion + "/docs.html"); w.Code != http.StatusNotFound {
+			t.Errorf("the template: %d", w.Code)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -171,8 +170,26 @@ func (r *Request) SyncStatus() (operator.SyncStatus, error) { return SyncStatus(
 // CheckLimit counts the request against a limit that Limit has made, and returns an error beyond it.
 func (r *Request) CheckLimit(limit Handler) error { return limit(r.gin) }
 
+// CheckOwnPage refuses a request that a browser sent on behalf of another origin's page.
+func (r *Request) CheckOwnPage() error { return OwnPage(r.gin) }
+
+// CheckReady returns an error while the node is not ready, as /readyz reports it.
+func (r *Request) CheckReady() error { return Ready(r.gin) }
+
 // Node returns the node's own status.
 func (r *Request) Node() operator.NodeStatus { return Node(r.gin) }
+
+// NodeState returns the node's state, including what each application reports.
+func (r *Request) NodeState() (operator.State, error) { return Operator(r.gin) }
+
+// ClearCache drops all cached pages and stream snapshots of the application.
+func (r *Request) ClearCache() { ClearCache(r.gin) }
+
+// CachedCounts returns how many pages and stream snapshots of the application are cached.
+func (r *Request) CachedCounts() (pages, snapshots int) { return CachedCounts(r.gin) }
+
+// LogError adds an error to the request's line in the access log, for a handler that answers with something else than the error.
+func (r *Request) LogError(err error) { _ = r.gin.Error(err) }
 
 // SetHeader sets a header of the response.
 func (r *Request) SetHeader(name, value string) { r.gin.Header(name, value) }
@@ -258,6 +275,14 @@ func (r *Request) Page(kind, title string, read func(tx *store.Tx) (any, error))
 	return Response{write: func(c *gin.Context) error { return HTML(c, http.StatusOK, body, nil) }}, err
 }
 
+// TopicPage answers with the page of a topic, which then follows its stream.
+func (r *Request) TopicPage(topic string) (Response, error) { return r.TopicPageAs(topic, "") }
+
+// TopicPageAs is TopicPage in another layout, as the function PageAs says.
+func (r *Request) TopicPageAs(topic, kind string) (Response, error) {
+	return Response{write: func(c *gin.Context) error { return PageAs(c, topic, kind) }}, r.InputErr()
+}
+
 // Stream answers with a topic's changes as server-sent events; kind is a metrics label.
 func (r *Request) Stream(kind, topic string) (Response, error) {
 	return Response{write: func(c *gin.Context) error { return Stream(c, kind, topic) }}, r.InputErr()
@@ -266,26 +291,4 @@ func (r *Request) Stream(kind, topic string) (Response, error) {
 // StreamOf is Stream for a reader who receives only some of the topic's frames, as the function StreamOf says.
 func (r *Request) StreamOf(kind, topic string, concerns func(tx *store.Tx) ([]string, error)) (Response, error) {
 	return Response{write: func(c *gin.Context) error { return StreamOf(c, kind, topic, concerns) }}, r.InputErr()
-}
-
-// Response is what a request is answered with. The zero value is 204 No Content.
-type Response struct{ write Handler }
-
-// Reply answers a change with status and v as JSON.
-func Reply(status int, v any) (Response, error) {
-	body, err := json.Marshal(v)
-	return Response{write: func(c *gin.Context) error { return Answer(c, status, json.RawMessage(body), nil) }}, err
-}
-
-// ReplyText answers with a plain text.
-func ReplyText(text string) (Response, error) {
-	return Response{write: func(c *gin.Context) error {
-		c.String(http.StatusOK, "%s", text)
-		return nil
-	}}, nil
-}
-
-// ReplyCSV answers with a table as a file download. Cells that a spreadsheet would run as a formula are marked as text.
-func ReplyCSV(name string, rows [][]string) (Response, error) {
-	return Response{write: func(c *gin.Context) error { return CSV(c, name, rows) }}, nil
 }

@@ -167,3 +167,62 @@ func TestEntryIsDoneOnce(t *testing.T) {
 		t.Errorf("an API client: %s", state)
 	}
 }
+
+// replies is an application whose routes answer in one way each.
+type replies struct{}
+
+func (replies) tagged(*Request) (Response, error) { return ReplyTagged([]int{1}) }
+
+func (replies) html(*Request) (Response, error) {
+	return ReplyHTML(http.StatusConflict, []byte("<p>no"))
+}
+
+func (replies) bare(*Request) (Response, error) {
+	return ReplyBarePage(http.StatusConflict, page.View{Title: "Bare", Kind: "count", Parts: []page.Part{{ID: "only", HTML: "<p>part"}}})
+}
+
+func (replies) elsewhere(*Request) (Response, error) { return ReplySeeOther("/there") }
+
+func (replies) topic(r *Request) (Response, error) {
+	r.Query.OneOf("way", "one", "other")
+	return r.TopicPage("c1")
+}
+
+func (replies) form(r *Request) (Response, error) { return Response{}, r.CheckOwnPage() }
+
+// A reply has the status, the headers and the body of its kind.
+func TestReplies(t *testing.T) {
+	cfg, f := config(t)
+	cfg.Auth = web.ByName{}
+	app := f.app(t, "/replies")
+	var a replies
+	app.Routes = []Route{{Method: "GET", Path: "/tagged", Access: User, Handle: a.tagged}}
+	app.Pages = []Route{
+		{Method: "GET", Path: "/html", Access: User, Handle: a.html},
+		{Method: "GET", Path: "/bare", Access: User, Handle: a.bare},
+		{Method: "GET", Path: "/elsewhere", Access: User, Handle: a.elsewhere},
+		{Method: "GET", Path: "/topic", Access: User, Handle: a.topic},
+		{Method: "POST", Path: "/form", Access: User, Handle: a.form},
+	}
+	cfg.Apps = []App{app}
+	s := newServer(t, cfg)
+	for _, tt := range []struct {
+		method, path, from string
+		status             int
+		header, value, has string
+	}{
+		{"GET", "/tagged", "", 200, "Cache-Control", "private, no-cache", "[1]"},
+		{"GET", "/-/html", "", 409, "Cache-Control", "no-store", "<p>no"},
+		{"GET", "/-/bare", "", 409, "Content-Type", htmlType, "<p>part"},
+		{"GET", "/-/elsewhere", "", 303, "Location", "/there", ""},
+		{"GET", "/-/topic", "", 200, "Content-Type", htmlType, "data-stream="},
+		{"GET", "/-/topic?way=third", "", 400, "", "", ""},
+		{"POST", "/-/form", "http://example.com", 204, "", "", ""},
+		{"POST", "/-/form", "http://elsewhere.example", 403, "", "", ""},
+	} {
+		w := web.Ask(s.Handler(), tt.method, "/replies"+tt.path, "", "Authorization", "Bearer ann", "Origin", tt.from)
+		if w.Code != tt.status || w.Header().Get(tt.header) != tt.value || !strings.Contains(w.Body.String(), tt.has) {
+			t.Errorf("%s %s: %d %s %s", tt.method, tt.path, w.Code, w.Header(), w.Body)
+		}
+	}
+}
