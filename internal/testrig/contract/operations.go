@@ -15,19 +15,21 @@ import (
 var pathParameter = regexp.MustCompile(`:\w+|\{\w+\}`)
 
 // CheckOperations fails the test if the document's operations are not those of an API's routes: each operationId is the name of its handler's
-// method, so that a search for one finds the other.
-func (d *Document) CheckOperations(t *testing.T, routes []httpapi.Route) {
+// method, so that a search for one finds the other. others are routes that the document describes and the framework serves.
+func (d *Document) CheckOperations(t *testing.T, routes []httpapi.Route, others ...httpapi.Route) {
 	t.Helper()
 	served := map[string]string{}
 	for i := range routes {
-		at := routes[i].Method + " " + pathParameter.ReplaceAllString(routes[i].Path, "{}")
-		served[at] = methodName(routes[i].Handle)
+		served[operationAt(routes[i].Method, routes[i].Path)] = methodName(routes[i].Handle)
 	}
 	described := map[string]string{}
 	for path, item := range d.paths {
 		for method, operation := range item.Operations() {
-			described[method+" "+pathParameter.ReplaceAllString(path, "{}")] = operation.OperationID
+			described[operationAt(method, path)] = operation.OperationID
 		}
+	}
+	for i := range others {
+		delete(described, operationAt(others[i].Method, others[i].Path))
 	}
 	all := maps.Clone(served)
 	maps.Copy(all, described)
@@ -36,6 +38,11 @@ func (d *Document) CheckOperations(t *testing.T, routes []httpapi.Route) {
 			t.Errorf("%s: the handler is %q, the document's operationId %q", at, served[at], described[at])
 		}
 	}
+}
+
+// operationAt returns a method and a path, whatever the path's parameters are called: "GET /games/{}".
+func operationAt(method, path string) string {
+	return method + " " + pathParameter.ReplaceAllString(path, "{}")
 }
 
 // methodName returns the name of a method value: "getGame" of h.getGame.
