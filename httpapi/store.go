@@ -108,8 +108,8 @@ func Remove(c *gin.Context, do func(tx *store.Tx) error) error {
 }
 
 // Rows reads a page of a table. It skips rows that this version cannot decode.
-func Rows[T any](c *gin.Context, p *bind.Page, read func(tx *store.Tx) (store.Page, error)) (all []T, next string, err error) {
-	err = View(c, func(tx *store.Tx) error {
+func Rows[T any](r *Request, p *bind.Page, read func(tx *store.Tx) (store.Page, error)) (all []T, next string, err error) {
+	err = r.View(func(tx *store.Tx) error {
 		found, err := read(tx)
 		if err != nil {
 			return err

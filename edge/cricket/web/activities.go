@@ -1,7 +1,7 @@
 package web
 
 import (
-	"github.com/gin-gonic/gin"
+	"net/http"
 
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
@@ -10,31 +10,41 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-// getActivities lists a user's Live Activities, including ended ones.
-func getActivities(c *gin.Context) error {
-	user, err := httpapi.Subject(c)
-	if err != nil {
-		return err
-	}
-	return answerList(func(tx *store.Tx) ([]phone.Session, error) { return phone.Activities{}.OfUser(tx, user) })(c)
+// listActivities lists a user's Live Activities, including ended ones.
+func (h *handlers) listActivities(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		sessions, err := phone.Activities{}.OfUser(tx, r.User)
+		return httpapi.NewList(sessions, ""), err
+	})
 }
 
-// registerActivity stores the token of a Live Activity, the first one or a replacement: {MEMBER, deviceId?,
-// startedAt?}. Repeating it changes nothing.
-func (a *api) registerActivity(member string) func(c *gin.Context, user, match string) error {
-	return func(c *gin.Context, user, match string) error {
-		b := httpapi.Body(c)
-		token, device, began := bind.Need(b, member, tokenMember(b)), b.Text("deviceId", bind.MaxID), b.Instant("startedAt")
-		if err := b.Err(); err != nil {
-			return err
-		}
-		if err := a.ensureUser(c, user, match); err != nil {
-			return err
-		}
-		return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Session, error) {
-			return phone.Activities{}.Register(tx, match, user, device, token, began)
-		})
+// registerActivity takes {updateToken, deviceId?, startedAt?}.
+func (h *handlers) registerActivity(r *httpapi.Request) (httpapi.Response, error) {
+	return h.storeToken(r, "updateToken")
+}
+
+// postActivityToken is registerActivity under the names that older apps use: {activityToken, deviceId?, startedAt?}.
+func (h *handlers) postActivityToken(r *httpapi.Request) (httpapi.Response, error) {
+	return h.storeToken(r, "activityToken")
+}
+
+// storeToken stores the token of a Live Activity, the first one or a replacement: {MEMBER, deviceId?, startedAt?}. Repeating it changes nothing.
+func (h *handlers) storeToken(r *httpapi.Request, member string) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
+	b := r.Body()
+	token, device, began := requiredToken(b, member), b.Text("deviceId", bind.MaxID), b.Instant("startedAt")
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
+	}
+	if err := h.ensureFollower(r, match); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+		return phone.Activities{}.Register(tx, match, r.User, device, token, began)
+	})
 }
 
 // channelAnswer is the broadcast channel of a match.
@@ -47,58 +57,77 @@ type channelAnswer struct {
 const maxChannelID = 128
 
 // getChannel returns the channel of a match, for an app that starts its own activity.
-func (a *api) getChannel(c *gin.Context, match string) error {
-	if _, err := a.Service.Match(c.Request.Context(), match); err != nil {
-		return err
+func (h *handlers) getChannel(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	id, err := a.Channel(c.Request.Context(), match)
-	if err == nil && id == "" {
-		err = fault.New(fault.NotFound, "channel_not_found", "The match has no broadcast channel now.")
+	if _, err := h.Service.Match(r.Context(), match); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.JSON(c, channelAnswer{match, id}, err)
+	channel, err := h.Channel(r.Context(), match)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if channel == "" {
+		return httpapi.Response{}, fault.New(fault.NotFound, "channel_not_found", "The match has no broadcast channel now.")
+	}
+	return httpapi.ReplyTagged(channelAnswer{match, channel})
 }
 
-// registerListener: {channelId, deviceId?}. The activity listens to the match's channel and has no token.
-func (a *api) registerListener(c *gin.Context, user, match string) error {
-	b := httpapi.Body(c)
-	text := func(name string) string { return b.Text(name, maxChannelID) }
-	channel, device := bind.Need(b, "channelId", text), b.Text("deviceId", bind.MaxID)
-	if err := b.Err(); err != nil {
-		return err
+// registerListener takes {channelId, deviceId?}. The activity listens to the match's channel and has no token.
+func (h *handlers) registerListener(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	if id, err := a.Channel(c.Request.Context(), match); err != nil {
-		return err
-	} else if id != channel {
-		return bind.Invalid("channelId", "is not the match's channel")
+	b := r.Body()
+	channel := bind.Need(b, "channelId", func(name string) string { return b.Text(name, maxChannelID) })
+	device := b.Text("deviceId", bind.MaxID)
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	if err := a.ensureUser(c, user, match); err != nil {
-		return err
+	current, err := h.Channel(r.Context(), match)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Session, error) {
-		return phone.Activities{}.Listen(tx, match, user, device, channel)
+	if current != channel {
+		return httpapi.Response{}, bind.Invalid("channelId", "is not the match's channel")
+	}
+	if err := h.ensureFollower(r, match); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+		return phone.Activities{}.Listen(tx, match, r.User, device, channel)
 	})
 }
 
-// deleteActivity ends the Live Activity on the device in the query, which counts as a dismissal, or all of the user's.
-func (a *api) deleteActivity(c *gin.Context, user, match string) error {
-	q := bind.Parameters(c.Request)
-	device := q.Text("deviceId", bind.MaxID)
-	return a.dismiss(c, q.Err(), user, match, device)
+// endActivity ends the Live Activity on the device in the query, which counts as a dismissal, or all of the user's.
+func (h *handlers) endActivity(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return h.dismissActivity(r, match, r.Query.Text("deviceId", bind.MaxID))
 }
 
-// postActivityDismissed: {deviceId?}.
-func (a *api) postActivityDismissed(c *gin.Context, user, match string) error {
-	b := httpapi.Body(c)
-	device := b.Text("deviceId", bind.MaxID)
-	return a.dismiss(c, b.Err(), user, match, device)
+// postActivityDismissed takes {deviceId?}.
+func (h *handlers) postActivityDismissed(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return h.dismissActivity(r, match, r.Body().Text("deviceId", bind.MaxID))
 }
 
-func (a *api) dismiss(c *gin.Context, wrong error, user, match, device string) error {
-	if wrong != nil {
-		return wrong
+func (h *handlers) dismissActivity(r *httpapi.Request, match, device string) (httpapi.Response, error) {
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	if err := a.ensureUser(c, user, match); err != nil {
-		return err
+	if err := h.ensureFollower(r, match); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.Remove(c, func(tx *store.Tx) error { return phone.Activities{}.Dismiss(tx, match, user, device) })
+	return r.Write(http.StatusNoContent, func(tx *store.Tx) (any, error) {
+		return nil, phone.Activities{}.Dismiss(tx, match, r.User, device)
+	})
 }

@@ -4,12 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
 )
 
@@ -19,18 +16,14 @@ type feedFixture struct {
 	Reply json.RawMessage `json:"reply,omitempty"`
 }
 
-// getFeedFixtures lists the fresh cached replies: all, those of a league (leagueId), or of one match (matchId),
+// listFeedFixtures lists the fresh cached replies: all, those of a league (leagueId), or of one match (matchId),
 // which includes the reply itself.
-func getFeedFixtures(c *gin.Context) error {
-	q := bind.Parameters(c.Request)
-	match, league := q.Text("matchId", maxMatchID), q.Text("leagueId", maxMatchID)
+func (h *handlers) listFeedFixtures(r *httpapi.Request) (httpapi.Response, error) {
+	match, league := r.Query.Text("matchId", maxMatchID), r.Query.Text("leagueId", maxMatchID)
 	if match != "" && league != "" {
-		q.Bad("leagueId", "cannot be combined with matchId")
+		r.Query.Bad("leagueId", "cannot be combined with matchId")
 	}
-	if err := q.Err(); err != nil {
-		return err
-	}
-	return httpapi.AnswerView(c, func(tx *store.Tx) (httpapi.List[feedFixture], error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
 		found, err := cachedFixtures(tx, match, league)
 		out := make([]feedFixture, 0, len(found))
 		for i := range found {
@@ -65,24 +58,18 @@ type cleared struct {
 	Cleared int `json:"cleared"` // deleted replies of the feed
 }
 
-// postCacheClear: {matchId?}. It deletes cached replies of one match or of all, and what this node has rendered.
+// clearCache takes {matchId?}. It deletes cached replies of one match or of all, and what this node has rendered.
 // Displays and scorecards stay: streams and pages are made from them, and the next poll rewrites them anyway.
-func postCacheClear(c *gin.Context) error {
-	b := httpapi.Body(c)
-	match := b.ID("matchId", maxMatchID)
-	if err := b.Err(); err != nil {
-		return err
-	}
-	var out cleared
-	err := httpapi.Update(c, func(tx *store.Tx) (err error) {
-		out.Cleared, err = matches.FixtureCache{}.Clear(tx, match)
-		return err
+func (h *handlers) clearCache(r *httpapi.Request) (httpapi.Response, error) {
+	match := readMatch(r.Body(), "matchId")
+	response, err := r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+		n, err := matches.FixtureCache{}.Clear(tx, match)
+		return cleared{n}, err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		r.ClearCache()
 	}
-	httpapi.ClearCache(c)
-	return httpapi.Answer(c, http.StatusOK, out, nil)
+	return response, err
 }
 
 // cacheStats describes the content of the caches.
@@ -98,9 +85,11 @@ type rowStats struct {
 	Bytes   int64 `json:"bytes"`
 }
 
-func getCacheStats(c *gin.Context) error {
-	return httpapi.AnswerView(c, func(tx *store.Tx) (out cacheStats, err error) {
-		out.Views, out.Streams = httpapi.CachedCounts(c)
+func (h *handlers) getCacheStats(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		var out cacheStats
+		var err error
+		out.Views, out.Streams = r.CachedCounts()
 		if out.Fixtures, err = (matches.FixtureCache{}).Stats(tx); err != nil {
 			return out, err
 		}

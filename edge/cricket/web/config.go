@@ -14,7 +14,6 @@ import (
 	"github.com/touchline/touchline/edge/cricket/web/page"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/auth"
-	"github.com/touchline/touchline/httpapi/bind"
 	httppage "github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
@@ -105,8 +104,8 @@ type Config struct {
 // name is the application's name in addresses, logs and the node's state.
 const name = "cricket"
 
-// api has cricket's handlers.
-type api struct {
+// handlers has a method for each route: that of an API route has the name of its operation in openapi.yaml.
+type handlers struct {
 	Config
 	pages *page.Renderer
 }
@@ -137,23 +136,24 @@ func New(c Config) (httpapi.App, error) {
 		return httpapi.App{}, err
 	}
 	c.Service = askedService{c.Service}
-	a := &api{Config: c, pages: pages}
+	h := &handlers{Config: c, pages: pages}
 	return httpapi.App{
-		Name: name, Title: "Cricket", About: "Cricket: live scores, alerts and lock screens", Mount: c.Mount, Routes: a.routes(), Pages: a.pageRoutes(), OpenAPI: openAPI, CORS: c.CORS,
+		Name: name, Title: "Cricket", About: "Cricket: live scores, alerts and lock screens", Mount: c.Mount,
+		Routes: append(h.routes(), httpapi.OperatorRoutes()...), Pages: h.pageRoutes(), OpenAPI: openAPI, CORS: c.CORS, Admit: h.admit,
 		Moved:   []string{"/matches", "/matches/:id", "/matches/:id/overs", "/replay"},
-		Problem: problemOf, Status: a.status, Topics: topicOf, Snapshot: a.snapshot, Ensure: a.ensureEvents,
-		View: a.view, Look: pages.Renderer, Nav: a.nav, Live: a.live, Scenes: pages.Gallery, Operator: a.operator, Games: a.gamesInCloud(),
+		Problem: problemOf, Status: h.status, Topics: topicOf, Snapshot: h.snapshot, Ensure: h.ensureEvents,
+		View: h.view, Look: pages.Renderer, Nav: h.nav, Live: h.live, Scenes: pages.Gallery, Operator: h.operator, Games: h.gamesInCloud(),
 	}, nil
 }
 
 // address returns the full path of a route.
-func (a *api) address(path string) string { return strings.TrimSuffix(a.Mount, "/") + path }
+func (h *handlers) address(path string) string { return strings.TrimSuffix(h.Mount, "/") + path }
 
 // nav returns the links in the navigation of cricket's pages.
-func (a *api) nav(who auth.Identity) []httppage.Link {
-	links := []httppage.Link{{Href: a.pages.At("/matches"), Text: "Matches"}}
-	if who.Admin && a.Replay != nil {
-		links = append(links, httppage.Link{Href: a.pages.At("/replay"), Text: "Replays"})
+func (h *handlers) nav(who auth.Identity) []httppage.Link {
+	links := []httppage.Link{{Href: h.pages.At("/matches"), Text: "Matches"}}
+	if who.Admin && h.Replay != nil {
+		links = append(links, httppage.Link{Href: h.pages.At("/replay"), Text: "Replays"})
 	}
 	return links
 }
@@ -186,8 +186,3 @@ const (
 	maxMatchID = 64  // bytes; longer ids do not exist
 	maxToken   = 200 // hex digits of a device token
 )
-
-// matchMember reads a match id.
-func matchMember(b *bind.Body) func(name string) string {
-	return func(name string) string { return b.ID(name, maxMatchID) }
-}

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
@@ -13,36 +11,37 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-func (a *api) devices() phone.Devices { return phone.Devices{Multi: a.MultiDevice} }
+func (h *handlers) devices() phone.Devices { return phone.Devices{Multi: h.MultiDevice} }
 
 // getDevice returns the user's device; of several the most recently seen.
-func (a *api) getDevice(c *gin.Context, user string) error {
-	if err := a.ensureUser(c, user, ""); err != nil {
-		return err
+func (h *handlers) getDevice(r *httpapi.Request) (httpapi.Response, error) {
+	if err := h.ensureDevices(r); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Device, error) { return a.devices().Latest(tx, user) })
+	return r.Read(func(tx *store.Tx) (any, error) { return h.devices().Latest(tx, r.User) })
 }
 
-// postDevice: {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?, environment?, frequentUpdates?}. 201 for a new token, otherwise 200.
-func (a *api) postDevice(c *gin.Context, user string) error {
-	b := httpapi.Body(c)
+// registerDevice takes {deviceToken, platform, deviceId?, pushToStartToken?, osVersion?, appVersion?, environment?, frequentUpdates?}. 201 for a new
+// token, otherwise 200.
+func (h *handlers) registerDevice(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
 	platform := func(name string) string { return b.OneOf(name, "ios") }
 	d := phone.Device{
-		UserID: user, DeviceToken: bind.Need(b, "deviceToken", tokenMember(b)), Platform: bind.Need(b, "platform", platform),
-		DeviceID: b.Text("deviceId", bind.MaxID), PushToStartToken: tokenMember(b)("pushToStartToken"),
+		UserID: r.User, DeviceToken: requiredToken(b, "deviceToken"), Platform: bind.Need(b, "platform", platform),
+		DeviceID: b.Text("deviceId", bind.MaxID), PushToStartToken: readToken(b, "pushToStartToken"),
 		OSVersion: b.Text("osVersion", 32), AppVersion: b.Text("appVersion", 32),
 		Environment:     b.OneOf("environment", phone.EnvironmentDevelopment, phone.EnvironmentProduction),
 		FrequentUpdates: b.Bool("frequentUpdates"),
 	}
-	if err := b.Err(); err != nil {
-		return err
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	if err := a.ensureUser(c, user, ""); err != nil {
-		return err
+	if err := h.ensureDevices(r); err != nil {
+		return httpapi.Response{}, err
 	}
 	status := http.StatusOK
-	err := httpapi.Update(c, func(tx *store.Tx) error {
-		known, err := a.devices().OfUser(tx, user)
+	err := r.Update(func(tx *store.Tx) error {
+		known, err := h.devices().OfUser(tx, r.User)
 		if err != nil {
 			return err
 		}
@@ -52,51 +51,64 @@ func (a *api) postDevice(c *gin.Context, user string) error {
 				status = http.StatusOK
 			}
 		}
-		d, err = a.devices().Register(tx, d)
+		d, err = h.devices().Register(tx, d)
 		return err
 	})
-	return httpapi.Answer(c, status, d, err)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.Reply(status, d)
 }
 
-// putPushToStart: {deviceToken, pushToStartToken}.
-func (a *api) putPushToStart(c *gin.Context, user string) error {
-	b := httpapi.Body(c)
-	device, token := bind.Need(b, "deviceToken", tokenMember(b)), bind.Need(b, "pushToStartToken", tokenMember(b))
-	if err := b.Err(); err != nil {
-		return err
+// postDevices is registerDevice under the name that older apps use.
+func (h *handlers) postDevices(r *httpapi.Request) (httpapi.Response, error) {
+	return h.registerDevice(r)
+}
+
+// putPushToStart takes {deviceToken, pushToStartToken}.
+func (h *handlers) putPushToStart(r *httpapi.Request) (httpapi.Response, error) {
+	device, token := requiredToken(r.Body(), "deviceToken"), requiredToken(r.Body(), "pushToStartToken")
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	if err := a.ensureUser(c, user, ""); err != nil {
-		return err
+	if err := h.ensureDevices(r); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Device, error) {
-		return a.devices().SetPushToStart(tx, user, device, token)
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+		return h.devices().SetPushToStart(tx, r.User, device, token)
 	})
 }
 
-// deleteDevice deletes the device whose token is in the path.
-func (a *api) deleteDevice(c *gin.Context, user string) error {
-	return a.forgetDevice(c, user, c.Param("deviceToken"))
+// postPushToStartToken is putPushToStart under the name that older apps use.
+func (h *handlers) postPushToStartToken(r *httpapi.Request) (httpapi.Response, error) {
+	return h.putPushToStart(r)
 }
 
-// deleteUserDevice deletes the device whose token is in the query.
-func (a *api) deleteUserDevice(c *gin.Context, user string) error {
-	q := bind.Parameters(c.Request)
-	token := q.Text("deviceToken", maxToken)
-	if token == "" && q.Err() == nil {
-		q.Bad("deviceToken", "is required")
+// forgetDevice deletes the device whose token is in the query.
+func (h *handlers) forgetDevice(r *httpapi.Request) (httpapi.Response, error) {
+	token := r.Query.Text("deviceToken", maxToken)
+	if token == "" && r.Query.Err() == nil {
+		r.Query.Bad("deviceToken", "is required")
 	}
-	if err := q.Err(); err != nil {
-		return err
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	return a.forgetDevice(c, user, token)
+	return h.deleteToken(r, token)
 }
 
-func (a *api) forgetDevice(c *gin.Context, user, token string) error {
+// deleteDevices deletes the device whose token is in the path, as older apps do.
+func (h *handlers) deleteDevices(r *httpapi.Request) (httpapi.Response, error) {
+	return h.deleteToken(r, r.Param("deviceToken"))
+}
+
+func (h *handlers) deleteToken(r *httpapi.Request, token string) (httpapi.Response, error) {
 	if len(token) > maxToken {
-		return fault.New(fault.NotFound, "device_not_found", "The device is not registered.")
+		return httpapi.Response{}, fault.New(fault.NotFound, "device_not_found", "The device is not registered.")
 	}
-	if err := a.ensureUser(c, user, ""); err != nil {
-		return err
+	if err := h.ensureDevices(r); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.Remove(c, func(tx *store.Tx) error { return a.devices().Delete(tx, user, strings.ToLower(token)) })
+	return r.Write(http.StatusNoContent, func(tx *store.Tx) (any, error) {
+		return nil, h.devices().Delete(tx, r.User, strings.ToLower(token))
+	})
 }

@@ -11,6 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/touchline/touchline/edge/cricket"
+	"github.com/touchline/touchline/httpapi"
+	rigcontract "github.com/touchline/touchline/internal/testrig/contract"
 )
 
 // The document names every phase that a match can be in, and every property of a display and its parts.
@@ -50,6 +52,12 @@ func TestDocumentNamesWhatADisplayHas(t *testing.T) {
 			t.Errorf("%s has %d properties in the document and %d in the code", name, len(named), n)
 		}
 	}
+}
+
+// The operations of the OpenAPI document are the handlers.
+func TestOperationsAreHandlers(t *testing.T) {
+	others := append(httpapi.OperatorRoutes(), httpapi.Route{Method: "GET", Path: "/openapi.yaml"}, httpapi.Route{Method: "GET", Path: "/openapi.json"})
+	rigcontract.Read(t, openAPI).CheckOperations(t, (&handlers{}).routes(), others...)
 }
 
 // Generators make a function of each operation and a type of each component, in one namespace, often on a file system that

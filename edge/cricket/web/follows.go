@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
@@ -20,78 +18,104 @@ type followed struct {
 	DisplayState *cricket.Display `json:"displayState,omitempty"`
 }
 
-func (a *api) getFollow(c *gin.Context, user, match string) error {
-	if err := a.ensureUser(c, user, match); err != nil {
-		return err
+func (h *handlers) getFollow(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Follow, error) { return phone.Follows{}.Get(tx, match, user) })
+	if err := h.ensureFollower(r, match); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Read(func(tx *store.Tx) (any, error) { return phone.Follows{}.Get(tx, match, r.User) })
 }
 
-// postFollow: {teamId?}. 201 the first time, then 200.
-func (a *api) postFollow(c *gin.Context, user, match string) error {
-	return a.follow(c, httpapi.Body(c), user, match)
+// followMatch takes {teamId?}. 201 the first time, then 200.
+func (h *handlers) followMatch(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return h.addFollow(r, match)
 }
 
-// postFollowMatch: {matchId, teamId?}. A deviceId is accepted and ignored: all devices of a user follow.
-func (a *api) postFollowMatch(c *gin.Context, user string) error {
-	b := httpapi.Body(c)
-	match := bind.Need(b, "matchId", matchMember(b))
-	b.Text("deviceId", bind.MaxID)
-	return a.follow(c, b, user, match)
+// postFollowMatch takes {matchId, teamId?}. A deviceId is accepted and ignored: all devices of a user follow.
+func (h *handlers) postFollowMatch(r *httpapi.Request) (httpapi.Response, error) {
+	match := requiredMatch(r.Body(), "matchId")
+	r.Body().Text("deviceId", bind.MaxID)
+	return h.addFollow(r, match)
 }
 
-func (a *api) follow(c *gin.Context, b *bind.Body, user, match string) error {
-	team := teamMember(b)("teamId")
-	if err := a.mayFollow(c, b, user, match, team); err != nil {
-		return err
+// addFollow makes the caller follow a match, and the team that the body names.
+func (h *handlers) addFollow(r *httpapi.Request, match string) (httpapi.Response, error) {
+	team := readTeam(r.Body(), "teamId")
+	if err := h.checkFollow(r, match, team); err != nil {
+		return httpapi.Response{}, err
 	}
 	var out followed
-	var created bool
-	err := httpapi.Update(c, func(tx *store.Tx) (err error) {
-		out.Follow, created, err = phone.Follows{}.Add(tx, match, user, team)
+	status := http.StatusOK
+	err := r.Update(func(tx *store.Tx) error {
+		follow, created, err := phone.Follows{}.Add(tx, match, r.User, team)
+		out.Follow, status = follow, http.StatusOK
+		if created {
+			status = http.StatusCreated
+		}
 		return err
 	})
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	if out.DisplayState, err = a.displayIfOn(c.Request.Context(), match); err != nil {
-		return err
+	out.DisplayState, err = h.displayIfOn(r.Context(), match)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	return httpapi.Answer(c, status, out, nil)
+	return httpapi.Reply(status, out)
 }
 
-// patchFollow: {teamId}.
-func (a *api) patchFollow(c *gin.Context, user, match string) error {
-	b := httpapi.Body(c)
-	team := bind.Need(b, "teamId", teamMember(b))
-	if err := a.mayFollow(c, b, user, match, team); err != nil {
-		return err
+// updateFollow takes {teamId}.
+func (h *handlers) updateFollow(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Follow, error) {
-		return phone.Follows{}.SetTeam(tx, match, user, team)
+	team := bind.Need(r.Body(), "teamId", func(name string) int64 { return readTeam(r.Body(), name) })
+	if err := h.checkFollow(r, match, team); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+		return phone.Follows{}.SetTeam(tx, match, r.User, team)
 	})
 }
 
-func (a *api) deleteFollow(c *gin.Context, user, match string) error {
-	if err := a.ensureUser(c, user, match); err != nil {
-		return err
-	}
-	return httpapi.Remove(c, func(tx *store.Tx) error { return phone.Follows{}.Remove(tx, match, user) })
+// patchFollowMatchTeam is updateFollow under the name that older apps use.
+func (h *handlers) patchFollowMatchTeam(r *httpapi.Request) (httpapi.Response, error) {
+	return h.updateFollow(r)
 }
 
-// mayFollow checks that the body is valid, and that the team plays in the match.
-func (a *api) mayFollow(c *gin.Context, b *bind.Body, user, match string, team int64) error {
-	if err := b.Err(); err != nil {
+func (h *handlers) unfollowMatch(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if err := h.ensureFollower(r, match); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Write(http.StatusNoContent, func(tx *store.Tx) (any, error) { return nil, phone.Follows{}.Remove(tx, match, r.User) })
+}
+
+// deleteFollowMatch is unfollowMatch under the name that older apps use.
+func (h *handlers) deleteFollowMatch(r *httpapi.Request) (httpapi.Response, error) {
+	return h.unfollowMatch(r)
+}
+
+// checkFollow checks that the request is valid, and that the team plays in the match.
+func (h *handlers) checkFollow(r *httpapi.Request, match string, team int64) error {
+	if err := r.InputErr(); err != nil {
 		return err
 	}
-	if err := a.ensureUser(c, user, match); err != nil {
+	if err := h.ensureFollower(r, match); err != nil {
 		return err
 	}
-	fx, err := a.Service.Match(c.Request.Context(), match)
+	fx, err := h.Service.Match(r.Context(), match)
 	if err != nil || team == 0 || len(fx.Teams) == 0 {
 		return err
 	}
@@ -104,8 +128,8 @@ func (a *api) mayFollow(c *gin.Context, b *bind.Body, user, match string, team i
 }
 
 // displayIfOn returns the display of a live match, nil for others.
-func (a *api) displayIfOn(ctx context.Context, match string) (*cricket.Display, error) {
-	d, err := a.Service.Display(ctx, match)
+func (h *handlers) displayIfOn(ctx context.Context, match string) (*cricket.Display, error) {
+	d, err := h.Service.Display(ctx, match)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		return nil, nil //nolint:nilnil // not polled yet, which is not an error

@@ -12,7 +12,7 @@ import (
 )
 
 // gamesInCloud says which rows belong to a match, for the node's list of matches that are not all in the cloud.
-func (a *api) gamesInCloud() *operator.Games {
+func (h *handlers) gamesInCloud() *operator.Games {
 	shared := []string{tables.FixtureCache, tables.Fixtures, tables.ActiveMatches, tables.LiveActivities, tables.Follows, tables.Events}
 	return &operator.Games{
 		Of: func(table string, key attr.Item) string {
@@ -22,7 +22,7 @@ func (a *api) gamesInCloud() *operator.Games {
 			return key["matchId"].Str()
 		},
 		Name: func(tx *store.Tx, id string) (name, href string, err error) {
-			name, href = "match "+id, a.pages.At("/matches/"+id)
+			name, href = "match "+id, h.pages.At("/matches/"+id)
 			item, err := tx.Get(tables.Fixtures, tables.MatchKey(id))
 			var fx matches.Fixture
 			if err == nil && item != nil && attr.Unmarshal(item, &fx) == nil {

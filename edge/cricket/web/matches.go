@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/reference"
@@ -44,25 +42,29 @@ func parseMatchFilter(rawQuery string) (matches.MatchFilter, error) {
 	return f, nil
 }
 
-func (a *api) getMatches(c *gin.Context) error {
-	f, err := parseMatchFilter(c.Request.URL.RawQuery)
+func (h *handlers) listMatches(r *httpapi.Request) (httpapi.Response, error) {
+	f, err := parseMatchFilter(r.URL.RawQuery)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	if f.League, err = a.leagueCode(c, f.League); err != nil {
-		return err
+	f.League, err = leagueCode(r, f.League)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	items, next, err := a.Service.Matches(c.Request.Context(), f)
-	return httpapi.JSON(c, httpapi.NewList(items, next), err)
+	items, next, err := h.Service.Matches(r.Context(), f)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.ReplyTagged(httpapi.NewList(items, next))
 }
 
 // leagueCode returns the code of the league if a filter gives the feed's numeric id.
-func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
+func leagueCode(r *httpapi.Request, text string) (string, error) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return text, nil
 	}
 	code := text
-	err := httpapi.View(c, func(tx *store.Tx) error {
+	err := r.View(func(tx *store.Tx) error {
 		l, err := reference.Leagues{}.Get(tx, text)
 		if err == nil && l.Code != "" {
 			code = l.Code
@@ -75,23 +77,50 @@ func (a *api) leagueCode(c *gin.Context, text string) (string, error) {
 	return code, err
 }
 
-func (a *api) getDisplay(c *gin.Context, id string) error {
-	q := bind.Parameters(c.Request)
-	team := q.Number("teamId", math.MaxInt)
-	if err := q.Err(); err != nil {
-		return err
-	}
-	if err := a.ensureEvents(c.Request.Context(), id); err != nil {
-		return err
-	}
-	d, err := a.Service.Display(c.Request.Context(), id)
+func (h *handlers) getMatch(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	if team != 0 && !slices.ContainsFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == int64(team) }) {
-		return bind.Invalid("teamId", "is not a team of this match")
+	fixture, err := h.Service.Match(r.Context(), match)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.JSON(c, d.ForTeam(int64(team)), nil)
+	return httpapi.ReplyTagged(fixture)
+}
+
+func (h *handlers) getCard(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	card, err := h.Service.Card(r.Context(), match)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.ReplyTagged(card)
+}
+
+func (h *handlers) getDisplay(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	team := int64(r.Query.Number("teamId", math.MaxInt))
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
+	}
+	if err := h.ensureEvents(r.Context(), match); err != nil {
+		return httpapi.Response{}, err
+	}
+	d, err := h.Service.Display(r.Context(), match)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	if team != 0 && !slices.ContainsFunc(d.Teams, func(t cricket.TeamScore) bool { return t.ID == team }) {
+		return httpapi.Response{}, bind.Invalid("teamId", "is not a team of this match")
+	}
+	return httpapi.ReplyTagged(d.ForTeam(team))
 }
 
 // liveMatches has a shape of its own, which the application's apps know.
@@ -106,17 +135,17 @@ type liveMatch struct {
 	Score  string `json:"score"` // "ENG 233/6 (49.3) v NZ 241/8 (50.0)"
 }
 
-func (a *api) getLiveMatches(c *gin.Context) error {
+func (h *handlers) listLiveMatches(r *httpapi.Request) (httpapi.Response, error) {
 	out := liveMatches{Matches: []liveMatch{}}
-	live, err := a.Service.Live(c.Request.Context())
+	live, err := h.Service.Live(r.Context())
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
 	for i := range live {
 		f := &live[i]
 		out.Matches = append(out.Matches, liveMatch{ID: f.MatchID, Status: f.Status, League: f.LeagueName, Score: scoreLine(f)})
 	}
-	return httpapi.JSON(c, out, nil)
+	return httpapi.ReplyTagged(out)
 }
 
 // scoreLine returns the score of a match by codes, or by names if both sides have one code.
@@ -132,13 +161,20 @@ func scoreLine(f *matches.Fixture) string {
 	return strings.Join(sides, " v ")
 }
 
-func (a *api) getEvents(c *gin.Context, id string) error {
-	if _, err := a.Service.Match(c.Request.Context(), id); err != nil {
-		return err // an unknown match is not one without events
+func (h *handlers) listEvents(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	if err := a.ensureEvents(c.Request.Context(), id); err != nil {
-		return err
+	if _, err := h.Service.Match(r.Context(), match); err != nil {
+		return httpapi.Response{}, err // an unknown match is not one without events
 	}
-	events, err := a.Service.Events(c.Request.Context(), id)
-	return httpapi.JSON(c, httpapi.NewList(events, ""), err)
+	if err := h.ensureEvents(r.Context(), match); err != nil {
+		return httpapi.Response{}, err
+	}
+	events, err := h.Service.Events(r.Context(), match)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.ReplyTagged(httpapi.NewList(events, ""))
 }

@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
@@ -29,28 +27,31 @@ type notified struct {
 	Alert   bool   `json:"alert"`  // always true
 }
 
-// postNotification: {matchId, title, body, userIds?}. The users' devices get an alert; without userIds, those of all
+// pushNotification takes {matchId, title, body, userIds?}. The users' devices get an alert; without userIds, those of all
 // followers.
-func (a *api) postNotification(c *gin.Context) error {
-	b := httpapi.Body(c)
+func (h *handlers) pushNotification(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
 	n := Notice{
-		MatchID: bind.Need(b, "matchId", matchMember(b)), Title: b.Text("title", maxTitle), Body: b.Text("body", maxText),
+		MatchID: requiredMatch(b, "matchId"), Title: b.Text("title", maxTitle), Body: b.Text("body", maxText),
 		UserIDs: b.Texts("userIds", maxNoticed, bind.MaxID),
 	}
 	if n.Title == "" || n.Body == "" {
 		b.Bad("body", "an alert needs a title and a body")
 	}
-	if err := b.Err(); err != nil {
-		return err
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	if a.Notifier == nil {
-		return fault.New(fault.Unavailable, "push_not_configured", "This node cannot push: cricket.push.key is not set.")
+	if h.Notifier == nil {
+		return httpapi.Response{}, fault.New(fault.Unavailable, "push_not_configured", "This node cannot push: cricket.push.key is not set.")
 	}
-	if _, err := a.Service.Match(c.Request.Context(), n.MatchID); err != nil {
-		return err
+	if _, err := h.Service.Match(r.Context(), n.MatchID); err != nil {
+		return httpapi.Response{}, err
 	}
-	phones, err := a.Notifier.Notify(c.Request.Context(), n)
-	return httpapi.Answer(c, http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: true}, err)
+	phones, err := h.Notifier.Notify(r.Context(), n)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.Reply(http.StatusAccepted, notified{MatchID: n.MatchID, Phones: phones, Alert: true})
 }
 
 // reachable is a device as admins see it, without its tokens.
@@ -64,16 +65,16 @@ type reachable struct {
 	LastSeenAt  time.Time `json:"lastSeenAt"`
 }
 
-// getNotified lists devices that can get pushes, one per row.
-func getNotified(c *gin.Context) error {
-	ask, err := bind.ReadPage(c.Request)
+// listReachable lists devices that can get pushes, one per row.
+func (h *handlers) listReachable(r *httpapi.Request) (httpapi.Response, error) {
+	ask, err := bind.ReadPage(r.Request)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
 	q := store.Scan{Table: tables.Devices, Limit: ask.Limit, StartKey: ask.Start}
-	items, next, err := httpapi.Rows[phone.Device](c, &ask, func(tx *store.Tx) (store.Page, error) { return tx.Scan(q) })
+	items, next, err := httpapi.Rows[phone.Device](r, &ask, func(tx *store.Tx) (store.Page, error) { return tx.Scan(q) })
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
 	out := make([]reachable, 0, len(items))
 	for i := range items {
@@ -87,14 +88,14 @@ func getNotified(c *gin.Context) error {
 			PushToStart: d.PushToStartToken != "", LastSeenAt: d.LastSeenAt,
 		})
 	}
-	return httpapi.JSON(c, httpapi.NewList(out, next), nil)
+	return httpapi.ReplyTagged(httpapi.NewList(out, next))
 }
 
-// getSubscriptions lists Live Activities of one match or of all.
-func getSubscriptions(c *gin.Context) error {
-	ask, err := bind.ReadPage(c.Request, "matchId")
+// listSubscriptions lists Live Activities of one match or of all.
+func (h *handlers) listSubscriptions(r *httpapi.Request) (httpapi.Response, error) {
+	ask, err := bind.ReadPage(r.Request, "matchId")
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
 	read := func(tx *store.Tx) (store.Page, error) {
 		return tx.Scan(store.Scan{Table: tables.LiveActivities, Limit: ask.Limit, StartKey: ask.Start})
@@ -104,14 +105,14 @@ func getSubscriptions(c *gin.Context) error {
 		q.Values = attr.Item{":m": attr.S(match)}
 		read = func(tx *store.Tx) (store.Page, error) { return tx.Query(q) }
 	}
-	items, next, err := httpapi.Rows[phone.Session](c, &ask, read)
+	items, next, err := httpapi.Rows[phone.Session](r, &ask, read)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
 	for i := range items {
 		if sess := &items[i]; httpapi.IsToken(sess.DeviceID) {
 			sess.DeviceID = ""
 		}
 	}
-	return httpapi.JSON(c, httpapi.NewList(items, next), nil)
+	return httpapi.ReplyTagged(httpapi.NewList(items, next))
 }

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/phone"
@@ -70,35 +68,39 @@ type matchLease struct {
 	Deadline time.Time `json:"deadline"`
 }
 
-func (a *api) getOperator(c *gin.Context) error {
-	node, err := httpapi.Operator(c)
+// getHub returns the node's state with cricket's.
+func (h *handlers) getHub(r *httpapi.Request) (httpapi.Response, error) {
+	node, err := r.NodeState()
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
 	own, ok := node.Apps[name].(cricketState)
 	if !ok { // it could not be read: the error says why
-		if own, err = a.state(c.Request.Context(), node.At); err != nil {
-			return err
-		}
+		own, err = h.state(r.Context(), node.At)
 	}
-	return httpapi.JSON(c, operatorAnswer{At: node.At, Version: node.Version, Problems: node.Problems, cricketState: own, Streams: node.Streams}, nil)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.ReplyTagged(operatorAnswer{
+		At: node.At, Version: node.Version, Problems: node.Problems, cricketState: own, Streams: node.Streams,
+	})
 }
 
 // operator returns cricket's part of the operator page.
-func (a *api) operator(ctx context.Context, now time.Time) (operator.Part, error) {
-	h, err := a.state(ctx, now)
+func (h *handlers) operator(ctx context.Context, now time.Time) (operator.Part, error) {
+	st, err := h.state(ctx, now)
 	if err != nil {
 		return operator.Part{}, err
 	}
-	return operator.Part{Problems: problemsOf(&h), Tables: []httppage.Table{
-		matchTable(h.Matches, h.At), feedTable(&h), jobTable(&h), pushTable(&h.Push), oddTable(h.Feed.Oddities), readingTable(&h),
-	}, Status: h}, nil
+	return operator.Part{Problems: problemsOf(&st), Tables: []httppage.Table{
+		matchTable(st.Matches, st.At), feedTable(&st), jobTable(&st), pushTable(&st.Push), oddTable(st.Feed.Oddities), readingTable(&st),
+	}, Status: st}, nil
 }
 
-func (a *api) state(ctx context.Context, now time.Time) (cricketState, error) {
-	feed := a.Feed()
-	out := cricketState{At: now, Role: a.nodeStatus(&operator.NodeStatus{}).Role, Feed: newFeedHealth(feed), Push: newPushHealth(a.Push())}
-	err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
+func (h *handlers) state(ctx context.Context, now time.Time) (cricketState, error) {
+	feed := h.Feed()
+	out := cricketState{At: now, Role: h.nodeStatus(&operator.NodeStatus{}).Role, Feed: newFeedHealth(feed), Push: newPushHealth(h.Push())}
+	err := h.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if out.Matches, err = matchStates(tx, &out.Feed.Status, now); err == nil {
 			out.Leagues, err = countLeagues(tx)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/matches"
 	"github.com/touchline/touchline/edge/cricket/web/page"
@@ -17,19 +15,19 @@ import (
 
 const listLimit = 100 // matches on the list
 
-// getHome shows the most likely match; if there are several, the list; if there is none, the empty page.
-func (a *api) getHome(c *gin.Context) error {
-	id, err := a.home(c.Request.Context())
+// homePage shows the most likely match; if there are several, the list; if there is none, the empty page.
+func (h *handlers) homePage(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := h.likelyMatch(r.Context())
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	return httpapi.Page(c, id)
+	return r.TopicPage(match)
 }
 
-// home returns that match: the featured one, the only live one, or the only one.
-func (a *api) home(ctx context.Context) (string, error) {
-	if id := a.Featured(); id != "" {
-		_, err := a.Service.Match(ctx, id)
+// likelyMatch returns the match that the first page shows: the featured one, the only live one, or the only one.
+func (h *handlers) likelyMatch(ctx context.Context) (string, error) {
+	if id := h.Featured(); id != "" {
+		_, err := h.Service.Match(ctx, id)
 		if err == nil {
 			return id, nil
 		}
@@ -37,9 +35,9 @@ func (a *api) home(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	found, err := a.Service.Live(ctx)
+	found, err := h.Service.Live(ctx)
 	if err == nil && len(found) == 0 {
-		found, _, err = a.Service.Matches(ctx, matches.MatchFilter{Limit: 2})
+		found, _, err = h.Service.Matches(ctx, matches.MatchFilter{Limit: 2})
 	}
 	if err != nil || len(found) != 1 {
 		return "", err
@@ -47,67 +45,82 @@ func (a *api) home(ctx context.Context) (string, error) {
 	return found[0].MatchID, nil
 }
 
-func getListPage(c *gin.Context) error { return httpapi.Page(c, "") }
+func (h *handlers) listPage(r *httpapi.Request) (httpapi.Response, error) { return r.TopicPage("") }
 
-// getOversPage shows the figures of every over, which the match page leaves out.
-func (a *api) getOversPage(c *gin.Context, id string) error {
-	in, err := a.input(c.Request.Context(), page.NodeStatus{NodeStatus: httpapi.Node(c)}, id)
+func (h *handlers) matchPage(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	body, err := a.pages.Overs(in)
-	return httpapi.HTML(c, http.StatusOK, body, err)
+	return r.TopicPage(match)
+}
+
+// oversPage shows the figures of every over, which the match page leaves out.
+func (h *handlers) oversPage(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	in, err := h.input(r.Context(), page.NodeStatus{NodeStatus: r.Node()}, match)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	body, err := h.pages.Overs(in)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.ReplyHTML(http.StatusOK, body)
 }
 
 // live returns the live matches for a list of applications.
-func (a *api) live(ctx context.Context) (tiles []httppage.Tile, err error) {
-	on, err := a.Service.Live(ctx)
+func (h *handlers) live(ctx context.Context) (tiles []httppage.Tile, err error) {
+	on, err := h.Service.Live(ctx)
 	for i := range on {
 		f := &on[i]
-		tiles = append(tiles, httppage.Tile{Href: a.pages.At("/matches/" + f.MatchID), Title: scoreLine(f), Line: f.LeagueName + ", " + f.Status})
+		tiles = append(tiles, httppage.Tile{Href: h.pages.At("/matches/" + f.MatchID), Title: scoreLine(f), Line: f.LeagueName + ", " + f.Status})
 	}
 	return tiles, err
 }
 
 // view renders the page of a match, or the list of matches for "".
-func (a *api) view(ctx context.Context, node *operator.NodeStatus, match string, last httppage.View) (httppage.View, error) {
-	st := page.NodeStatus{NodeStatus: *node, Status: a.nodeStatus(node)}
+func (h *handlers) view(ctx context.Context, node *operator.NodeStatus, match string, last httppage.View) (httppage.View, error) {
+	st := page.NodeStatus{NodeStatus: *node, Status: h.nodeStatus(node)}
 	if match != "" {
-		in, err := a.input(ctx, st, match)
+		in, err := h.input(ctx, st, match)
 		if err != nil {
 			return httppage.View{}, err
 		}
-		return a.pages.Match(in, last)
+		return h.pages.Match(in, last)
 	}
-	fixtures, _, err := a.Service.Matches(ctx, matches.MatchFilter{Limit: listLimit})
+	fixtures, _, err := h.Service.Matches(ctx, matches.MatchFilter{Limit: listLimit})
 	if err != nil {
 		return httppage.View{}, err
 	}
-	return a.pages.List(page.ListInput{Fixtures: fixtures, Node: st}, last)
+	return h.pages.List(page.ListInput{Fixtures: fixtures, Node: st}, last)
 }
 
 // input reads the data of the match page. A match that was never polled has no display: one is made from the fixture.
-func (a *api) input(ctx context.Context, node page.NodeStatus, id string) (page.Input, error) {
-	in := page.Input{Node: node, Phones: a.Phones()}
+func (h *handlers) input(ctx context.Context, node page.NodeStatus, id string) (page.Input, error) {
+	in := page.Input{Node: node, Phones: h.Phones()}
 	var err error
-	if in.Fixture, err = a.Service.Match(ctx, id); err != nil {
+	if in.Fixture, err = h.Service.Match(ctx, id); err != nil {
 		return page.Input{}, err
 	}
-	if in.Display, err = a.Service.Display(ctx, id); err != nil {
+	if in.Display, err = h.Service.Display(ctx, id); err != nil {
 		if !fault.Is(err, fault.NotFound) {
 			return page.Input{}, err
 		}
 		in.Display = displayOf(&in.Fixture)
 	}
-	if in.Card, err = a.Service.Card(ctx, id); err != nil {
+	if in.Card, err = h.Service.Card(ctx, id); err != nil {
 		return page.Input{}, err
 	}
-	if a.Audience != nil {
-		if in.Audience, err = a.Audience(ctx, id); err != nil {
+	if h.Audience != nil {
+		if in.Audience, err = h.Audience(ctx, id); err != nil {
 			return page.Input{}, err
 		}
 	}
-	in.Events, err = a.Service.Events(ctx, id)
+	in.Events, err = h.Service.Events(ctx, id)
 	return in, err
 }
 

@@ -1,7 +1,7 @@
 package web
 
 import (
-	"github.com/gin-gonic/gin"
+	"net/http"
 
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/httpapi"
@@ -15,33 +15,33 @@ const (
 )
 
 // getPreferences returns which alerts reach the user without a Live Activity, and the quiet hours.
-func (a *api) getPreferences(c *gin.Context, user string) error {
-	if err := a.ensureUser(c, user, ""); err != nil {
-		return err
+func (h *handlers) getPreferences(r *httpapi.Request) (httpapi.Response, error) {
+	if err := h.ensureDevices(r); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerView(c, func(tx *store.Tx) (phone.Preference, error) { return a.devices().PreferenceOf(tx, user) })
+	return r.Read(func(tx *store.Tx) (any, error) { return h.devices().PreferenceOf(tx, r.User) })
 }
 
-// putPreferences: {alerts?, quietFrom?, quietTo?, timeZone?}. What is not named has its default: no quiet hours.
-func (a *api) putPreferences(c *gin.Context, user string) error {
-	b := httpapi.Body(c)
+// putPreferences takes {alerts?, quietFrom?, quietTo?, timeZone?}. What is not named has its default: no quiet hours.
+func (h *handlers) putPreferences(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
 	p := phone.Preference{
 		Alerts:    phone.AlertChoice(b.OneOf("alerts", phone.AlertChoices()...)),
 		QuietFrom: b.Text("quietFrom", maxClockTime), QuietTo: b.Text("quietTo", maxClockTime), TimeZone: b.Text("timeZone", maxTimeZone),
 	}
-	if err := b.Err(); err != nil {
-		return err
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
 	if err := p.Check(); err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	if err := a.ensureUser(c, user, ""); err != nil {
-		return err
+	if err := h.ensureDevices(r); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (phone.Preference, error) {
-		if err := a.devices().SetPreference(tx, user, p); err != nil {
-			return phone.Preference{}, err
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) {
+		if err := h.devices().SetPreference(tx, r.User, p); err != nil {
+			return nil, err
 		}
-		return a.devices().PreferenceOf(tx, user)
+		return h.devices().PreferenceOf(tx, r.User)
 	})
 }

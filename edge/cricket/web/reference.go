@@ -1,7 +1,7 @@
 package web
 
 import (
-	"github.com/gin-gonic/gin"
+	"net/http"
 
 	"github.com/touchline/touchline/edge/cricket/reference"
 	"github.com/touchline/touchline/httpapi"
@@ -16,72 +16,87 @@ const (
 )
 
 // feedID returns the id in the path: the feed's number of a league, team or season.
-func feedID(c *gin.Context) (string, error) {
-	return pathID(c, "not_found", "There is nothing with this id.")
+func feedID(r *httpapi.Request) (string, error) {
+	return pathID(r, "not_found", "There is nothing with this id.")
 }
 
-// answerList answers with a whole list.
-func answerList[T any](all func(tx *store.Tx) ([]T, error)) httpapi.Handler {
-	return func(c *gin.Context) error {
-		return httpapi.AnswerView(c, func(tx *store.Tx) (httpapi.List[T], error) {
-			items, err := all(tx)
-			return httpapi.NewList(items, ""), err
-		})
-	}
+func (h *handlers) listLeagues(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		leagues, err := reference.Leagues{}.All(tx)
+		return httpapi.NewList(leagues, ""), err
+	})
 }
 
-// read answers with the record whose id is in the path.
-func read[T any](get func(tx *store.Tx, id string) (T, error)) httpapi.Handler {
-	return func(c *gin.Context) error {
-		id, err := feedID(c)
-		if err != nil {
-			return err
-		}
-		return httpapi.AnswerView(c, func(tx *store.Tx) (T, error) { return get(tx, id) })
-	}
-}
-
-// seasonTeams returns the teams of a season; an unknown season has none, because seasons have no rows.
-func seasonTeams(tx *store.Tx, id string) (httpapi.List[reference.TeamSeasonRecord], error) {
-	items, err := reference.TeamSeasons{}.OfSeason(tx, id)
-	return httpapi.NewList(items, ""), err
-}
-
-// patchLeague: {name?, code?, imagePath?, active?, marquee?}.
-func patchLeague(c *gin.Context) error {
-	id, err := feedID(c)
+func (h *handlers) getLeague(r *httpapi.Request) (httpapi.Response, error) {
+	id, err := feedID(r)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	b := httpapi.Body(c)
+	return r.Read(func(tx *store.Tx) (any, error) { return reference.Leagues{}.Get(tx, id) })
+}
+
+// updateLeague takes {name?, code?, imagePath?, active?, marquee?}.
+func (h *handlers) updateLeague(r *httpapi.Request) (httpapi.Response, error) {
+	id, err := feedID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	b := r.Body()
 	p := reference.LeaguePatch{
 		Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL),
 		Active: b.Bool("active"), Marquee: b.Bool("marquee"),
 	}
 	if err := b.Patch(p == reference.LeaguePatch{}, p.Name); err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (reference.LeagueRecord, error) { return reference.Leagues{}.Patch(tx, id, p) })
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return reference.Leagues{}.Patch(tx, id, p) })
 }
 
-func deleteLeague(c *gin.Context) error {
-	id, err := feedID(c)
+func (h *handlers) deleteLeague(r *httpapi.Request) (httpapi.Response, error) {
+	id, err := feedID(r)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	return httpapi.Remove(c, func(tx *store.Tx) error { return reference.Leagues{}.Delete(tx, id) })
+	return r.Write(http.StatusNoContent, func(tx *store.Tx) (any, error) { return nil, reference.Leagues{}.Delete(tx, id) })
 }
 
-// patchTeam: {name?, code?, imagePath?}.
-func patchTeam(c *gin.Context) error {
-	id, err := feedID(c)
+func (h *handlers) listTeams(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		teams, err := reference.Teams{}.All(tx)
+		return httpapi.NewList(teams, ""), err
+	})
+}
+
+func (h *handlers) getTeam(r *httpapi.Request) (httpapi.Response, error) {
+	id, err := feedID(r)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	b := httpapi.Body(c)
+	return r.Read(func(tx *store.Tx) (any, error) { return reference.Teams{}.Get(tx, id) })
+}
+
+// updateTeam takes {name?, code?, imagePath?}.
+func (h *handlers) updateTeam(r *httpapi.Request) (httpapi.Response, error) {
+	id, err := feedID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	b := r.Body()
 	p := reference.TeamPatch{Name: b.Change("name", maxName), Code: b.Change("code", maxCode), ImagePath: b.Change("imagePath", maxURL)}
 	if err := b.Patch(p == reference.TeamPatch{}, p.Name); err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	return httpapi.AnswerUpdate(c, func(tx *store.Tx) (reference.TeamRecord, error) { return reference.Teams{}.Patch(tx, id, p) })
+	return r.Write(http.StatusOK, func(tx *store.Tx) (any, error) { return reference.Teams{}.Patch(tx, id, p) })
+}
+
+// listSeasonTeams lists the teams of a season; an unknown season has none, because seasons have no rows.
+func (h *handlers) listSeasonTeams(r *httpapi.Request) (httpapi.Response, error) {
+	id, err := feedID(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Read(func(tx *store.Tx) (any, error) {
+		teams, err := reference.TeamSeasons{}.OfSeason(tx, id)
+		return httpapi.NewList(teams, ""), err
+	})
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
@@ -18,66 +16,66 @@ const (
 	maxSeed     = math.MaxInt32 // of a feed's faults; 0: none
 )
 
-// withReplays passes this node's replay set to a handler.
-func (a *api) withReplays(do func(c *gin.Context, set ReplaySet) error) httpapi.Handler {
-	return func(c *gin.Context) error {
-		if a.Replay == nil {
-			return fault.New(fault.NotFound, "replay_off", "This node plays no recorded matches: its feed is real.")
-		}
-		return do(c, a.Replay)
+// checkReplays returns an error if this node plays no recorded matches.
+func (h *handlers) checkReplays() error {
+	if h.Replay == nil {
+		return fault.New(fault.NotFound, "replay_off", "This node plays no recorded matches: its feed is real.")
 	}
+	return nil
 }
 
-func getRecordings(c *gin.Context, set ReplaySet) error {
-	return httpapi.JSON(c, httpapi.NewList(set.Recordings(), ""), nil)
+func (h *handlers) listTapes(*httpapi.Request) (httpapi.Response, error) {
+	return httpapi.ReplyTagged(httpapi.NewList(h.Replay.Recordings(), ""))
 }
 
-func getReplays(c *gin.Context, set ReplaySet) error {
-	return httpapi.JSON(c, httpapi.NewList(set.List(), ""), nil)
+func (h *handlers) listReplays(*httpapi.Request) (httpapi.Response, error) {
+	return httpapi.ReplyTagged(httpapi.NewList(h.Replay.List(), ""))
 }
 
-// postReplay: {tapeId, speed?, faults?}.
-func postReplay(c *gin.Context, set ReplaySet) error {
-	b := httpapi.Body(c)
-	ask := replay.StartReplay{
-		RecordingID: bind.Need(b, "tapeId", matchMember(b)), Speed: b.Number("speed", 0.01, maxSpeed, 1), Faults: uint64(b.Whole("faults", maxSeed, 0)),
+// startReplay takes {tapeId, speed?, faults?}.
+func (h *handlers) startReplay(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
+	start := replay.StartReplay{
+		RecordingID: requiredMatch(b, "tapeId"), Speed: b.Number("speed", 0.01, maxSpeed, 1), Faults: uint64(b.Whole("faults", maxSeed, 0)),
 	}
-	if err := b.Err(); err != nil {
-		return err
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
 	}
-	p, err := set.Start(ask)
-	return httpapi.Answer(c, http.StatusCreated, p, err)
-}
-
-// postReplayControl: {action, position?, speed?, faults?}.
-func postReplayControl(c *gin.Context, set ReplaySet) error {
-	b := httpapi.Body(c)
-	ask, err := readControl(b)
+	playing, err := h.Replay.Start(start)
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	p, err := set.Control(c.Param("id"), ask)
-	return httpapi.Answer(c, http.StatusOK, p, err)
+	return httpapi.Reply(http.StatusCreated, playing)
+}
+
+// controlReplay takes {action, position?, speed?, faults?}.
+func (h *handlers) controlReplay(r *httpapi.Request) (httpapi.Response, error) {
+	control := readControl(r.Body())
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
+	}
+	playing, err := h.Replay.Control(r.Param("id"), control)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.Reply(http.StatusOK, playing)
 }
 
 // readControl reads an action and its parameters.
-func readControl(b *bind.Body) (replay.Control, error) {
+func readControl(b *bind.Body) replay.Control {
 	action := func(name string) string { return b.OneOf(name, "play", "pause", "stop", "seek", "speed", "faults") }
-	ask := replay.Control{
+	control := replay.Control{
 		Action: bind.Need(b, "action", action), Position: int(b.Whole("position", maxPosition, 0)),
 		Speed: b.Number("speed", 0.01, maxSpeed, 0), Faults: uint64(b.Whole("faults", maxSeed, 0)),
 	}
 	for action, member := range map[string]string{"seek": "position", "speed": "speed", "faults": "faults"} {
-		if _, ok := b.Get(member); !ok && ask.Action == action {
+		if _, ok := b.Get(member); !ok && control.Action == action {
 			b.Bad(member, "is required to %s", action)
 		}
 	}
-	return ask, b.Err()
+	return control
 }
 
-func deleteReplay(c *gin.Context, set ReplaySet) error {
-	if err := set.Remove(c.Param("id")); err != nil {
-		return err
-	}
-	return httpapi.NoContent(c)
+func (h *handlers) deleteReplay(r *httpapi.Request) (httpapi.Response, error) {
+	return httpapi.Response{}, h.Replay.Remove(r.Param("id"))
 }

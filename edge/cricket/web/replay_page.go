@@ -5,83 +5,84 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket/replay"
 	"github.com/touchline/touchline/edge/cricket/web/page"
 	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/internal/fault"
 )
 
-func (a *api) getReplayPage(c *gin.Context, set ReplaySet) error {
-	return a.replayPage(c, set, http.StatusOK, "")
+func (h *handlers) replayPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.showReplays(r, http.StatusOK, "")
 }
 
-func (a *api) replayPage(c *gin.Context, set ReplaySet, status int, problem string) error {
-	view, err := a.pages.Replays(page.ReplayInput{Recordings: set.Recordings(), Query: c.Query("q"), Playing: set.List(), Problem: problem})
+func (h *handlers) showReplays(r *httpapi.Request, status int, problem string) (httpapi.Response, error) {
+	view, err := h.pages.Replays(page.ReplayInput{
+		Recordings: h.Replay.Recordings(), Query: r.URL.Query().Get("q"), Playing: h.Replay.List(), Problem: problem,
+	})
 	if err != nil {
-		return err
+		return httpapi.Response{}, err
 	}
-	return httpapi.BarePage(c, status, view)
+	return httpapi.ReplyBarePage(status, view)
 }
 
 // startByForm starts a recording from a form with tapeId, speed and faults.
-func startByForm(c *gin.Context, set ReplaySet) error {
-	f := form{r: c.Request}
-	ask := replay.StartReplay{RecordingID: f.r.PostFormValue("tapeId"), Speed: f.number("speed", maxSpeed, 1), Faults: f.seed()}
-	if f.err != nil {
-		return f.err
+func (h *handlers) startByForm(r *httpapi.Request) (httpapi.Response, error) {
+	f := form{r: r}
+	if err := f.parse(); err != nil {
+		return httpapi.Response{}, err
 	}
-	_, err := set.Start(ask)
-	return err
+	start := replay.StartReplay{RecordingID: r.PostFormValue("tapeId"), Speed: f.number("speed", maxSpeed, 1), Faults: f.seed()}
+	err := f.err
+	if err == nil {
+		_, err = h.Replay.Start(start)
+	}
+	return h.afterForm(r, err)
 }
 
 // controlByForm controls a replay from a form with action, and position, speed or faults; remove is also an action.
-func controlByForm(c *gin.Context, set ReplaySet) error {
-	f := form{r: c.Request}
-	ask := replay.Control{
-		Action: f.r.PostFormValue("action"), Position: int(f.number("position", maxPosition, 0)), Speed: f.number("speed", maxSpeed, 0), Faults: f.seed(),
+func (h *handlers) controlByForm(r *httpapi.Request) (httpapi.Response, error) {
+	f := form{r: r}
+	if err := f.parse(); err != nil {
+		return httpapi.Response{}, err
 	}
+	control := replay.Control{
+		Action: r.PostFormValue("action"), Position: int(f.number("position", maxPosition, 0)), Speed: f.number("speed", maxSpeed, 0), Faults: f.seed(),
+	}
+	err := f.err
 	switch {
-	case f.err != nil:
-		return f.err
-	case ask.Action == "remove":
-		return set.Remove(c.Param("id"))
+	case err != nil:
+	case control.Action == "remove":
+		err = h.Replay.Remove(r.Param("id"))
+	default:
+		_, err = h.Replay.Control(r.Param("id"), control)
 	}
-	_, err := set.Control(c.Param("id"), ask)
-	return err
+	return h.afterForm(r, err)
 }
 
-// replayForm runs a form's action and shows the page again, with any error. Only our own page may send it.
-func (a *api) replayForm(do func(c *gin.Context, set ReplaySet) error) httpapi.Handler {
-	shown := a.withReplays(func(c *gin.Context, set ReplaySet) error {
-		if err := c.Request.ParseForm(); err != nil {
-			return fault.Wrap(err, fault.Invalid, "bad_body", "The form cannot be read.")
-		}
-		err := do(c, set)
-		if told, ok := errors.AsType[*fault.Error](err); ok {
-			f := httpapi.FailureOf(told)
-			_ = c.Error(err)
-			return a.replayPage(c, set, f.Status, f.Message)
-		}
-		if err != nil {
-			return err
-		}
-		c.Redirect(http.StatusSeeOther, a.pages.At("/replay"))
-		return nil
-	})
-	return func(c *gin.Context) error {
-		if err := httpapi.OwnPage(c); err != nil {
-			return err
-		}
-		return shown(c)
+// afterForm shows the page again, with the error of the form's action, if it has one that people can read.
+func (h *handlers) afterForm(r *httpapi.Request, err error) (httpapi.Response, error) {
+	if told, ok := errors.AsType[*fault.Error](err); ok {
+		f := httpapi.FailureOf(told)
+		r.LogError(err)
+		return h.showReplays(r, f.Status, f.Message)
 	}
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return httpapi.ReplySeeOther(h.pages.At("/replay"))
 }
 
 // form reads numbers of a form; err is the first error.
 type form struct {
-	r   *http.Request
+	r   *httpapi.Request
 	err error
+}
+
+func (f *form) parse() error {
+	if err := f.r.ParseForm(); err != nil {
+		return fault.Wrap(err, fault.Invalid, "bad_body", "The form cannot be read.")
+	}
+	return nil
 }
 
 func (f *form) number(name string, most, usual float64) float64 {

@@ -3,33 +3,33 @@ package web
 import (
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/httpapi"
 )
 
 // getRoot describes the application.
-func (a *api) getRoot(c *gin.Context) error {
-	return httpapi.JSON(c, map[string]string{
-		"name": "sightscreen", "version": a.Version, "openapi": a.address("/openapi.yaml"), "health": a.address("/health"),
-	}, nil)
+func (h *handlers) getRoot(*httpapi.Request) (httpapi.Response, error) {
+	return httpapi.ReplyTagged(map[string]string{
+		"name": "sightscreen", "version": h.Version, "openapi": h.address("/openapi.yaml"), "health": h.address("/health"),
+	})
 }
 
 type statusAnswer struct {
 	Status string `json:"status"`
 }
 
-func getHealth(c *gin.Context) error {
-	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ok"}, nil)
+func (h *handlers) getHealth(*httpapi.Request) (httpapi.Response, error) {
+	return httpapi.Reply(http.StatusOK, statusAnswer{"ok"})
 }
 
-// getHealthReady is /readyz in cricket's format.
-func getHealthReady(c *gin.Context) error {
-	if err := httpapi.Ready(c); err != nil {
-		return err
+// getReadiness is /readyz in cricket's format.
+func (h *handlers) getReadiness(r *httpapi.Request) (httpapi.Response, error) {
+	if err := r.CheckReady(); err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.Answer(c, http.StatusOK, statusAnswer{"ready"}, nil)
+	return httpapi.Reply(http.StatusOK, statusAnswer{"ready"})
 }
 
 // getAppConfig returns what an app requests at startup.
-func (a *api) getAppConfig(c *gin.Context) error { return httpapi.JSON(c, a.Info, nil) }
+func (h *handlers) getAppConfig(*httpapi.Request) (httpapi.Response, error) {
+	return httpapi.ReplyTagged(h.Info)
+}

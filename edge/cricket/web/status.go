@@ -73,15 +73,15 @@ func newPushHealth(p *Pushes) (h pushHealth) {
 }
 
 // status returns cricket's part of /statusz.
-func (a *api) status(node *operator.NodeStatus) map[string]any {
-	st := a.nodeStatus(node)
+func (h *handlers) status(node *operator.NodeStatus) map[string]any {
+	st := h.nodeStatus(node)
 	return map[string]any{"role": st.Role, "lease": st.Lease, "feed": st.Feed, "pushes": st.Pushes}
 }
 
 // nodeStatus returns what the node does for cricket.
-func (a *api) nodeStatus(node *operator.NodeStatus) (out page.Status) {
+func (h *handlers) nodeStatus(node *operator.NodeStatus) (out page.Status) {
 	out.Feed.Jobs = []poll.JobStatus{}
-	if f := a.Feed(); f != nil {
+	if f := h.Feed(); f != nil {
 		out.Feed = feedStatus(f, node.Clock.Now)
 		for i := range f.Matches {
 			out.Role = "observer"
@@ -92,7 +92,7 @@ func (a *api) nodeStatus(node *operator.NodeStatus) (out page.Status) {
 			}
 		}
 	}
-	if p := a.Push(); p != nil {
+	if p := h.Push(); p != nil {
 		out.Pushes = page.PushStatus{Configured: true, Counts: p.Counts, Paused: p.Paused, Circuit: p.Circuit}
 		for i := range p.Alarms {
 			out.Pushes.Alarms = append(out.Pushes.Alarms, p.Alarms[i].Reason)

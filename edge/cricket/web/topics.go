@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
@@ -25,16 +23,22 @@ const (
 
 // streamMatch streams a match: display, card (one innings) and event. It starts with a snapshot: all events, all
 // innings and the display. Events carry their key: an event with a known key replaces the earlier one.
-func (a *api) streamMatch(c *gin.Context, match string) error {
-	if _, err := a.Service.Match(c.Request.Context(), match); err != nil {
-		return err
+func (h *handlers) streamMatch(r *httpapi.Request) (httpapi.Response, error) {
+	match, err := matchID(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return httpapi.Stream(c, "match", match)
+	if _, err := h.Service.Match(r.Context(), match); err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Stream("match", match)
 }
 
 // streamAll streams all matches: the same events as streamMatch, in an envelope with the match id. Its snapshot
 // has the displays of live matches.
-func streamAll(c *gin.Context) error { return httpapi.Stream(c, "all", "") }
+func (h *handlers) streamAll(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Stream("all", "")
+}
 
 // topicOf turns a journal record into a stream event; a topic is a match. Display and card are journaled as the JSON that is sent.
 func topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
@@ -88,15 +92,15 @@ func wide(match string, f sse.Frame) sse.Frame {
 }
 
 // snapshot returns the first frames of a stream.
-func (a *api) snapshot(ctx context.Context, match string) ([]sse.Frame, error) {
+func (h *handlers) snapshot(ctx context.Context, match string) ([]sse.Frame, error) {
 	if match == "" {
-		return a.liveFrames(ctx)
+		return h.liveFrames(ctx)
 	}
-	events, err := a.Service.Events(ctx, match)
+	events, err := h.Service.Events(ctx, match)
 	if err != nil {
 		return nil, err
 	}
-	card, err := a.Service.Card(ctx, match)
+	card, err := h.Service.Card(ctx, match)
 	if err != nil {
 		return nil, err
 	}
@@ -111,12 +115,12 @@ func (a *api) snapshot(ctx context.Context, match string) ([]sse.Frame, error) {
 			return nil, err
 		}
 	}
-	return a.displayFrame(ctx, frames, match)
+	return h.displayFrame(ctx, frames, match)
 }
 
 // displayFrame appends the display of a match, if it has one.
-func (a *api) displayFrame(ctx context.Context, frames []sse.Frame, match string) ([]sse.Frame, error) {
-	display, err := a.Service.Display(ctx, match)
+func (h *handlers) displayFrame(ctx context.Context, frames []sse.Frame, match string) ([]sse.Frame, error) {
+	display, err := h.Service.Display(ctx, match)
 	if fault.Is(err, fault.NotFound) {
 		return frames, nil
 	}
@@ -127,14 +131,14 @@ func (a *api) displayFrame(ctx context.Context, frames []sse.Frame, match string
 }
 
 // liveFrames returns the displays of live matches, each with its match id.
-func (a *api) liveFrames(ctx context.Context) (out []sse.Frame, err error) {
-	on, err := a.Service.Live(ctx)
+func (h *handlers) liveFrames(ctx context.Context) (out []sse.Frame, err error) {
+	on, err := h.Service.Live(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for i := range on {
 		id := on[i].MatchID
-		one, err := a.displayFrame(ctx, nil, id)
+		one, err := h.displayFrame(ctx, nil, id)
 		if err != nil {
 			return nil, err
 		}

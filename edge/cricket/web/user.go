@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/edge/cricket/phone"
 	"github.com/touchline/touchline/edge/cricket/tables"
 	"github.com/touchline/touchline/httpapi"
@@ -16,129 +14,106 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-// ofMatch passes the match id in the path to a handler.
-func ofMatch(do func(c *gin.Context, match string) error) httpapi.Handler {
-	return func(c *gin.Context) error {
-		match, err := matchID(c)
-		if err != nil {
-			return err
-		}
-		return do(c, match)
-	}
+// matchID returns the match in the path.
+func matchID(r *httpapi.Request) (string, error) {
+	return pathID(r, "match_not_found", "There is no such match here.")
 }
 
-// readMatch answers with data of the match in the path.
-func readMatch[T any](read func(ctx context.Context, match string) (T, error)) httpapi.Handler {
-	return ofMatch(func(c *gin.Context, match string) error {
-		v, err := read(c.Request.Context(), match)
-		return httpapi.JSON(c, v, err)
-	})
-}
-
-// ofUser passes the requesting user to a handler.
-func ofUser(do func(c *gin.Context, user string) error) httpapi.Handler {
-	return func(c *gin.Context) error {
-		user, err := httpapi.Subject(c)
-		if err != nil {
-			return err
-		}
-		return do(c, user)
-	}
-}
-
-// ofFollower passes the requesting user and the match id in the path to a handler.
-func ofFollower(do func(c *gin.Context, user, match string) error) httpapi.Handler {
-	return ofUser(func(c *gin.Context, user string) error {
-		match, err := matchID(c)
-		if err != nil {
-			return err
-		}
-		return do(c, user, match)
-	})
-}
-
-func matchID(c *gin.Context) (string, error) {
-	return pathID(c, "match_not_found", "There is no such match here.")
-}
-
-func pathID(c *gin.Context, code, missing string) (string, error) {
-	id := c.Param("id")
+func pathID(r *httpapi.Request, code, missing string) (string, error) {
+	id := r.Param("id")
 	if id == "" || len(id) > maxMatchID {
 		return "", fault.New(fault.NotFound, code, "%s", missing)
 	}
 	return id, nil
 }
 
-// tokenMember reads a hexadecimal token of Apple's as lower case; "" if it is absent.
-func tokenMember(b *bind.Body) func(name string) string {
-	return func(name string) string {
-		v := b.Text(name, 2*maxToken)
-		if v != "" && (len(v) < 64 || len(v) > maxToken || len(v)%2 != 0 || !httpapi.IsToken(v)) {
-			b.Bad(name, "must be 64 to %d hexadecimal digits", maxToken)
-			return ""
-		}
-		return strings.ToLower(v)
+// readToken reads a hexadecimal token of Apple's as lower case; "" if it is absent.
+func readToken(b *bind.Body, name string) string {
+	v := b.Text(name, 2*maxToken)
+	if v != "" && (len(v) < 64 || len(v) > maxToken || len(v)%2 != 0 || !httpapi.IsToken(v)) {
+		b.Bad(name, "must be 64 to %d hexadecimal digits", maxToken)
+		return ""
 	}
+	return strings.ToLower(v)
 }
 
-// teamMember reads a team's id; 0 if it is absent.
-func teamMember(b *bind.Body) func(name string) int64 {
-	return func(name string) int64 {
-		text := b.ID(name, maxMatchID)
-		if text == "" {
-			return 0
-		}
-		n, err := strconv.ParseInt(text, 10, 64)
-		if err != nil || n < 1 {
-			b.Bad(name, "must be a team's id: a whole number, or one in a string")
-			return 0
-		}
-		return n
-	}
+// requiredToken reads a token that must be there.
+func requiredToken(b *bind.Body, name string) string {
+	return bind.Need(b, name, func(name string) string { return readToken(b, name) })
 }
 
-// ensureUser fetches rows for a user's request that may exist only in the cloud: the user's devices and, if a
-// match is named, its fixture, the follow, and the Live Activities of those devices.
-func (a *api) ensureUser(c *gin.Context, user, match string) error {
-	ctx := c.Request.Context()
-	if a.Ensure == nil {
+// readMatch reads a match id; "" if it is absent.
+func readMatch(b *bind.Body, name string) string { return b.ID(name, maxMatchID) }
+
+// requiredMatch reads a match id that must be there.
+func requiredMatch(b *bind.Body, name string) string {
+	return bind.Need(b, name, func(name string) string { return readMatch(b, name) })
+}
+
+// readTeam reads a team's id; 0 if it is absent.
+func readTeam(b *bind.Body, name string) int64 {
+	text := b.ID(name, maxMatchID)
+	if text == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		b.Bad(name, "must be a team's id: a whole number, or one in a string")
+		return 0
+	}
+	return n
+}
+
+// ensureDevices fetches the caller's devices, which may exist only in the cloud.
+func (h *handlers) ensureDevices(r *httpapi.Request) error {
+	return h.Ensure.Rows(r.Context(), tables.Devices, attr.Item{"userId": attr.S(r.User)})
+}
+
+// ensureFollower fetches what a request of the caller's about a match needs and may exist only in the cloud: the caller's devices, the fixture,
+// the follow, and the Live Activities of those devices.
+func (h *handlers) ensureFollower(r *httpapi.Request, match string) error {
+	ctx := r.Context()
+	if h.Ensure == nil {
 		return nil
 	}
-	if err := a.Ensure.Rows(ctx, tables.Devices, attr.Item{"userId": attr.S(user)}); err != nil || match == "" {
+	if err := h.ensureDevices(r); err != nil {
 		return err
 	}
 	of := attr.S(match)
-	if err := a.Ensure.Rows(ctx, tables.Fixtures, attr.Item{"matchId": of}); err != nil {
+	if err := h.Ensure.Rows(ctx, tables.Fixtures, attr.Item{"matchId": of}); err != nil {
 		return err
 	}
-	if err := a.Ensure.Rows(ctx, tables.Follows, attr.Item{"matchId": of, "userId": attr.S(user)}); err != nil {
+	if err := h.Ensure.Rows(ctx, tables.Follows, attr.Item{"matchId": of, "userId": attr.S(r.User)}); err != nil {
 		return err
 	}
 	var devices []phone.Device
-	err := a.Store.View(ctx, func(tx *store.Tx) (err error) {
-		devices, err = phone.Devices{}.OfUser(tx, user)
+	err := h.Store.View(ctx, func(tx *store.Tx) (err error) {
+		devices, err = phone.Devices{}.OfUser(tx, r.User)
 		return err
 	})
+	if err != nil {
+		return err
+	}
 	for i := range devices {
-		if err == nil {
-			key := tables.SessionKey(user, devices[i].DeviceID)
-			err = a.Ensure.Rows(ctx, tables.LiveActivities, attr.Item{"matchId": of, "userId#deviceId": attr.S(key)})
+		key := tables.SessionKey(r.User, devices[i].DeviceID)
+		if err := h.Ensure.Rows(ctx, tables.LiveActivities, attr.Item{"matchId": of, "userId#deviceId": attr.S(key)}); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // ensureEvents fetches events that another node has written, if the match exists and the cloud answers in time.
 // Otherwise the reader gets what is here; a missing match is reported by the route.
-func (a *api) ensureEvents(ctx context.Context, match string) error {
-	if a.Ensure == nil || match == "" {
+func (h *handlers) ensureEvents(ctx context.Context, match string) error {
+	if h.Ensure == nil || match == "" {
 		return nil
 	}
-	if _, err := a.Service.Match(ctx, match); err != nil {
+	if _, err := h.Service.Match(ctx, match); err != nil {
 		if fault.Is(err, fault.NotFound) {
 			return nil // the cloud does not have it either, or cannot be asked
 		}
 		return err
 	}
-	return a.Ensure.Rows(ctx, tables.Events, attr.Item{"matchId": attr.S(match)})
+	return h.Ensure.Rows(ctx, tables.Events, attr.Item{"matchId": attr.S(match)})
 }

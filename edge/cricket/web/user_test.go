@@ -136,8 +136,8 @@ func FuzzMembers(f *testing.F) {
 	}
 	f.Fuzz(func(_ *testing.T, raw []byte) {
 		b := bind.ParseBody(raw, false)
-		teamMember(b)("a")
-		tokenMember(b)("a")
-		matchMember(b)("a")
+		readTeam(b, "a")
+		readToken(b, "a")
+		readMatch(b, "a")
 	})
 }
