@@ -216,19 +216,6 @@ func Body(c *gin.Context) *bind.Body {
 	return bind.ReadBody(c, m != nil && m.Strict)
 }
 
-// ClearCache drops all cached pages and stream snapshots of the request's application.
-func ClearCache(c *gin.Context) {
-	m := appOf(c)
-	m.views.clear()
-	m.snapshots.clear()
-}
-
-// CachedCounts returns how many pages and stream snapshots of the application are cached.
-func CachedCounts(c *gin.Context) (pages, snapshots int) {
-	m := appOf(c)
-	return m.views.count(), m.snapshots.count()
-}
-
 // documentRoutes returns the routes that serve an application's OpenAPI description.
 func (m *mounted) documentRoutes() []Route {
 	if m.OpenAPI == nil {

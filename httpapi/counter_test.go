@@ -179,10 +179,14 @@ func (f *counter) once(c *gin.Context, who string, body any) (*idempotency.Row, 
 }
 
 func (f *counter) remove(c *gin.Context) error {
-	return Remove(c, func(tx *store.Tx) error {
+	err := Update(c, func(tx *store.Tx) error {
 		_, err := tx.Delete(store.DeleteItem{Table: f.table(), Key: attr.Item{"id": attr.S(c.Param("id"))}})
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return NoContent(c)
 }
 
 func (f *counter) stream(c *gin.Context) error {

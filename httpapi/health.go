@@ -81,9 +81,9 @@ func (s *Server) checks(ctx context.Context) []operator.Check {
 	return checks
 }
 
-// Ready returns nil while the node is ready. It is for applications with a readiness route of their own.
-func Ready(c *gin.Context) error {
-	for _, check := range serverOf(c).checks(c.Request.Context()) {
+// checkReady returns an error while the node is not ready.
+func (s *Server) checkReady(ctx context.Context) error {
+	for _, check := range s.checks(ctx) {
 		if check.Err != nil {
 			return notReady([]string{check.Name})
 		}
@@ -105,9 +105,6 @@ func (s *Server) nodeStatus() operator.NodeStatus {
 	}
 	return n
 }
-
-// Node returns the node's own status.
-func Node(c *gin.Context) operator.NodeStatus { return serverOf(c).nodeStatus() }
 
 // getStatus answers with the node's status and the fields that its applications add.
 func (s *Server) getStatus(c *gin.Context) error {

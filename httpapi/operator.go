@@ -40,11 +40,7 @@ func (h *stateCache) forget() {
 	h.at = time.Time{}
 }
 
-// Operator returns the node's state, including what each application reports.
-func Operator(c *gin.Context) (operator.State, error) {
-	return serverOf(c).operatorState(c.Request.Context())
-}
-
+// operatorState returns the node's state, including what each application reports.
 func (s *Server) operatorState(ctx context.Context) (operator.State, error) {
 	h := &s.state
 	h.mu.Lock()
@@ -134,13 +130,13 @@ func (m *mounted) status(checks []operator.Check, problems int) operator.AppStat
 }
 
 func getHub(c *gin.Context) error {
-	state, err := Operator(c)
+	state, err := serverOf(c).operatorState(c.Request.Context())
 	return JSON(c, state, err)
 }
 
 // getHubPage answers GET /_/hub, the Status page.
 func (s *Server) getHubPage(c *gin.Context) error {
-	state, err := Operator(c)
+	state, err := s.operatorState(c.Request.Context())
 	if err != nil {
 		return err
 	}

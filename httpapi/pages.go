@@ -54,15 +54,6 @@ func Leads(find func(ctx context.Context) (path string, err error)) Handler {
 	}
 }
 
-// BarePage answers with a page of one part and no stream.
-func BarePage(c *gin.Context, status int, view page.View) error {
-	body, err := appOf(c).Look.Bare(view, serverOf(c).nav(c))
-	return HTML(c, status, body, err)
-}
-
-// OwnPage refuses a request that a browser sent on behalf of another origin's page.
-func OwnPage(c *gin.Context) error { return serverOf(c).ownPage(c.Request) }
-
 // ensure fetches what a topic shows, if the application has an Ensure.
 func (m *mounted) ensure(ctx context.Context, topic string) error {
 	if m.Ensure == nil {

@@ -34,7 +34,10 @@ func ReplyHTML(status int, body []byte) (Response, error) {
 
 // ReplyBarePage answers with a page of one part and no stream.
 func ReplyBarePage(status int, view page.View) (Response, error) {
-	return Response{write: func(c *gin.Context) error { return BarePage(c, status, view) }}, nil
+	return Response{write: func(c *gin.Context) error {
+		body, err := appOf(c).Look.Bare(view, serverOf(c).nav(c))
+		return HTML(c, status, body, err)
+	}}, nil
 }
 
 // ReplySeeOther sends a browser to another path of the node.

@@ -171,22 +171,31 @@ func (r *Request) SyncStatus() (operator.SyncStatus, error) { return SyncStatus(
 func (r *Request) CheckLimit(limit Handler) error { return limit(r.gin) }
 
 // CheckOwnPage refuses a request that a browser sent on behalf of another origin's page.
-func (r *Request) CheckOwnPage() error { return OwnPage(r.gin) }
+func (r *Request) CheckOwnPage() error { return serverOf(r.gin).ownPage(r.Request) }
 
-// CheckReady returns an error while the node is not ready, as /readyz reports it.
-func (r *Request) CheckReady() error { return Ready(r.gin) }
+// CheckReady returns an error while the node is not ready, for applications with a readiness route of their own.
+func (r *Request) CheckReady() error { return serverOf(r.gin).checkReady(r.Context()) }
 
 // Node returns the node's own status.
-func (r *Request) Node() operator.NodeStatus { return Node(r.gin) }
+func (r *Request) Node() operator.NodeStatus { return serverOf(r.gin).nodeStatus() }
 
 // NodeState returns the node's state, including what each application reports.
-func (r *Request) NodeState() (operator.State, error) { return Operator(r.gin) }
+func (r *Request) NodeState() (operator.State, error) {
+	return serverOf(r.gin).operatorState(r.Context())
+}
 
 // ClearCache drops all cached pages and stream snapshots of the application.
-func (r *Request) ClearCache() { ClearCache(r.gin) }
+func (r *Request) ClearCache() {
+	m := appOf(r.gin)
+	m.views.clear()
+	m.snapshots.clear()
+}
 
 // CachedCounts returns how many pages and stream snapshots of the application are cached.
-func (r *Request) CachedCounts() (pages, snapshots int) { return CachedCounts(r.gin) }
+func (r *Request) CachedCounts() (pages, snapshots int) {
+	m := appOf(r.gin)
+	return m.views.count(), m.snapshots.count()
+}
 
 // LogError adds an error to the request's line in the access log, for a handler that answers with something else than the error.
 func (r *Request) LogError(err error) { _ = r.gin.Error(err) }

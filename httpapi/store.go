@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -91,20 +90,6 @@ func Change[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) (out T,
 		return err
 	})
 	return out, err
-}
-
-// AnswerUpdate is Change that answers with the value that change returns.
-func AnswerUpdate[T any](c *gin.Context, change func(tx *store.Tx) (T, error)) error {
-	out, err := Change(c, change)
-	return Answer(c, http.StatusOK, out, err)
-}
-
-// Remove is Update that answers 204 on success.
-func Remove(c *gin.Context, do func(tx *store.Tx) error) error {
-	if err := Update(c, do); err != nil {
-		return err
-	}
-	return NoContent(c)
 }
 
 // Rows reads a page of a table. It skips rows that this version cannot decode.
