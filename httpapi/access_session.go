@@ -55,7 +55,7 @@ func (m *mounted) ownUser(c *gin.Context, a Access) (auth.Identity, error) {
 	if a == Public {
 		return auth.Identity{}, errSignIn
 	}
-	subject, err := m.SignIn.Own(c)
+	subject, err := m.SignIn.Own(requestOf(c))
 	if err == nil && subject == "" {
 		err = errSignIn
 	}

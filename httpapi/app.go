@@ -89,8 +89,9 @@ type SignIn struct {
 	// none.
 	Header string
 	// Own returns the user who signed in at the application itself, which then accepts no other sign-in; an empty subject means that
-	// nobody is signed in. nil: the node's sign-in counts. It is called on routes and pages that are not Public.
-	Own func(c *gin.Context) (subject string, err error)
+	// nobody is signed in. nil: the node's sign-in counts. It is called on routes and pages that are not Public, with a request that has no
+	// Route yet.
+	Own func(r *Request) (subject string, err error)
 	// Session returns whose session of the application a request shows, as far as the store knows; empty: nobody's. By it the rate limit tells
 	// people who signed in at the application itself from strangers at their address. It must be cheap, because it runs before the limit
 	// counts, and only a valid session may have a result: everybody can send a cookie.

@@ -30,6 +30,9 @@ type Request struct {
 	User  string      // the caller; empty if unknown, and for the API key
 	Query *bind.Query // query parameters
 
+	// Admitted is what SignIn.Own and App.Admit have found out about the request, for the handler; nil: nothing.
+	Admitted any
+
 	gin  *gin.Context
 	body *bind.Body
 }
@@ -83,7 +86,8 @@ func (m *mounted) say(c *gin.Context, route *Route) error {
 // enter returns a request that the application admits, once the rows that it needs are here.
 func (m *mounted) enter(c *gin.Context, route *Route) (*Request, error) {
 	who, _ := Identity(c)
-	r := &Request{Request: c.Request, Route: route, User: who.Subject, Query: bind.Parameters(c.Request), gin: c}
+	r := requestOf(c)
+	r.Route, r.User = route, who.Subject
 	if m.Admit != nil {
 		if err := m.Admit(r); err != nil {
 			return nil, err
@@ -93,6 +97,19 @@ func (m *mounted) enter(c *gin.Context, route *Route) (*Request, error) {
 		return r, nil
 	}
 	return r, m.Rows.Needs(c, m.Table, func(tx *store.Tx) ([]attr.Item, error) { return route.Needs(tx, r) })
+}
+
+const keyRequest = "touchline.request"
+
+// requestOf returns the Request of a request: SignIn.Own, App.Admit and the handler get the same one.
+func requestOf(c *gin.Context) *Request {
+	r, _ := c.Value(keyRequest).(*Request)
+	if r == nil {
+		r = &Request{Query: bind.Parameters(c.Request), gin: c}
+		c.Set(keyRequest, r)
+	}
+	r.Request = c.Request // which may have got another context
+	return r
 }
 
 // Param returns a parameter of the path; empty if the route has none of this name.

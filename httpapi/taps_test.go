@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -16,10 +19,12 @@ import (
 	"github.com/touchline/touchline/httpapi/sse"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
+	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
 	"github.com/touchline/touchline/store/attr"
 	"github.com/touchline/touchline/store/idempotency"
+	"github.com/touchline/touchline/store/storetest"
 )
 
 // taps is the counter with a page that works offline: large keys, each tap of which is a row. The page shows them, and uses the parts
@@ -117,4 +122,58 @@ func (f *taps) view(ctx context.Context, _ *operator.NodeStatus, _ string, last 
 	v, err := f.look.Parts(last, "Taps", []page.Block{{ID: "count", Data: score}, {ID: "keys", Data: keys}, {ID: "list", Data: list}})
 	v.Kind = "taps"
 	return v, err
+}
+
+var followed = regexp.MustCompile(`data-stream="([^"]*)"`)
+
+// Pages and their parts have a version, which grows with each commit, and with each life of the node.
+func TestVersionsOfPages(t *testing.T) {
+	st := storetest.Open(t)
+	cfg, _ := newTaps(t, st, "one")
+	s := newServer(t, cfg)
+	tap := func() {
+		web.Ask(s.Handler(), "POST", "/counter/taps", `{"by":1}`, "Content-Type", "application/json", "Idempotency-Key", fmt.Sprint(st.Seq()))
+	}
+	open := func() (version, stream string) {
+		t.Helper()
+		w := web.Ask(s.Handler(), "GET", "/counter/-/", "", "Accept", "text/html")
+		version = w.Header().Get(headerVersion)
+		if want := fmt.Sprintf(` data-node="%s" data-version="%s"`, st.Node(), version); w.Header().Get(headerNode) != st.Node() || !strings.Contains(w.Body.String(), want) {
+			t.Fatalf("%v, and not %s in %.300s", w.Header(), want, w.Body)
+		}
+		return version, followed.FindStringSubmatch(w.Body.String())[1]
+	}
+	next := func(last string) (version, stream string) {
+		tap()
+		wait.Until(t, "a version after "+last, func() bool { // a view is used for a moment
+			version, stream = open()
+			return version != last
+		})
+		return version, stream
+	}
+	first, _ := open()
+	tapped, _ := next(first)
+	if _, err := st.BeginIncarnation(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	again, at := next(tapped)
+	var versions [3][2]uint64
+	for i, text := range []string{first, tapped, again} {
+		if _, err := fmt.Sscanf(text, "%d.%d", &versions[i][0], &versions[i][1]); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+	}
+	before, after := versions[0], versions[1]
+	if after[0] != before[0] || after[1] <= before[1] || versions[2][0] != st.Incarnation() || versions[2][0] <= after[0] {
+		t.Errorf("before and after a tap, and in the next incarnation: %v", versions)
+	}
+	base, _ := web.Run(t, s)
+	said := web.Open(t, base+strings.ReplaceAll(at, "&amp;", "&"), map[string]string{"Last-Event-ID": "1"}).Until(web.Named("parts"))
+	var parts pageParts
+	if err := json.Unmarshal([]byte(said[len(said)-1].Data), &parts); err != nil {
+		t.Fatal(err)
+	}
+	if parts.Node != st.Node() || parts.Version != again {
+		t.Errorf("parts of %s, version %s, want %s", parts.Node, parts.Version, again)
+	}
 }

@@ -118,6 +118,10 @@ func TestGoalsFromAfterTheFinish(t *testing.T) {
 				}
 				_, after, _ := strings.Cut(page, "/v1/games/g1/conflicts/")
 				id, _, _ := strings.Cut(after, "/")
+				f.want(400, "b", "POST", "/v1/games/g1/conflicts/"+id+"/"+verb, `{"no":1}`) // such a request does nothing
+				if goals := f.want(200, "b", "GET", "/v1/games/g1/goals", ""); strings.Contains(goals, goal) {
+					t.Errorf("the goal counts after a refused request: %s", goals)
+				}
 				f.want(200, "b", "POST", "/v1/games/g1/conflicts/"+id+"/"+verb, "")
 				f.Pass(time.Minute)
 				for _, at := range []string{"a", "b"} {

@@ -15,8 +15,8 @@ import (
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/presence"
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
 
 //go:embed openapi.yaml
@@ -39,7 +39,8 @@ type Config struct {
 	Read func(ctx context.Context, do func(tx *store.Tx) error) error
 }
 
-type api struct {
+// handlers has a method for each route: that of an API route has the name of its operation in openapi.yaml.
+type handlers struct {
 	Config
 	mount   string // without trailing slash
 	look    *page.Renderer
@@ -54,7 +55,7 @@ type api struct {
 
 // New returns the application's routes and pages for a server.
 func New(c Config) (httpapi.App, error) {
-	a := &api{
+	h := &handlers{
 		Config: c, mount: strings.TrimSuffix(c.Mount, "/"), own: http.NewCrossOriginProtection(),
 		starts: newHourly(5), clients: newHourly(30), invites: newHourly(20), wrong: newHourly(5), guessed: newHourly(20),
 		joins: httpapi.Limit(joinsAMinute),
@@ -64,90 +65,16 @@ func New(c Config) (httpapi.App, error) {
 		origins = append(slices.Clone(origins), u.Scheme+"://"+u.Host)
 	}
 	for _, origin := range origins {
-		if err := a.own.AddTrustedOrigin(origin); err != nil {
+		if err := h.own.AddTrustedOrigin(origin); err != nil {
 			return httpapi.App{}, err
 		}
 	}
 	app := httpapi.App{
 		About:  "Three-sided football: scorers and live tables",
-		Routes: a.routes(), OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: a.topicOf, Snapshot: snapshot,
+		Routes: h.routes(), OpenAPI: document, Problem: problem, Strict: true, CORS: c.Origins, Credentials: true, Topics: h.topicOf, Snapshot: snapshot,
+		Admit: h.admit, Table: c.Service.Table, Rows: c.Ensure,
 	}
-	return app, a.addPages(&app)
-}
-
-// keySignIn is where reader leaves the session of a page's reader.
-const keySignIn = "threefc.sign-in"
-
-// level is the access level that a route requires.
-type level uint8
-
-const (
-	public      level = iota
-	session           // any signed-in user
-	mailed            // a user who has signed in by mail: what a session is for that counts in all leagues
-	viewer            // any role in the league
-	scorekeeper       // that role, or admin
-	admin
-)
-
-var roles = map[level]string{viewer: threefc.RoleViewer, scorekeeper: threefc.RoleScorekeeper, admin: threefc.RoleAdmin}
-
-// route is an entry of the route table. The first parameter of its path names its subject.
-type route struct {
-	method, path string
-	who          level
-	do           func(r *request) (work, error)
-}
-
-func (a *api) table() []route {
-	return slices.Concat(a.authRoutes(), a.leagueRoutes(), a.gameRoutes(), a.playerRoutes(), a.goalRoutes(), a.accessRoutes(), a.publicRoutes())
-}
-
-func (a *api) routes() (all []httpapi.Route) {
-	sayings := a.sayings()
-	for _, ro := range a.table() {
-		r := a.newRoute(ro, httpapi.Public)
-		if say, ok := sayings[ro.method+" "+ro.path]; ok {
-			r.Describe = a.describeEntry(ro, say)
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
-// newRoute checks, in this order, the origin, the session, the user's role and the body. For pages, which are not Public, the server has found
-// the session.
-func (a *api) newRoute(ro route, access httpapi.Access) httpapi.Route {
-	return a.Ensure.Route(a.Service.Table, ro.method, ro.path, access, func(c *httpapi.Call) (work, error) {
-		r, err := a.enter(c, &ro, access)
-		if err != nil {
-			return nil, err
-		}
-		work, err := ro.do(r)
-		if err == nil && ro.method != http.MethodGet && ro.who == scorekeeper && access == httpapi.Public && r.madeBy == "" {
-			r.noteScoring()
-		}
-		return work, err
-	})
-}
-
-// enter returns a request that may be made.
-func (a *api) enter(c *httpapi.Call, ro *route, access httpapi.Access) (*request, error) {
-	if a.own.Check(c.Request) != nil {
-		return nil, fault.New(fault.Forbidden, "forbidden_origin", "State-changing requests must originate from an allowed app domain.")
-	}
-	r := &request{Call: c, api: a}
-	r.Same = strings.HasPrefix(ro.path, "/v1/public/")
-	r.signIn, _ = c.Value(keySignIn).(*threefc.SignIn)
-	if ro.who > public && access == httpapi.Public {
-		if err := r.signedIn(); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.checkRole(ro.who); err != nil {
-		return nil, err
-	}
-	return r, r.handedIn()
+	return app, h.addPages(&app)
 }
 
 // errorBody is the JSON body of an error.
@@ -222,12 +149,16 @@ func optional(b *bind.Body, name string) *string {
 	return v
 }
 
-// newID reads the id of the record to create. It fetches what another node may have created with this id.
-func (r *request) newID(b *bind.Body, kind string) string {
+// readNewID reads the id of the record to create.
+func readNewID(b *bind.Body, kind string) string {
 	id := text(b, kind+"Id")
 	if id != "" && !threefc.IsID(id) {
 		b.Bad(kind+"Id", "must be 1 to 128 bytes without #")
 	}
-	r.wants = append(r.wants, threefc.Partition(threefc.Scope{Kind: kind, ID: id}))
 	return id
+}
+
+// rowsOfNew returns the rows that another node may have created with the id of a record to create.
+func rowsOfNew(kind, id string) []attr.Item {
+	return []attr.Item{threefc.Partition(threefc.Scope{Kind: kind, ID: id})}
 }

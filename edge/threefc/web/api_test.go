@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 
 	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/internal/testrig/contract"
 	"github.com/touchline/touchline/internal/testrig/wait"
 	"github.com/touchline/touchline/internal/testrig/web"
 	"github.com/touchline/touchline/store"
@@ -71,8 +73,9 @@ func TestMostLeaguesAtOnce(t *testing.T) {
 func TestLevels(t *testing.T) {
 	r := newRig(t)
 	r.league()
-	a := &api{Config: Config{Service: r.service, Mount: "/3fc"}, mount: "/3fc"}
-	levels := map[string]level{"-": public, "other": mailed, "watcher": viewer, "keeper": scorekeeper}
+	h := &handlers{Config: Config{Service: r.service, Mount: "/3fc"}, mount: "/3fc"}
+	levels := []string{public, session, mailed, viewer, scorekeeper, admin}
+	roles := map[string]string{"-": public, "other": mailed, "watcher": viewer, "keeper": scorekeeper}
 	words := []string{"unauthorized", "mail_sign_in_required", "league_access_required", "scorekeeper_required", "admin_required"}
 	doc, err := openapi3.NewLoader().LoadFromData(document)
 	if err != nil {
@@ -81,26 +84,26 @@ func TestLevels(t *testing.T) {
 	said := []string{"Public.", "For signed-in users.", "For users signed in by mail.", "For any role in the league.", "For scorekeepers and admins.", "For admins."}
 	param := regexp.MustCompile(`:(\w+)`)
 	n := 0
-	for _, ro := range a.table() {
-		path := ro.path
-		if op := doc.Paths.Value(param.ReplaceAllString(path, "{$1}")).GetOperation(ro.method); op.Description != said[ro.who] {
-			t.Errorf("%s %s has level %d, but the document says: %s", ro.method, path, ro.who, op.Description)
+	for _, ro := range h.routes() {
+		path, level := ro.Path, slices.Index(levels, ro.Role)
+		if op := doc.Paths.Value(param.ReplaceAllString(path, "{$1}")).GetOperation(ro.Method); op.Description != said[level] {
+			t.Errorf("%s %s has level %d, but the document says: %s", ro.Method, path, level, op.Description)
 		}
 		for name, id := range map[string]string{"league": "l", "season": "s", "session": "d", "game": "g", "team": "red", "player": "r1", "third": "1", "event": "e", "conflict": "1", "id": "x", "code": "AAAAAAAA"} {
 			path = strings.ReplaceAll(path, ":"+name, id)
 		}
-		for who, has := range levels {
-			if has >= ro.who || strings.HasSuffix(ro.path, "/stream") { // tested by TestStream
+		for who, has := range roles {
+			if slices.Index(levels, has) >= level || strings.HasSuffix(ro.Path, "/stream") { // tested by TestStream
 				continue
 			}
 			n++
-			w := r.ask(who, ro.method, path, `{"no":`)
-			want := words[ro.who-1]
+			w := r.ask(who, ro.Method, path, `{"no":`)
+			want := words[level-1]
 			if who == "-" {
 				want = words[0]
 			}
 			if status := map[bool]int{true: 401, false: 403}[who == "-"]; w.Code != status || !strings.Contains(w.Body.String(), want) {
-				t.Errorf("%s: %s %s: %d %s, want %d %s", who, ro.method, path, w.Code, w.Body, status, want)
+				t.Errorf("%s: %s %s: %d %s, want %d %s", who, ro.Method, path, w.Code, w.Body, status, want)
 			}
 		}
 	}
@@ -348,4 +351,9 @@ func TestLeaguesByPages(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The operations of the OpenAPI document are the handlers.
+func TestOperationsAreHandlers(t *testing.T) {
+	contract.Read(t, document).CheckOperations(t, (&handlers{}).routes())
 }

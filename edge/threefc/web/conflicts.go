@@ -21,19 +21,18 @@ import (
 // mostConflicts is how many of the table's newest conflicts are searched.
 const mostConflicts = 100
 
-// openConflicts returns the open conflicts of a game: writes that the cloud refused and nobody has resolved.
-func (r *request) openConflicts() ([]conflict.View, error) {
-	return r.conflicts(func(w conflict.Write) bool {
-		return w.Key["pk"].Equal(threefc.Partition(r.of)["pk"])
-	})
+// gameConflicts returns the open conflicts of the request's game: writes that the cloud refused and nobody has resolved.
+func (h *handlers) gameConflicts(r *httpapi.Request) ([]conflict.View, error) {
+	partition := threefc.Partition(admitted(r).of)
+	return h.openConflicts(r, func(w conflict.Write) bool { return w.Key["pk"].Equal(partition["pk"]) })
 }
 
-// conflicts returns the open conflicts, in whole, with a write that concerned reports. The first, all that a list shows, may be a key's row.
-func (r *request) conflicts(concerned func(w conflict.Write) bool) (of []conflict.View, err error) {
-	all, err := httpapi.Conflicts(r.Context, conflict.Query{State: conflict.StateOpen, Table: r.api.Service.Table, Limit: mostConflicts})
+// openConflicts returns the open conflicts, in whole, with a write that concerned reports. The first, all that a list shows, may be a key's row.
+func (h *handlers) openConflicts(r *httpapi.Request, concerned func(w conflict.Write) bool) (of []conflict.View, err error) {
+	all, err := r.Conflicts(conflict.Query{State: conflict.StateOpen, Table: h.Service.Table, Limit: mostConflicts})
 	for i := 0; err == nil && i < len(all); i++ {
 		var whole conflict.View
-		if whole, err = httpapi.Conflict(r.Context, all[i].ID); err == nil && slices.ContainsFunc(slices.Concat(whole.Decided, whole.Tail), concerned) {
+		if whole, err = r.Conflict(all[i].ID); err == nil && slices.ContainsFunc(slices.Concat(whole.Decided, whole.Tail), concerned) {
 			of = append(of, whole)
 		}
 	}
@@ -50,21 +49,21 @@ type taken struct {
 // origin holds the members of a row that say where it belongs and who created it.
 type origin struct{ LeagueID, SeasonID, SessionID, GameID, Name, SessionDate, GameStartTs, CreatedByUserID string } //nolint:staticcheck // as the rows spell it
 
-// takenRecords returns the records with taken ids that concern the reader.
-func (r *request) takenRecords(mine func(r *request, entity string, p *origin) bool) (all []taken, err error) {
+// takenRecords returns the records with taken ids that concern the reader: mine selects them.
+func (h *handlers) takenRecords(r *httpapi.Request, mine func(entity string, p *origin) bool) (all []taken, err error) {
 	if r.User == "" {
 		return nil, nil
 	}
-	of, err := r.conflicts(func(conflict.Write) bool { return true })
+	of, err := h.openConflicts(r, func(conflict.Write) bool { return true })
 	for _, c := range of {
 		for _, w := range slices.Concat(c.Decided, c.Tail) {
 			var p origin
 			entity := w.Item["entityType"].Str()
-			if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(r, entity, &p) {
+			if w.Met == nil || w.Base != nil || w.Item["sk"].Str() != "METADATA" || dataOf(&p, w.Item) != nil || !mine(entity, &p) {
 				continue
 			}
-			t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID), Record: c.ID, Here: r.Request.URL.Path}
-			if t.To = r.api.look.At("/" + entity + "s/" + url.PathEscape(t.ID)); entity == "session" {
+			t := taken{What: entity, Name: cmp.Or(p.Name, p.SessionDate, p.GameStartTs), ID: cmp.Or(p.GameID, p.SessionID, p.SeasonID, p.LeagueID), Record: c.ID, Here: r.URL.Path}
+			if t.To = h.look.At("/" + entity + "s/" + url.PathEscape(t.ID)); entity == "session" {
 				t.What, t.To = "match day", ""
 			}
 			all = append(all, t)
@@ -74,44 +73,101 @@ func (r *request) takenRecords(mine func(r *request, entity string, p *origin) b
 }
 
 // mayDismiss reports whether the reader may dismiss a notice about a record not created: a league's creator may, else an admin of its league.
-func (r *request) mayDismiss(entity string, p *origin) bool {
+func (h *handlers) mayDismiss(r *httpapi.Request, entity string, p *origin) bool {
 	if entity == "league" {
 		return p.CreatedByUserID == r.User
 	}
-	return httpapi.View(r.Context, func(tx *store.Tx) (err error) {
+	return r.View(func(tx *store.Tx) (err error) {
 		league := p.LeagueID
 		if league == "" {
-			if league, err = r.api.Service.LeagueOf(tx, threefc.Scope{Kind: "season", ID: p.SeasonID}); err != nil {
+			if league, err = h.Service.LeagueOf(tx, threefc.Scope{Kind: "season", ID: p.SeasonID}); err != nil {
 				return err
 			}
 		}
-		return r.api.Service.AllowSession(tx, league, r.signIn, threefc.RoleAdmin)
+		return h.Service.AllowSession(tx, league, admitted(r).signIn, threefc.RoleAdmin)
 	}) == nil
 }
 
-// postDismissal dismisses the notice about a record that was not created.
-func postDismissal(r *request) (work, error) {
-	all, err := r.takenRecords((*request).mayDismiss)
-	return r.decide("discard", err, func(id uint64) bool {
-		return slices.ContainsFunc(all, func(t taken) bool { return t.Record == id })
-	})
+// dismissConflict dismisses the notice about a record that was not created.
+func (h *handlers) dismissConflict(r *httpapi.Request) (httpapi.Response, error) {
+	r.Body() // must be empty
+	if err := r.InputErr(); err != nil {
+		return httpapi.Response{}, err
+	}
+	all, err := h.takenRecords(r, func(entity string, p *origin) bool { return h.mayDismiss(r, entity, p) })
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	id := conflictNumber(r)
+	if !slices.ContainsFunc(all, func(t taken) bool { return t.Record == id }) {
+		return httpapi.Response{}, noConflict(r)
+	}
+	return decideConflict(r, id, "discard")
 }
 
-// postDecision lets an admin send a refused write of a game again (retry) or drop it (discard). A goal that was refused because its game was
-// finished counts if it is sent again.
-func postDecision(verb string) func(r *request) (work, error) {
-	return func(r *request) (work, error) {
-		all, err := r.openConflicts()
-		if i := slices.IndexFunc(all, func(c conflict.View) bool { return strconv.FormatUint(c.ID, 10) == r.Param("conflict") }); i >= 0 && verb == "retry" && isAfterFinish(&all[i]) {
-			if err := r.count(&all[i]); err != nil {
-				return nil, err
-			}
-			verb = "discard"
-		}
-		return r.decide(verb, err, func(id uint64) bool {
-			return slices.ContainsFunc(all, func(c conflict.View) bool { return c.ID == id })
-		})
+// retryConflict lets an admin send a refused write of a game again. A goal that was refused because its game was finished counts if it is sent
+// again.
+func (h *handlers) retryConflict(r *httpapi.Request) (httpapi.Response, error) {
+	c, err := h.findGameConflict(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
+	if !isAfterFinish(&c) {
+		return decideConflict(r, c.ID, "retry")
+	}
+	if err := h.countGoal(r, &c); err != nil {
+		return httpapi.Response{}, err
+	}
+	return decideConflict(r, c.ID, "discard")
+}
+
+// discardConflict lets an admin drop a refused write of a game.
+func (h *handlers) discardConflict(r *httpapi.Request) (httpapi.Response, error) {
+	c, err := h.findGameConflict(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return decideConflict(r, c.ID, "discard")
+}
+
+// findGameConflict returns the open conflict of the game that the path names.
+func (h *handlers) findGameConflict(r *httpapi.Request) (conflict.View, error) {
+	r.Body() // must be empty
+	if err := r.InputErr(); err != nil {
+		return conflict.View{}, err
+	}
+	all, err := h.gameConflicts(r)
+	if err != nil {
+		return conflict.View{}, err
+	}
+	id := conflictNumber(r)
+	i := slices.IndexFunc(all, func(c conflict.View) bool { return c.ID == id })
+	if i < 0 {
+		return conflict.View{}, noConflict(r)
+	}
+	return all[i], nil
+}
+
+// conflictNumber returns the number of the conflict in the path; 0, which none has, if it is not a number.
+func conflictNumber(r *httpapi.Request) uint64 {
+	id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
+	return id
+}
+
+func noConflict(r *httpapi.Request) error {
+	return fault.New(fault.NotFound, "", "No refused write has the number %s.", r.Param("conflict"))
+}
+
+// decideConflict applies a decision to a conflict.
+func decideConflict(r *httpapi.Request, id uint64, verb string) (httpapi.Response, error) {
+	done, err := r.Decide(id, verb)
+	switch {
+	case isCode(err, "retry_refused"):
+		return httpapi.Response{}, fault.New(fault.Conflict, "refused_again", "The game has changed since, so this cannot be done again. Keep what is in the cloud, or enter what is missing under Results.")
+	case err != nil:
+		return httpapi.Response{}, err
+	}
+	return httpapi.Reply(http.StatusOK, map[string]any{"id": done.ID, "state": done.State})
 }
 
 // isAfterFinish reports whether a conflict is about a new goal of a game that was finished elsewhere.
@@ -121,8 +177,8 @@ func isAfterFinish(c *conflict.View) bool {
 	})
 }
 
-// count makes the goal of a conflict count, with what was changed of it since.
-func (r *request) count(c *conflict.View) error {
+// countGoal makes the goal of a conflict count, with what was changed of it since.
+func (h *handlers) countGoal(r *httpapi.Request, c *conflict.View) error {
 	var all []threefc.Refused
 	for _, w := range slices.Concat(c.Decided, c.Tail) {
 		one := store.WriteItem{Delete: &store.DeleteItem{Table: w.Table, Key: w.Key}}
@@ -132,35 +188,20 @@ func (r *request) count(c *conflict.View) error {
 		}
 		all = append(all, threefc.Refused{Key: w.Key, Again: []store.WriteItem{one}})
 	}
-	_, err := httpapi.UpdateOnce(r.Context, nil, func(tx *store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
-		done, err := r.api.Service.CountGoal(tx, r.of.ID, all)
+	_, err := r.WriteOnce(nil, func(tx *store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+		out.Status = http.StatusNoContent
+		done, err := h.Service.CountGoal(tx, r.Param("game"), all)
 		if isCode(err, "goal_already_created") { // an earlier attempt
 			return out, nil, nil
 		}
 		return out, done.Writes, err
-	})
+	}, nil)
 	return err
 }
 
 func isCode(err error, code string) bool {
 	e, ok := errors.AsType[*fault.Error](err)
 	return ok && e.Code == code
-}
-
-// decide applies verb to the conflict in the path, if may allows it.
-func (r *request) decide(verb string, err error, may func(id uint64) bool) (work, error) {
-	if err = cmp.Or(r.Body().Err(), err); err != nil {
-		return nil, err
-	}
-	id, _ := strconv.ParseUint(r.Param("conflict"), 10, 64)
-	if !may(id) {
-		return nil, fault.New(fault.NotFound, "", "No refused write has the number %s.", r.Param("conflict"))
-	}
-	done, err := httpapi.Decide(r.Context, id, verb)
-	if isCode(err, "retry_refused") {
-		err = fault.New(fault.Conflict, "refused_again", "The game has changed since, so this cannot be done again. Keep what is in the cloud, or enter what is missing under Results.")
-	}
-	return nil, httpapi.Answer(r.Context, http.StatusOK, map[string]any{"id": done.ID, "state": done.State}, err)
 }
 
 // refusal shows a conflict with both versions of its goals, in words.

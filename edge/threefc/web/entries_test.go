@@ -49,8 +49,8 @@ func TestQueuedEntriesCountOnce(t *testing.T) {
 		"keeper boss POST "+game+"/finish "+g+"/finish",
 	)
 	var routes []string
-	for _, route := range (&api{Config: r.config}).table() {
-		routes = append(routes, route.method+" "+route.path)
+	for _, route := range (&handlers{}).routes() {
+		routes = append(routes, route.Method+" "+route.Path)
 	}
 	const waits, none = "somebody waits for its answer (data-now)", "no page does it"
 	web.CheckCovered(t, routes, entries, map[string]string{

@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
@@ -12,78 +11,157 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-func (a *api) gameRoutes() []route {
-	s := a.Service
-	return []route{
-		{"POST", "/v1/sessions/:session/games", admin, writes(http.StatusCreated, readNewGame, plain(s.CreateGame), answerCreated("game", a.game))},
-		{"GET", "/v1/sessions/:session/games", viewer, listsPage("games", a.games("session"))},
-		{"GET", "/v1/games/:game", viewer, one(a.game)},
-		{"PATCH", "/v1/games/:game", admin, changes(readPatch, func(tx *store.Tx, r *request, c threefc.GamePatch) (threefc.Change, error) {
-			return s.PatchGame(tx, r.of.ID, c)
-		})},
-		{"DELETE", "/v1/games/:game", admin, removes(s.DeleteGame)},
-		{"GET", "/v1/games/:game/teams", viewer, reads(ofBoard(func(b *threefc.Board) any { return wrapList("teams", b.Teams) }))},
-		{"PUT", "/v1/games/:game/teams/:team", admin, writes(http.StatusOK, readTeam, func(tx *store.Tx, r *request, n threefc.TeamName) (threefc.Change, error) {
-			return s.PutGameTeam(tx, r.of.ID, r.Param("team"), n)
-		}, func(tx *store.Tx, r *request) (any, error) {
-			return ofBoard(func(b *threefc.Board) any { return b.Teams[r.team()] })(tx, r)
-		})},
-		{"POST", "/v1/games/:game/thirds/:third/start", scorekeeper, third(s.StartThird)},
-		{"POST", "/v1/games/:game/thirds/:third/finish", scorekeeper, third(s.FinishThird)},
-		{"POST", "/v1/games/:game/finish", scorekeeper, changes(nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
-			return s.FinishGame(tx, r.of.ID)
-		})},
-		{"POST", "/v1/games/:game/conflicts/:conflict/retry", admin, postDecision("retry")},
-		{"POST", "/v1/games/:game/conflicts/:conflict/discard", admin, postDecision("discard")},
-		{"GET", "/v1/games/:game/stream", viewer, streamGame},
-	}
-}
-
 // gameView is a game with its timer.
 type gameView struct {
 	threefc.Game
 	Timer threefc.Timer `json:"timer"`
 }
 
-func viewOf(b *threefc.Board) any { return gameView{b.Game, b.Timer()} }
+func viewOf(b *threefc.Board) gameView { return gameView{b.Game, b.Timer()} }
 
-// games reads a page of the games of a session or a season, with their timers.
-func (a *api) games(kind string) func(tx *store.Tx, id string, page threefc.ListPage) ([]any, string, error) {
-	return func(tx *store.Tx, id string, page threefc.ListPage) (out []any, next string, err error) {
-		all, next, err := a.Service.Games(tx, threefc.Scope{Kind: kind, ID: id}, page)
-		for i := range all {
-			out = append(out, viewOf(&all[i]))
-		}
-		return out, next, err
-	}
-}
-
-// ofBoard answers with a view of the route's game.
-func ofBoard(show func(b *threefc.Board) any) func(tx *store.Tx, r *request) (any, error) {
-	return func(tx *store.Tx, r *request) (any, error) {
-		b, err := r.api.Service.Board(tx, r.of.ID)
-		if err != nil {
-			return nil, err
-		}
-		return show(b), nil
-	}
-}
-
-func (a *api) game(tx *store.Tx, id string) (any, error) {
-	b, err := a.Service.Board(tx, id)
+// readGame returns a game with its timer.
+func (h *handlers) readGame(tx *store.Tx, id string) (any, error) {
+	b, err := h.Service.Board(tx, id)
 	if err != nil {
 		return nil, err
 	}
 	return viewOf(b), nil
 }
 
-// changes handles a change to a game and answers with the game.
-func changes[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, in T) (threefc.Change, error)) func(r *request) (work, error) {
-	return writes(http.StatusOK, read, plan, ofBoard(viewOf))
+// readGames returns a page of the games of a session or a season, with their timers.
+func (h *handlers) readGames(tx *store.Tx, of threefc.Scope, page threefc.ListPage) (any, error) {
+	all, next, err := h.Service.Games(tx, of, page)
+	var out []gameView
+	for i := range all {
+		out = append(out, viewOf(&all[i]))
+	}
+	return addCursor(wrapList("games", out), next), err
 }
 
-// readGame reads the fields of a game that a body may set.
-func readGame(b *bind.Body) (c threefc.GamePatch) {
+func (h *handlers) createGame(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
+	given := readGameFields(b)
+	if given.GameStartTs == nil {
+		b.Bad("gameStartTs", "must be a non-empty string")
+	}
+	game := threefc.Game{
+		SessionID: r.Param("session"), GameID: readNewID(b, "game"), GameStartTs: valueOrZero(given.GameStartTs), Status: valueOrZero(given.Status),
+		ThirdLengthMinutes: valueOrZero(given.ThirdLengthMinutes),
+	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusCreated, input: game, rows: rowsOfNew("game", game.GameID),
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) { return h.Service.CreateGame(tx, game) },
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.readGame(tx, run.made["game"]) },
+	})
+}
+
+func (h *handlers) listSessionGames(r *httpapi.Request) (httpapi.Response, error) {
+	page := listPage(r, wholeList)
+	return r.Read(func(tx *store.Tx) (any, error) { return h.readGames(tx, admitted(r).of, page) })
+}
+
+func (h *handlers) getGame(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) { return h.readGame(tx, r.Param("game")) })
+}
+
+func (h *handlers) updateGame(r *httpapi.Request) (httpapi.Response, error) {
+	patch := readGameFields(r.Body())
+	if patch == (threefc.GamePatch{}) && r.Body().Err() == nil {
+		return httpapi.Response{}, fault.New(fault.Invalid, "", "PATCH /v1/games/{gameId} accepts status and/or gameStartTs.")
+	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: patch,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.PatchGame(tx, r.Param("game"), patch)
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) { return h.readGame(tx, r.Param("game")) },
+	})
+}
+
+func (h *handlers) deleteGame(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusNoContent,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.DeleteGame(tx, r.User, r.Param("game"))
+		},
+	})
+}
+
+func (h *handlers) listGameTeams(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		b, err := h.Service.Board(tx, r.Param("game"))
+		if err != nil {
+			return nil, err
+		}
+		return wrapList("teams", b.Teams), nil
+	})
+}
+
+func (h *handlers) putGameTeam(r *httpapi.Request) (httpapi.Response, error) {
+	name := readTeam(r)
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: name,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.PutGameTeam(tx, r.Param("game"), r.Param("team"), name)
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) {
+			b, err := h.Service.Board(tx, r.Param("game"))
+			if err != nil {
+				return nil, err
+			}
+			return b.Teams[teamIndex(r)], nil
+		},
+	})
+}
+
+// startThird starts the third in the path, at the time of the tap.
+func (h *handlers) startThird(r *httpapi.Request) (httpapi.Response, error) {
+	third, err := readThird(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: third,
+		plan: func(tx *store.Tx, run *onceRun) (threefc.Change, error) {
+			if err := run.setTime(tx, r, h.Service); err != nil {
+				return threefc.Change{}, err
+			}
+			return h.Service.StartThird(tx, r.Param("game"), third, run.at)
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) { return h.readGame(tx, r.Param("game")) },
+	})
+}
+
+// finishThird ends the third in the path, at the time of the tap.
+func (h *handlers) finishThird(r *httpapi.Request) (httpapi.Response, error) {
+	third, err := readThird(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: third,
+		plan: func(tx *store.Tx, run *onceRun) (threefc.Change, error) {
+			if err := run.setTime(tx, r, h.Service); err != nil {
+				return threefc.Change{}, err
+			}
+			return h.Service.FinishThird(tx, r.Param("game"), third, run.at)
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) { return h.readGame(tx, r.Param("game")) },
+	})
+}
+
+func (h *handlers) finishGame(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.FinishGame(tx, r.Param("game"))
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) { return h.readGame(tx, r.Param("game")) },
+	})
+}
+
+// readGameFields reads the fields of a game that a body may set.
+func readGameFields(b *bind.Body) (c threefc.GamePatch) {
 	if _, ok := b.Get("status"); ok {
 		text(b, "status")
 		v := b.OneOf("status", threefc.Scheduled, threefc.Live)
@@ -104,47 +182,19 @@ func readGame(b *bind.Body) (c threefc.GamePatch) {
 	return c
 }
 
+// readThird reads the number of the third in the path.
+func readThird(r *httpapi.Request) (int, error) {
+	n, ok := threefc.ThirdOf(r.Param("third"))
+	if !ok {
+		return 0, fault.New(fault.Invalid, "", "Third must be 1, 2, or 3.")
+	}
+	return n, nil
+}
+
 // valueOrZero returns the pointer's value, or the zero value for nil.
 func valueOrZero[T any](p *T) (v T) {
 	if p != nil {
 		v = *p
 	}
 	return v
-}
-
-func readNewGame(r *request, b *bind.Body) (threefc.Game, error) {
-	c := readGame(b)
-	if c.GameStartTs == nil {
-		b.Bad("gameStartTs", "must be a non-empty string")
-	}
-	return threefc.Game{
-		SessionID: r.of.ID, GameID: r.newID(b, "game"), GameStartTs: valueOrZero(c.GameStartTs), Status: valueOrZero(c.Status), ThirdLengthMinutes: valueOrZero(c.ThirdLengthMinutes),
-	}, nil
-}
-
-func readPatch(_ *request, b *bind.Body) (threefc.GamePatch, error) {
-	c := readGame(b)
-	if c == (threefc.GamePatch{}) && b.Err() == nil {
-		return c, fault.New(fault.Invalid, "", "PATCH /v1/games/{gameId} accepts status and/or gameStartTs.")
-	}
-	return c, nil
-}
-
-// third applies do to the third in the path, at the time of the tap.
-func third(do func(tx *store.Tx, game string, n int, at time.Time) (threefc.Change, error)) func(r *request) (work, error) {
-	return changes(func(r *request, _ *bind.Body) (int, error) {
-		n, ok := threefc.ThirdOf(r.Param("third"))
-		if !ok {
-			return 0, fault.New(fault.Invalid, "", "Third must be 1, 2, or 3.")
-		}
-		return n, nil
-	}, func(tx *store.Tx, r *request, n int) (threefc.Change, error) {
-		at, err := httpapi.OccurredAt(r.Context, r.api.Service.Now(tx))
-		if err != nil {
-			return threefc.Change{}, err
-		}
-		c, err := do(tx, r.of.ID, n, at)
-		c.At = at
-		return c, err
-	})
 }

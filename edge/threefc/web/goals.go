@@ -11,24 +11,86 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-func (a *api) goalRoutes() []route {
-	s := a.Service
-	return []route{
-		{"GET", "/v1/games/:game/goals", viewer, reads(ofBoard(func(b *threefc.Board) any { return goalsOf(b) }))},
-		{"POST", "/v1/games/:game/goals", scorekeeper, writes(http.StatusCreated, readNewGoal, a.createGoal, doneToGoal)},
-		// Any field of a new goal; the clock reading stays.
-		{"PATCH", "/v1/games/:game/goals/:event", scorekeeper, corrects(readGoalPatch, func(tx *store.Tx, r *request, by threefc.Corrector, in goalBody) (threefc.Change, error) {
-			return s.UpdateGoal(tx, r.of.ID, r.Param("event"), by, in.applyTo, r.ids)
-		})},
-		{"DELETE", "/v1/games/:game/goals/:event", scorekeeper, corrects(nothing, func(tx *store.Tx, r *request, by threefc.Corrector, _ any) (threefc.Change, error) {
-			return s.DeleteGoal(tx, r.of.ID, r.Param("event"), by, r.ids)
-		})},
-		{"POST", "/v1/games/:game/goals/undo-last", scorekeeper, corrects(func(_ *request, b *bind.Body) (string, error) {
-			return text(b, "expectedEventId"), nil
-		}, func(tx *store.Tx, r *request, by threefc.Corrector, expected string) (threefc.Change, error) {
-			return s.UndoLast(tx, r.of.ID, expected, by, r.ids)
-		})},
+func (h *handlers) listGoals(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		b, err := h.Service.Board(tx, r.Param("game"))
+		if err != nil {
+			return nil, err
+		}
+		return goalsOf(b), nil
+	})
+}
+
+func (h *handlers) createGoal(r *httpapi.Request) (httpapi.Response, error) {
+	goal := readNewGoal(r.Body())
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusCreated, input: goal,
+		plan: func(tx *store.Tx, run *onceRun) (threefc.Change, error) {
+			if err := run.setTime(tx, r, h.Service); err != nil {
+				return threefc.Change{}, err
+			}
+			tapped := threefc.NewGoal{Scored: goal, At: run.at, Actor: r.User, MadeBy: admitted(r).madeBy}
+			return h.Service.CreateGoal(tx, r.Param("game"), tapped, run.ids)
+		},
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.readChangedGoal(tx, r, run) },
+	})
+}
+
+// updateGoal changes any fields of a goal; the clock reading stays.
+func (h *handlers) updateGoal(r *httpapi.Request) (httpapi.Response, error) {
+	fields, err := readGoalPatch(r.Body())
+	if err != nil {
+		return httpapi.Response{}, err
 	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: fields,
+		plan: func(tx *store.Tx, run *onceRun) (threefc.Change, error) {
+			by, err := h.readCorrector(tx, r, run)
+			if err != nil {
+				return threefc.Change{}, err
+			}
+			return h.Service.UpdateGoal(tx, r.Param("game"), r.Param("event"), by, fields.applyTo, run.ids)
+		},
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.readChangedGoal(tx, r, run) },
+	})
+}
+
+func (h *handlers) deleteGoal(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK,
+		plan: func(tx *store.Tx, run *onceRun) (threefc.Change, error) {
+			by, err := h.readCorrector(tx, r, run)
+			if err != nil {
+				return threefc.Change{}, err
+			}
+			return h.Service.DeleteGoal(tx, r.Param("game"), r.Param("event"), by, run.ids)
+		},
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.readChangedGoal(tx, r, run) },
+	})
+}
+
+func (h *handlers) undoLastGoal(r *httpapi.Request) (httpapi.Response, error) {
+	expected := text(r.Body(), "expectedEventId")
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: expected,
+		plan: func(tx *store.Tx, run *onceRun) (threefc.Change, error) {
+			by, err := h.readCorrector(tx, r, run)
+			if err != nil {
+				return threefc.Change{}, err
+			}
+			return h.Service.UndoLast(tx, r.Param("game"), expected, by, run.ids)
+		},
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.readChangedGoal(tx, r, run) },
+	})
+}
+
+// readCorrector returns who changes an existing goal, and when.
+func (h *handlers) readCorrector(tx *store.Tx, r *httpapi.Request, run *onceRun) (threefc.Corrector, error) {
+	if err := run.setTime(tx, r, h.Service); err != nil {
+		return threefc.Corrector{}, err
+	}
+	v := admitted(r)
+	return threefc.Corrector{Actor: r.User, Admin: h.isAdmin(tx, r, v.league), At: run.at, MadeBy: v.madeBy}, nil
 }
 
 // goalsView is the response to goal requests: scoreboard and timeline, and what was changed.
@@ -45,31 +107,19 @@ func goalsOf(b *threefc.Board) goalsView {
 	return goalsView{Board: wrapList("teams", b.Teams), Timeline: b.Goals}
 }
 
-// doneToGoal answers a change to a goal from its audit row, because the goal may have changed again since.
-func doneToGoal(tx *store.Tx, r *request) (any, error) {
-	b, err := r.api.Service.Board(tx, r.of.ID)
+// readChangedGoal returns a change to a goal from its audit row, because the goal may have changed again since.
+func (h *handlers) readChangedGoal(tx *store.Tx, r *httpapi.Request, run *onceRun) (any, error) {
+	b, err := h.Service.Board(tx, r.Param("game"))
 	if err != nil {
 		return nil, err
 	}
-	a, err := r.api.Service.Audit(tx, r.of.ID, r.made["audit"])
+	a, err := h.Service.Audit(tx, r.Param("game"), run.made["audit"])
 	if err != nil {
 		return nil, err
 	}
+	before, after := goalAt(b, a, a.Before), goalAt(b, a, a.After)
 	out := goalsOf(b)
-	goal := func(f *threefc.GoalFacts) *threefc.Goal {
-		if f == nil {
-			return nil
-		}
-		g := threefc.Goal{GameID: a.GameID, Stamps: a.Stamps}
-		for i := range b.Goals {
-			if b.Goals[i].EventID == f.EventID {
-				g = b.Goals[i]
-			}
-		}
-		g.GoalFacts = *f
-		return &g
-	}
-	switch before, after := goal(a.Before), goal(a.After); {
+	switch {
 	case after == nil:
 		out.Deleted, out.Audit = before, a
 	case before == nil:
@@ -78,6 +128,21 @@ func doneToGoal(tx *store.Tx, r *request) (any, error) {
 		out.Goal, out.Previous, out.Audit = after, before, a
 	}
 	return out, nil
+}
+
+// goalAt returns a goal as it was before or after a change; nil: it was not there.
+func goalAt(b *threefc.Board, a *threefc.Audit, facts *threefc.GoalFacts) *threefc.Goal {
+	if facts == nil {
+		return nil
+	}
+	g := threefc.Goal{GameID: a.GameID, Stamps: a.Stamps}
+	for i := range b.Goals {
+		if b.Goals[i].EventID == facts.EventID {
+			g = b.Goals[i]
+		}
+	}
+	g.GoalFacts = *facts
+	return &g
 }
 
 // goalBody holds the goal fields given in a body, by name.
@@ -112,13 +177,12 @@ func readGoal(b *bind.Body, needed bool) goalBody {
 	return in
 }
 
-func readNewGoal(_ *request, b *bind.Body) (threefc.Scored, error) {
-	var g threefc.Scored
+func readNewGoal(b *bind.Body) (g threefc.Scored) {
 	readGoal(b, true).applyTo(&g)
-	return g, nil
+	return g
 }
 
-func readGoalPatch(_ *request, b *bind.Body) (goalBody, error) {
+func readGoalPatch(b *bind.Body) (goalBody, error) {
 	in := readGoal(b, false)
 	if len(in) == 0 && b.Err() == nil {
 		return in, fault.New(fault.Invalid, "", "The body must include at least one goal field to update.")
@@ -134,27 +198,4 @@ func (in goalBody) applyTo(g *threefc.Scored) {
 		_ = json.Unmarshal(raw, &now) // their types were checked
 	}
 	*g = now
-}
-
-func (a *api) createGoal(tx *store.Tx, r *request, g threefc.Scored) (threefc.Change, error) {
-	at, err := httpapi.OccurredAt(r.Context, a.Service.Now(tx))
-	if err != nil {
-		return threefc.Change{}, err
-	}
-	c, err := a.Service.CreateGoal(tx, r.of.ID, threefc.NewGoal{Scored: g, At: at, Actor: r.User, MadeBy: r.madeBy}, r.ids)
-	c.At = at
-	return c, err
-}
-
-// corrects handles a change to an existing goal.
-func corrects[T any](read func(r *request, b *bind.Body) (T, error), plan func(tx *store.Tx, r *request, by threefc.Corrector, in T) (threefc.Change, error)) func(r *request) (work, error) {
-	return writes(http.StatusOK, read, func(tx *store.Tx, r *request, in T) (threefc.Change, error) {
-		at, err := httpapi.OccurredAt(r.Context, r.api.Service.Now(tx))
-		if err != nil {
-			return threefc.Change{}, err
-		}
-		c, err := plan(tx, r, threefc.Corrector{Actor: r.User, Admin: r.isAdmin(tx), At: at, MadeBy: r.madeBy}, in)
-		c.At = at
-		return c, err
-	}, doneToGoal)
 }

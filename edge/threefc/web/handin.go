@@ -8,82 +8,105 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/internal/fault"
 	"github.com/touchline/touchline/store"
 )
 
-// saying returns what a scorer's entry asks for, in words without anything of the entry but the names of rows that are here.
-type saying func(r *request, g *shownGame, in *threefc.Roster) (string, error)
-
-// sayings are the entries of scorers that can be handed in, by method and path.
-func (a *api) sayings() map[string]saying {
-	const game, goal = "/v1/games/:game", "/v1/games/:game/goals/:event"
-	return map[string]saying{
-		"POST " + game + "/goals": func(r *request, g *shownGame, in *threefc.Roster) (string, error) {
-			scored, err := readNewGoal(r, r.Body())
-			if err = cmp.Or(err, r.Body().Err()); err == nil {
-				err = scored.Check()
-			}
-			return "Goal: " + g.scoredSaid(&scored, in), err
-		},
-		"PATCH " + goal: func(r *request, g *shownGame, in *threefc.Roster) (string, error) {
-			change, err := readGoalPatch(r, r.Body())
-			was, here := g.goalSaid(r.Param("event"), in)
-			if err = cmp.Or(err, r.Body().Err()); err != nil || was == nil {
-				return "Change of " + here, err
-			}
-			now := was.Scored
-			change.applyTo(&now)
-			return "Change of " + here + " to: " + g.scoredSaid(&now, in), now.Check()
-		},
-		"DELETE " + goal: func(r *request, g *shownGame, in *threefc.Roster) (string, error) {
-			_, here := g.goalSaid(r.Param("event"), in)
-			return "Deletion of " + here, nil
-		},
-		"POST " + game + "/goals/undo-last": func(r *request, g *shownGame, in *threefc.Roster) (string, error) {
-			_, here := g.goalSaid(text(r.Body(), "expectedEventId"), in)
-			return "Undo of " + here, r.Body().Err()
-		},
-		"POST " + game + "/thirds/:third/start":  thirdSaid("Start"),
-		"POST " + game + "/thirds/:third/finish": thirdSaid("End"),
-		"POST " + game + "/finish":               func(*request, *shownGame, *threefc.Roster) (string, error) { return "End of the game", nil },
-	}
+// entryGame is the game that an entry is about, which somebody hands in.
+type entryGame struct {
+	*shownGame
+	roster threefc.Roster
 }
 
-func thirdSaid(what string) saying {
-	return func(r *request, _ *shownGame, _ *threefc.Roster) (string, error) {
-		n, ok := threefc.ThirdOf(r.Param("third"))
-		if !ok {
-			return "", fault.New(fault.Invalid, "", "Third must be 1, 2, or 3.")
+// readEntryGame reads the game in the path.
+func (h *handlers) readEntryGame(r *httpapi.Request) (g entryGame, err error) {
+	err = r.View(func(tx *store.Tx) (err error) {
+		if g.shownGame, err = h.readShown(tx, r.Param("game")); err != nil {
+			return err
 		}
-		return fmt.Sprintf("%s of third %d", what, n), nil
-	}
+		g.roster, err = h.Service.Roster(tx, r.Param("game"))
+		return err
+	})
+	return g, err
 }
 
-// describeEntry answers who may make the request with what it asks for, in which game.
-func (a *api) describeEntry(ro route, say saying) httpapi.Handler {
-	return a.Ensure.Route(a.Service.Table, ro.method, ro.path, httpapi.Public, func(c *httpapi.Call) (work, error) {
-		r, err := a.enter(c, &ro, httpapi.Public)
-		if err != nil {
-			return nil, err
-		}
-		words, err := httpapi.Read(r.Context, func(tx *store.Tx) (string, error) {
-			g, err := a.readShown(tx, r.of.ID)
-			if err != nil {
-				return "", err
-			}
-			in, err := a.Service.Roster(tx, r.of.ID)
-			if err != nil {
-				return "", err
-			}
-			words, err := say(r, g, &in)
-			return words + ". " + g.Title + ", " + g.begins(), err
-		})
-		if err != nil {
-			return nil, err
-		}
-		return nil, httpapi.AnswerDescription(r.Context, words)
-	}).Do
+// entryWords returns what an entry asks for, in which game. The words have nothing of the entry but the names of rows that are here.
+func (g entryGame) entryWords(words string) string { return words + ". " + g.Title + ", " + g.begins() }
+
+func (h *handlers) sayNewGoal(r *httpapi.Request) (string, error) {
+	g, err := h.readEntryGame(r)
+	if err != nil {
+		return "", err
+	}
+	scored := readNewGoal(r.Body())
+	if err := r.InputErr(); err != nil {
+		return "", err
+	}
+	return g.entryWords("Goal: " + g.scoredSaid(&scored, &g.roster)), scored.Check()
+}
+
+func (h *handlers) sayGoalChange(r *httpapi.Request) (string, error) {
+	g, err := h.readEntryGame(r)
+	if err != nil {
+		return "", err
+	}
+	change, err := readGoalPatch(r.Body())
+	if err != nil {
+		return "", err
+	}
+	if err := r.InputErr(); err != nil {
+		return "", err
+	}
+	was, here := g.goalSaid(r.Param("event"), &g.roster)
+	if was == nil {
+		return g.entryWords("Change of " + here), nil
+	}
+	now := was.Scored
+	change.applyTo(&now)
+	return g.entryWords("Change of " + here + " to: " + g.scoredSaid(&now, &g.roster)), now.Check()
+}
+
+func (h *handlers) sayGoalDeletion(r *httpapi.Request) (string, error) {
+	g, err := h.readEntryGame(r)
+	if err != nil {
+		return "", err
+	}
+	_, here := g.goalSaid(r.Param("event"), &g.roster)
+	return g.entryWords("Deletion of " + here), nil
+}
+
+func (h *handlers) sayGoalUndo(r *httpapi.Request) (string, error) {
+	g, err := h.readEntryGame(r)
+	if err != nil {
+		return "", err
+	}
+	_, here := g.goalSaid(text(r.Body(), "expectedEventId"), &g.roster)
+	return g.entryWords("Undo of " + here), r.InputErr()
+}
+
+func (h *handlers) sayThirdStart(r *httpapi.Request) (string, error) {
+	g, err := h.readEntryGame(r)
+	if err != nil {
+		return "", err
+	}
+	third, err := readThird(r)
+	return g.entryWords(fmt.Sprintf("Start of third %d", third)), err
+}
+
+func (h *handlers) sayThirdEnd(r *httpapi.Request) (string, error) {
+	g, err := h.readEntryGame(r)
+	if err != nil {
+		return "", err
+	}
+	third, err := readThird(r)
+	return g.entryWords(fmt.Sprintf("End of third %d", third)), err
+}
+
+func (h *handlers) sayGameEnd(r *httpapi.Request) (string, error) {
+	g, err := h.readEntryGame(r)
+	if err != nil {
+		return "", err
+	}
+	return g.entryWords("End of the game"), nil
 }
 
 // begins says when the game begins, by which two games of a season are told apart.
@@ -110,23 +133,6 @@ func (g *shownGame) goalSaid(event string, in *threefc.Roster) (*threefc.Goal, s
 		return nil, "a goal that is not in the game now"
 	}
 	return goal, fmt.Sprintf("the goal of third %d, %s, by %s", goal.Third, goal.DisplayTime, g.scoredSaid(&goal.Scored, in))
-}
-
-// handedIn notes who made the entry that the request's user hands in: somebody with a role in the league, or the device.
-func (r *request) handedIn() error {
-	of, handed := httpapi.Handed(r.Context)
-	if !handed {
-		return nil
-	}
-	users, err := httpapi.Read(r.Context, func(tx *store.Tx) (users []string, err error) {
-		all, _, err := r.api.Service.AccessList(tx, r.league, threefc.ListPage{Limit: wholeList})
-		for i := range all {
-			users = append(users, all[i].UserID)
-		}
-		return users, err
-	})
-	r.madeBy = of.MadeBy(users)
-	return err
 }
 
 // addHanded adds what was handed in.

@@ -13,38 +13,13 @@ import (
 	"github.com/touchline/touchline/store"
 )
 
-func (a *api) leagueRoutes() []route {
-	s := a.Service
-	return []route{
-		{"POST", "/v1/leagues", mailed, a.postLeague},
-		{"GET", "/v1/leagues", session, a.ownLeagues},
-		{"POST", "/v1/conflicts/:conflict/discard", session, postDismissal},
-		{"GET", "/v1/leagues/:league", viewer, one(s.League)},
-		{"DELETE", "/v1/leagues/:league", admin, removes(s.DeleteLeague)},
-		{"POST", "/v1/leagues/:league/seasons", admin, writes(http.StatusCreated, readSeason, plain(s.CreateSeason), answerCreated("season", s.Season))},
-		{"GET", "/v1/leagues/:league/seasons", viewer, lists("seasons", s.Seasons)},
-		{"GET", "/v1/seasons/:season", viewer, one(s.Season)},
-		{"DELETE", "/v1/seasons/:season", admin, removes(s.DeleteSeason)},
-		{"GET", "/v1/seasons/:season/games", viewer, listsPage("games", a.games("season"))},
-		{"POST", "/v1/seasons/:season/sessions", admin, writes(http.StatusCreated, readSession, plain(s.CreateSession), answerCreated("session", s.Session))},
-		{"GET", "/v1/seasons/:season/sessions", viewer, listsPage("sessions", s.SessionsPage)},
-		{"GET", "/v1/seasons/:season/teams", viewer, lists("teams", s.SeasonTeams)},
-		{"PUT", "/v1/seasons/:season/teams/:team", admin, writes(http.StatusOK, readTeam, func(tx *store.Tx, r *request, n threefc.TeamName) (threefc.Change, error) {
-			return s.PutSeasonTeam(tx, r.of.ID, r.Param("team"), n)
-		}, func(tx *store.Tx, r *request) (any, error) {
-			all, err := s.SeasonTeams(tx, r.of.ID)
-			return all[r.team()], err
-		})},
-	}
-}
-
 // wholeList is how many leagues or games a request without a limit gets, as from clients that know no cursors: more than most have.
 const wholeList = 1000
 
 const maxPlace = 1024 // bytes of a cursor
 
 // listPage reads the part of a list that a request asks for: limit, and the cursor of the previous page.
-func (r *request) listPage(usual int) threefc.ListPage {
+func listPage(r *httpapi.Request, usual int) threefc.ListPage {
 	page := threefc.ListPage{Limit: cmp.Or(r.Query.Number("limit", bind.MaxLimit), usual)}
 	place, err := base64.RawURLEncoding.DecodeString(r.Query.Text("cursor", maxPlace))
 	if err != nil {
@@ -52,6 +27,14 @@ func (r *request) listPage(usual int) threefc.ListPage {
 	}
 	page.After = string(place)
 	return page
+}
+
+// wrapList wraps a list under its name; nil becomes empty.
+func wrapList[T any](name string, all []T) map[string]any {
+	if all == nil {
+		all = []T{}
+	}
+	return map[string]any{name: all}
 }
 
 // addCursor adds the cursor of the next page to a list; the last page has none.
@@ -64,11 +47,11 @@ func addCursor(list map[string]any, next string) map[string]any {
 
 func cursorOf(place string) string { return base64.RawURLEncoding.EncodeToString([]byte(place)) }
 
-// ownLeagues lists the leagues in which the session's user has a role, and those in which a role waits to be accepted.
-func (a *api) ownLeagues(r *request) (work, error) {
-	page := r.listPage(wholeList)
-	return func(tx *store.Tx) (any, error) {
-		all, next, err := a.Service.LeaguesOf(tx, r.User, page)
+// listLeagues lists the leagues in which the session's user has a role, and those in which a role waits to be accepted.
+func (h *handlers) listLeagues(r *httpapi.Request) (httpapi.Response, error) {
+	page := listPage(r, wholeList)
+	return r.Read(func(tx *store.Tx) (any, error) {
+		all, next, err := h.Service.LeaguesOf(tx, r.User, page)
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +60,7 @@ func (a *api) ownLeagues(r *request) (work, error) {
 			switch {
 			case all[i].Offered():
 				offers = append(offers, all[i])
-			case a.Service.AllowSession(tx, all[i].LeagueID, r.signIn, threefc.RoleViewer) == nil:
+			case h.Service.AllowSession(tx, all[i].LeagueID, admitted(r).signIn, threefc.RoleViewer) == nil:
 				leagues = append(leagues, all[i])
 			}
 		}
@@ -86,47 +69,129 @@ func (a *api) ownLeagues(r *request) (work, error) {
 			out["offers"] = offers
 		}
 		return out, nil
-	}, nil
+	})
 }
 
-// postLeague creates a league. Its creator's leagues are counted in the writer's turn, which is shorter if the leagues were read before.
-func (a *api) postLeague(r *request) (work, error) {
-	if err := httpapi.View(r.Context, a.Service.FollowLeagues); err != nil {
-		return nil, err
+// createLeague creates a league. Its creator's leagues are counted in the writer's turn, which is shorter if the leagues were read before.
+func (h *handlers) createLeague(r *httpapi.Request) (httpapi.Response, error) {
+	if err := r.View(h.Service.FollowLeagues); err != nil {
+		return httpapi.Response{}, err
 	}
-	return writes(http.StatusCreated, readLeague, func(tx *store.Tx, r *request, l threefc.League) (threefc.Change, error) {
-		return a.Service.CreateLeague(tx, r.User, l)
-	}, answerCreated("league", a.Service.League))(r)
+	b := r.Body()
+	league := threefc.League{LeagueID: readNewID(b, "league"), Name: text(b, "name"), Slug: optional(b, "slug")}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusCreated, input: league, rows: rowsOfNew("league", league.LeagueID),
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.CreateLeague(tx, r.User, league)
+		},
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.Service.League(tx, run.made["league"]) },
+	})
 }
 
-func readLeague(r *request, b *bind.Body) (threefc.League, error) {
-	return threefc.League{LeagueID: r.newID(b, "league"), Name: text(b, "name"), Slug: optional(b, "slug")}, nil
+func (h *handlers) getLeague(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) { return h.Service.League(tx, r.Param("league")) })
 }
 
-func readSeason(r *request, b *bind.Body) (threefc.Season, error) {
-	return threefc.Season{
-		LeagueID: r.league, SeasonID: r.newID(b, "season"), Name: text(b, "name"), Slug: optional(b, "slug"),
+func (h *handlers) deleteLeague(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusNoContent,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.DeleteLeague(tx, r.User, r.Param("league"))
+		},
+	})
+}
+
+func (h *handlers) createSeason(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
+	season := threefc.Season{
+		LeagueID: r.Param("league"), SeasonID: readNewID(b, "season"), Name: text(b, "name"), Slug: optional(b, "slug"),
 		StartsOn: optional(b, "startsOn"), EndsOn: optional(b, "endsOn"),
-	}, nil
+	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusCreated, input: season, rows: rowsOfNew("season", season.SeasonID),
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) { return h.Service.CreateSeason(tx, season) },
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.Service.Season(tx, run.made["season"]) },
+	})
 }
 
-func readSession(r *request, b *bind.Body) (threefc.Session, error) {
-	return threefc.Session{SeasonID: r.of.ID, SessionID: r.newID(b, "session"), SessionDate: text(b, "sessionDate")}, nil
+func (h *handlers) listSeasons(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		all, err := h.Service.Seasons(tx, r.Param("league"))
+		return wrapList("seasons", all), err
+	})
+}
+
+func (h *handlers) getSeason(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) { return h.Service.Season(tx, r.Param("season")) })
+}
+
+func (h *handlers) deleteSeason(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusNoContent,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.DeleteSeason(tx, r.User, r.Param("season"))
+		},
+	})
+}
+
+func (h *handlers) listSeasonGames(r *httpapi.Request) (httpapi.Response, error) {
+	page := listPage(r, wholeList)
+	return r.Read(func(tx *store.Tx) (any, error) { return h.readGames(tx, admitted(r).of, page) })
+}
+
+func (h *handlers) createSession(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
+	day := threefc.Session{SeasonID: r.Param("season"), SessionID: readNewID(b, "session"), SessionDate: text(b, "sessionDate")}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusCreated, input: day, rows: rowsOfNew("session", day.SessionID),
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) { return h.Service.CreateSession(tx, day) },
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.Service.Session(tx, run.made["session"]) },
+	})
+}
+
+func (h *handlers) listSessions(r *httpapi.Request) (httpapi.Response, error) {
+	page := listPage(r, wholeList)
+	return r.Read(func(tx *store.Tx) (any, error) {
+		all, next, err := h.Service.SessionsPage(tx, r.Param("season"), page)
+		return addCursor(wrapList("sessions", all), next), err
+	})
+}
+
+func (h *handlers) listSeasonTeams(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		all, err := h.Service.SeasonTeams(tx, r.Param("season"))
+		return wrapList("teams", all), err
+	})
+}
+
+func (h *handlers) putSeasonTeam(r *httpapi.Request) (httpapi.Response, error) {
+	name := readTeam(r)
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: name,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.PutSeasonTeam(tx, r.Param("season"), r.Param("team"), name)
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) {
+			all, err := h.Service.SeasonTeams(tx, r.Param("season"))
+			return all[teamIndex(r)], err
+		},
+	})
 }
 
 var colour = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
 
 // readTeam reads the name and colour of the team in the path.
-func readTeam(r *request, b *bind.Body) (threefc.TeamName, error) {
+func readTeam(r *httpapi.Request) threefc.TeamName {
+	b := r.Body()
 	n := threefc.TeamName{Name: text(b, "name"), Color: optional(b, "color")}
 	if n.Color != nil && !colour.MatchString(*n.Color) {
 		b.Bad("color", "must be a colour such as #d83b36")
 	}
-	if r.team() < 0 {
+	if teamIndex(r) < 0 {
 		b.Bad("teamId", "must be red, blue or yellow")
 	}
-	return n, nil
+	return n
 }
 
-// team returns the index of the path's team in TeamIDs, or -1.
-func (r *request) team() int { return slices.Index(threefc.TeamIDs(), r.Param("team")) }
+// teamIndex returns the index of the path's team in TeamIDs, or -1.
+func teamIndex(r *httpapi.Request) int { return slices.Index(threefc.TeamIDs(), r.Param("team")) }

@@ -28,17 +28,17 @@ type gameClock struct {
 }
 
 // readShown reads a game.
-func (a *api) readShown(tx *store.Tx, id string) (*shownGame, error) {
-	b, err := a.Service.Board(tx, id)
+func (h *handlers) readShown(tx *store.Tx, id string) (*shownGame, error) {
+	b, err := h.Service.Board(tx, id)
 	if err != nil {
 		return nil, err
 	}
-	now := a.Service.Now(tx)
+	now := h.Service.Now(tx)
 	g := &shownGame{Board: b, Title: "Game", Clock: clockOf(&b.Game, now, now.Sub(tx.Now()).Round(time.Second))}
-	if s, err := a.Service.Season(tx, b.SeasonID); err == nil {
+	if s, err := h.Service.Season(tx, b.SeasonID); err == nil {
 		g.Title = s.Name
 	}
-	g.Lines, err = a.Service.Timeline(tx, b)
+	g.Lines, err = h.Service.Timeline(tx, b)
 	return g, err
 }
 
@@ -101,8 +101,8 @@ func (g *shownGame) Next() (n int) {
 	return n
 }
 
-func (a *api) gameView(last page.View, g *shownGame) (page.View, error) {
-	v, err := a.look.Parts(last, g.Line()+" · "+g.Title, []page.Block{{ID: "score", Data: g}, {ID: "goals", Data: g}, {ID: "tabs", Data: g}})
+func (h *handlers) gameView(last page.View, g *shownGame) (page.View, error) {
+	v, err := h.look.Parts(last, g.Line()+" · "+g.Title, []page.Block{{ID: "score", Data: g}, {ID: "goals", Data: g}, {ID: "tabs", Data: g}})
 	v.Kind, v.Styles, v.Module = "game", styles(), "app.js"
 	return v, err
 }

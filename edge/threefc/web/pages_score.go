@@ -9,7 +9,6 @@ import (
 
 	"github.com/touchline/touchline/edge/threefc"
 	"github.com/touchline/touchline/httpapi"
-	"github.com/touchline/touchline/httpapi/operator"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/httpapi/presence"
 	"github.com/touchline/touchline/internal/fault"
@@ -94,47 +93,77 @@ func (p *ownPage) In(team string) (all []threefc.Player) {
 	return all
 }
 
-// ownPageOf answers with a scorer's or admin's page of a game.
-func ownPageOf(kind string) func(r *request) (work, error) {
-	return func(r *request) (work, error) {
-		r.Kind, r.Title = kind, "3FC"
-		refused, err := r.openConflicts()
-		cloud, failed := httpapi.SyncStatus(r.Context)
-		if kind == "scorer" {
-			r.hear()
-		}
-		return func(tx *store.Tx) (any, error) {
-			g, err := r.api.readShown(tx, r.of.ID)
-			if err != nil {
-				return nil, err
-			}
-			p := &ownPage{shownGame: g, Admin: r.isAdmin(tx), Join: r.joinPage(g.JoinCode)}
-			p.Scorers = r.scorers(g.FinishedAt != nil)
-			p.Roster, err = r.api.Service.Roster(tx, g.GameID)
-			for _, c := range refused {
-				p.Refused = append(p.Refused, g.refusal(c, &p.Roster))
-			}
-			if err == nil {
-				err = cmp.Or(p.addUndone(r.api.Service, tx), p.addHanded(r.api.Service, tx))
-			}
-			if err == nil {
-				err = p.addCloud(&cloud, tx, r)
-			}
-			if event := r.Param("event"); err == nil && event != "" {
-				p.Goal, err = g.goal(event)
-			}
-			return p, err
-		}, cmp.Or(err, failed)
-	}
+func (h *handlers) teamsPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.answerOwnPage(r, "teams")
 }
 
-// addCloud adds whether all of the game is in the cloud.
-func (p *ownPage) addCloud(st *operator.SyncStatus, tx *store.Tx, r *request) (err error) {
-	p.Cloud, err = st.Line(tx, r.api.Service.Table, threefc.Partition(r.of))
-	if p.Admin && len(p.Cloud.Refused) > 0 {
-		p.Cloud.Review = r.api.look.At("/games/" + url.PathEscape(p.GameID) + "/conflicts")
+// scorerPage is where goals are entered. A device that has it open counts among the scorers of the game.
+func (h *handlers) scorerPage(r *httpapi.Request) (httpapi.Response, error) {
+	who, report := scorerOf(r)
+	h.Scorers.Hear(r.Param("game"), who, report, false)
+	return h.answerOwnPage(r, "scorer")
+}
+
+func (h *handlers) resultsPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.answerOwnPage(r, "results")
+}
+
+// correctPage edits the goal in the path.
+func (h *handlers) correctPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.answerOwnPage(r, "correct")
+}
+
+func (h *handlers) conflictsPage(r *httpapi.Request) (httpapi.Response, error) {
+	return h.answerOwnPage(r, "conflicts")
+}
+
+// answerOwnPage answers with a scorer's or admin's page of a game.
+func (h *handlers) answerOwnPage(r *httpapi.Request, kind string) (httpapi.Response, error) {
+	refused, err := h.gameConflicts(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return err
+	cloud, err := r.SyncStatus()
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Page(kind, "3FC", func(tx *store.Tx) (any, error) {
+		p, err := h.readOwnPage(tx, r)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range refused {
+			p.Refused = append(p.Refused, p.refusal(c, &p.Roster))
+		}
+		if p.Cloud, err = cloud.Line(tx, h.Service.Table, threefc.Partition(admitted(r).of)); err != nil {
+			return nil, err
+		}
+		if p.Admin && len(p.Cloud.Refused) > 0 {
+			p.Cloud.Review = h.look.At("/games/" + url.PathEscape(p.GameID) + "/conflicts")
+		}
+		return p, nil
+	})
+}
+
+// readOwnPage reads what a page shows of its game and, if the path names one, of a goal.
+func (h *handlers) readOwnPage(tx *store.Tx, r *httpapi.Request) (*ownPage, error) {
+	g, err := h.readShown(tx, r.Param("game"))
+	if err != nil {
+		return nil, err
+	}
+	p := &ownPage{shownGame: g, Admin: h.isAdmin(tx, r, admitted(r).league), Join: h.joinAddress(r, g.JoinCode)}
+	who, _ := scorerOf(r)
+	p.Scorers = h.Scorers.ViewOf(g.GameID, who, g.FinishedAt != nil)
+	if p.Roster, err = h.Service.Roster(tx, g.GameID); err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(p.addUndone(h.Service, tx), p.addHanded(h.Service, tx)); err != nil {
+		return nil, err
+	}
+	if event := r.Param("event"); event != "" {
+		p.Goal, err = g.goal(event)
+	}
+	return p, err
 }
 
 // addUndone adds the goals that were changed and taken back at the same time.
@@ -155,50 +184,62 @@ func (g *shownGame) goal(event string) (*threefc.Goal, error) {
 	return &g.Goals[i], nil
 }
 
-// joinPage returns the address of the join page.
-func (r *request) joinPage(code string) string { return r.api.link(r, "/-/join/"+code, nil) }
+// joinAddress returns the address of the join page.
+func (h *handlers) joinAddress(r *httpapi.Request, code string) string {
+	return h.link(r, "/-/join/"+code, nil)
+}
 
-func (a *api) getJoinPage(r *request) (work, error) {
-	r.Kind, r.Title = "join", "Join"
-	return func(tx *store.Tx) (any, error) {
-		g, err := a.readShown(tx, r.of.ID)
+// joinPage is where a player joins a game by its code.
+func (h *handlers) joinPage(r *httpapi.Request) (httpapi.Response, error) {
+	code, game, err := h.findJoinCode(r)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.Page("join", "Join", func(tx *store.Tx) (any, error) {
+		g, err := h.readShown(tx, game)
 		if err != nil {
 			return nil, err
 		}
-		in, err := a.Service.Roster(tx, g.GameID)
+		in, err := h.Service.Roster(tx, g.GameID)
 		var here []string // nicknames
 		for _, one := range in.Players {
 			here = append(here, one.Nickname)
 		}
 		slices.Sort(here)
-		return map[string]any{"Title": g.Title, "Code": r.given, "Address": r.joinPage(r.given), "Here": here}, err
-	}, r.joins()
+		return map[string]any{"Title": g.Title, "Code": code, "Address": h.joinAddress(r, code), "Here": here}, err
+	})
 }
 
-// getSignInPage offers the ways to sign in, or completes a magic link. It leads back only to our own pages.
-func (a *api) getSignInPage(r *request) (work, error) {
-	to, home := r.Context.Query("to"), a.look.At("/")
+// signInPage offers the ways to sign in, or completes a magic link. It leads back only to our own pages.
+func (h *handlers) signInPage(r *httpapi.Request) (httpapi.Response, error) {
+	given, home := r.URL.Query(), h.look.At("/")
+	to := given.Get("to")
 	if !strings.HasPrefix(to, home) {
 		to = home
 	}
-	page := map[string]any{"SignedIn": r.User != "", "Token": r.Context.Query("token"), "To": to}
-	if r.signIn != nil && !r.signIn.ByCode {
-		if err := r.need(threefc.UserKey(r.User)); err != nil {
-			return nil, err
-		}
-		all, err := httpapi.Read(r.Context, r.ownSessions)
-		if err != nil {
-			return nil, err
-		}
-		page["Sessions"] = all
+	data := map[string]any{"SignedIn": r.User != "", "Token": given.Get("token"), "To": to}
+	in := admitted(r).signIn
+	if in == nil || in.ByCode {
+		return r.PageWith("signin", "Sign in", data)
 	}
-	return nil, httpapi.AnswerOwnPage(r.Context, "signin", "Sign in", page)
+	if err := r.Fetch(threefc.UserKey(r.User)); err != nil {
+		return httpapi.Response{}, err
+	}
+	err := r.View(func(tx *store.Tx) (err error) {
+		data["Sessions"], err = h.readOwnSessions(tx, r)
+		return err
+	})
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return r.PageWith("signin", "Sign in", data)
 }
 
-// getInvitePage asks a signed-in user whether to accept an invite.
-func (a *api) getInvitePage(r *request) (work, error) {
-	if err := r.checkInvite(); err != nil {
-		return nil, err
+// invitePage asks a signed-in user whether to accept an invite.
+func (h *handlers) invitePage(r *httpapi.Request) (httpapi.Response, error) {
+	code, err := h.findInvite(r)
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return nil, httpapi.AnswerOwnPage(r.Context, "invite", "Invitation", r.given)
+	return r.PageWith("invite", "Invitation", code)
 }

@@ -1,11 +1,11 @@
 package web
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 
 	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/page"
 	"github.com/touchline/touchline/store"
 )
@@ -28,36 +28,36 @@ type fixtures struct {
 }
 
 // fixtures returns games as a page shows them.
-func (a *api) fixtures(tx *store.Tx, season string, games []threefc.Board) fixtures {
+func (h *handlers) fixtures(tx *store.Tx, season string, games []threefc.Board) fixtures {
 	f := fixtures{SeasonID: season}
 	for i := range games {
 		games[i].Goals = nil // not shown
-		f.Games = append(f.Games, shownGame{Board: &games[i], Clock: clockOf(&games[i].Game, a.Service.Now(tx), 0)})
+		f.Games = append(f.Games, shownGame{Board: &games[i], Clock: clockOf(&games[i].Game, h.Service.Now(tx), 0)})
 	}
 	return f
 }
 
-func (a *api) shownSeason(tx *store.Tx, id string, london bool) (s shownSeason, err error) {
+func (h *handlers) shownSeason(tx *store.Tx, id string, london bool) (s shownSeason, err error) {
 	s.London = london
-	if s.Season, err = a.Service.Season(tx, id); err != nil {
+	if s.Season, err = h.Service.Season(tx, id); err != nil {
 		return s, err
 	}
-	if s.Table, err = a.Service.Standings(tx, id, london); err != nil {
+	if s.Table, err = h.Service.Standings(tx, id, london); err != nil {
 		return s, err
 	}
-	if s.Players, err = a.Service.Leaders(tx, id, london); err != nil {
+	if s.Players, err = h.Service.Leaders(tx, id, london); err != nil {
 		return s, err
 	}
-	games, earlier, err := a.Service.LatestGames(tx, id, tilesOnPage)
-	s.Fixtures = a.fixtures(tx, id, games)
+	games, earlier, err := h.Service.LatestGames(tx, id, tilesOnPage)
+	s.Fixtures = h.fixtures(tx, id, games)
 	s.Fixtures.Earlier = earlier
 	return s, err
 }
 
-func (a *api) seasonView(last page.View, s shownSeason) (page.View, error) {
+func (h *handlers) seasonView(last page.View, s shownSeason) (page.View, error) {
 	top := s
 	top.Fixtures = fixtures{} // what they show changes each minute
-	v, err := a.look.Parts(last, s.Name, []page.Block{{ID: "name", Data: top}, {ID: "table", Data: top}, {ID: "players", Data: top}, {ID: "fixtures", Data: s.Fixtures}})
+	v, err := h.look.Parts(last, s.Name, []page.Block{{ID: "name", Data: top}, {ID: "table", Data: top}, {ID: "players", Data: top}, {ID: "fixtures", Data: s.Fixtures}})
 	v.Kind, v.Styles, v.Module = "season", styles(), "app.js"
 	return v, err
 }
@@ -69,21 +69,26 @@ type seasonGames struct {
 }
 
 // seasonGamesPage lists a page of a season's games.
-func (a *api) seasonGamesPage(r *request) (work, error) {
-	r.Kind, r.Title = "seasongames", "Games"
-	page := r.listPage(tilesOnPage)
-	return func(tx *store.Tx) (any, error) {
-		s, err := a.Service.Season(tx, r.of.ID)
-		if err = cmp.Or(r.Query.Err(), err); err != nil {
+func (h *handlers) seasonGamesPage(r *httpapi.Request) (httpapi.Response, error) {
+	page := listPage(r, tilesOnPage)
+	return r.Page("seasongames", "Games", func(tx *store.Tx) (any, error) {
+		s, err := h.Service.Season(tx, r.Param("season"))
+		if err != nil {
 			return nil, err
 		}
-		games, next, err := a.Service.Games(tx, r.of, page)
-		f := a.fixtures(tx, s.SeasonID, games)
-		if next != "" {
-			f.More = "?" + url.Values{"cursor": {cursorOf(next)}}.Encode()
-		}
+		games, next, err := h.Service.Games(tx, admitted(r).of, page)
+		f := h.fixtures(tx, s.SeasonID, games)
+		f.More = moreQuery(next)
 		return seasonGames{s, f}, err
-	}, nil
+	})
+}
+
+// moreQuery returns the query of the page that continues a list; empty: this is the last one.
+func moreQuery(next string) string {
+	if next == "" {
+		return ""
+	}
+	return "?" + url.Values{"cursor": {cursorOf(next)}}.Encode()
 }
 
 // making is a page with forms that create records, beside those that exist.
@@ -102,60 +107,74 @@ type making struct {
 	Teams   []threefc.SeasonTeam
 }
 
-// makes answers with a page of creation forms. mine selects the records with taken ids to report on it.
-func makes(kind, title string, mine func(r *request, entity string, p *origin) bool, read func(tx *store.Tx, r *request, m *making) error) func(r *request) (work, error) {
-	return func(r *request) (work, error) {
-		r.Kind, r.Title = kind, title
-		all, err := r.takenRecords(mine)
-		return func(tx *store.Tx) (any, error) {
-			m := &making{New: (&threefc.IDs{}).New(r.api.Service.Now(tx)), Taken: all}
-			return m, read(tx, r, m)
-		}, err
-	}
+// newMaking returns a page with forms that create records.
+func (h *handlers) newMaking(tx *store.Tx, all []taken) *making {
+	return &making{New: (&threefc.IDs{}).New(h.Service.Now(tx)), Taken: all}
 }
 
 // tilesOnPage is how many leagues or games a page lists.
 const tilesOnPage = 200
 
-func (a *api) leaguesPage(tx *store.Tx, r *request, m *making) error {
-	page := r.listPage(tilesOnPage)
-	if err := r.Query.Err(); err != nil {
-		return err
+// leaguesPage lists the leagues, and has the form to create one.
+func (h *handlers) leaguesPage(r *httpapi.Request) (httpapi.Response, error) {
+	page := listPage(r, tilesOnPage)
+	all, err := h.takenRecords(r, func(entity string, p *origin) bool { return entity == "league" && p.CreatedByUserID == r.User })
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	all, next, err := a.Service.PublicLeagues(tx, page)
-	if m.Leagues = all; next != "" {
-		m.More = "?" + url.Values{"cursor": {cursorOf(next)}}.Encode()
-	}
-	if err != nil || r.signIn == nil || r.signIn.ByCode {
-		return err
-	}
-	m.May = true
-	own, _, err := a.Service.LeaguesOf(tx, r.User, threefc.ListPage{Limit: wholeList})
-	m.Offers = slices.DeleteFunc(own, func(l threefc.OwnLeague) bool { return !l.Offered() })
-	return err
+	return r.Page("leagues", "3FC", func(tx *store.Tx) (any, error) {
+		m := h.newMaking(tx, all)
+		leagues, next, err := h.Service.PublicLeagues(tx, page)
+		m.Leagues, m.More = leagues, moreQuery(next)
+		in := admitted(r).signIn
+		if err != nil || in == nil || in.ByCode {
+			return m, err
+		}
+		m.May = true
+		own, _, err := h.Service.LeaguesOf(tx, r.User, threefc.ListPage{Limit: wholeList})
+		m.Offers = slices.DeleteFunc(own, func(l threefc.OwnLeague) bool { return !l.Offered() })
+		return m, err
+	})
 }
 
-func (a *api) leaguePage(tx *store.Tx, r *request, m *making) (err error) {
-	if m.League, err = a.Service.LeagueNamed(tx, r.of.ID); err != nil {
-		return err
+// leaguePage lists the seasons of a league, and has the form to create one.
+func (h *handlers) leaguePage(r *httpapi.Request) (httpapi.Response, error) {
+	all, err := h.takenRecords(r, func(entity string, p *origin) bool { return entity == "season" && p.LeagueID == r.Param("league") })
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	r.league = m.League.LeagueID
-	m.May = r.isAdmin(tx)
-	m.Seasons, err = a.Service.Seasons(tx, r.league)
-	return err
+	return r.Page("league", "League", func(tx *store.Tx) (_ any, err error) {
+		m := h.newMaking(tx, all)
+		if m.League, err = h.Service.LeagueNamed(tx, r.Param("league")); err != nil {
+			return nil, err
+		}
+		m.May = h.isAdmin(tx, r, m.League.LeagueID)
+		m.Seasons, err = h.Service.Seasons(tx, m.League.LeagueID)
+		return m, err
+	})
 }
 
 // seasonAdminPage has the forms to create sessions and games of a season and to name its teams.
-func (a *api) seasonAdminPage(tx *store.Tx, r *request, m *making) (err error) {
-	if m.Season, err = a.Service.Season(tx, r.of.ID); err != nil {
-		return err
+func (h *handlers) seasonAdminPage(r *httpapi.Request) (httpapi.Response, error) {
+	season := r.Param("season")
+	all, err := h.takenRecords(r, func(entity string, p *origin) bool {
+		return p.SeasonID == season && (entity == "session" || entity == "game")
+	})
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	if m.Played, err = a.Service.HasGames(tx, r.of.ID); err != nil {
-		return err
-	}
-	if m.Days, err = a.Service.Sessions(tx, r.of.ID); err != nil {
-		return err
-	}
-	m.Teams, err = a.Service.SeasonTeams(tx, r.of.ID)
-	return err
+	return r.Page("seasonadmin", "Season", func(tx *store.Tx) (_ any, err error) {
+		m := h.newMaking(tx, all)
+		if m.Season, err = h.Service.Season(tx, season); err != nil {
+			return nil, err
+		}
+		if m.Played, err = h.Service.HasGames(tx, season); err != nil {
+			return nil, err
+		}
+		if m.Days, err = h.Service.Sessions(tx, season); err != nil {
+			return nil, err
+		}
+		m.Teams, err = h.Service.SeasonTeams(tx, season)
+		return m, err
+	})
 }

@@ -357,7 +357,7 @@ func TestScenes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scenes, err := (&api{mount: "/3fc", look: look}).scenes()
+	scenes, err := (&handlers{mount: "/3fc", look: look}).scenes()
 	if err != nil || len(scenes) != 8 {
 		t.Fatalf("%d scenes, %v", len(scenes), err)
 	}

@@ -16,37 +16,17 @@ import (
 	"github.com/touchline/touchline/store/attr"
 )
 
-func (a *api) publicRoutes() []route {
-	s := a.Service
-	return []route{
-		{"GET", "/v1/public/leagues", public, a.publicLeagues},
-		{"GET", "/v1/public/leagues/:league/seasons", public, reads(a.publicSeasons)},
-		{"GET", "/v1/public/games/:game", public, reads(ofBoard(publicGameOf))},
-		{"GET", "/v1/public/games/:game/timeline", public, reads(func(tx *store.Tx, r *request) (any, error) {
-			b, err := s.Board(tx, r.of.ID)
-			if err != nil {
-				return nil, err
-			}
-			all, err := s.Timeline(tx, b)
-			return wrapList("timeline", all), err
-		})},
-		{"GET", "/v1/public/games/:game/stream", public, a.streamPublic},
-		{"GET", "/v1/public/seasons/:season/standings", public, ofSeason("standings", "table", "blissett", s.Standings)},
-		{"GET", "/v1/public/seasons/:season/leaderboards/players", public, ofSeason("players", "sort", "perGame", s.Leaders, "goals")},
-	}
-}
-
-// publicLeagues lists a page of all leagues.
-func (a *api) publicLeagues(r *request) (work, error) {
-	page := r.listPage(wholeList)
-	return func(tx *store.Tx) (any, error) {
-		all, next, err := a.Service.PublicLeagues(tx, page)
+// listPublicLeagues lists a page of all leagues.
+func (h *handlers) listPublicLeagues(r *httpapi.Request) (httpapi.Response, error) {
+	page := listPage(r, wholeList)
+	return r.ReadPublic(func(tx *store.Tx) (any, error) {
+		all, next, err := h.Service.PublicLeagues(tx, page)
 		out := make([]leagueName, 0, len(all))
 		for i := range all {
 			out = append(out, leagueName{all[i].LeagueID, all[i].Name, all[i].Slug})
 		}
 		return addCursor(wrapList("leagues", out), next), err
-	}, nil
+	})
 }
 
 // leagueName is the public part of a league.
@@ -73,56 +53,89 @@ func each[T any](all []T, show func(one T) map[string]any) (out []map[string]any
 	return out
 }
 
-func publicLeague(l threefc.League) map[string]any { return publicPart(l, "leagueId", "name", "slug") }
-
-func (a *api) publicSeasons(tx *store.Tx, r *request) (any, error) {
-	l, err := a.Service.LeagueNamed(tx, r.of.ID)
-	if err != nil {
-		return nil, err
-	}
-	all, err := a.Service.Seasons(tx, l.LeagueID)
-	out := wrapList("seasons", each(all, func(s threefc.Season) map[string]any {
-		return publicPart(s, "seasonId", "name", "slug", "startsOn", "endsOn")
-	}))
-	out["league"] = publicLeague(*l)
-	return out, err
-}
-
-func publicGameOf(b *threefc.Board) any {
-	out := publicPart(b.Game, "gameId", "leagueId", "seasonId", "status", "gameStartTs", "finishedAt", "result")
-	out["timer"], out["teams"] = b.Timer(), each(b.Teams, func(t threefc.GameTeam) map[string]any {
-		return publicPart(t, "teamId", "name", "color", "scored", "conceded")
+func (h *handlers) listPublicSeasons(r *httpapi.Request) (httpapi.Response, error) {
+	return r.ReadPublic(func(tx *store.Tx) (any, error) {
+		l, err := h.Service.LeagueNamed(tx, r.Param("league"))
+		if err != nil {
+			return nil, err
+		}
+		all, err := h.Service.Seasons(tx, l.LeagueID)
+		out := wrapList("seasons", each(all, func(s threefc.Season) map[string]any {
+			return publicPart(s, "seasonId", "name", "slug", "startsOn", "endsOn")
+		}))
+		out["league"] = publicPart(*l, "leagueId", "name", "slug")
+		return out, err
 	})
-	return out
 }
 
-// ofSeason answers with a table of a season, under name. If the query parameter has the given value, it uses the table's other order.
-func ofSeason[T any](name, parameter, value string, read func(tx *store.Tx, season string, other bool) ([]T, error), usual ...string) func(r *request) (work, error) {
-	return func(r *request) (work, error) {
-		other := r.Query.OneOf(parameter, append(usual, value)...) == value
-		return func(tx *store.Tx) (any, error) {
-			if _, err := r.api.Service.Season(tx, r.of.ID); err != nil {
-				return nil, err
-			}
-			all, err := read(tx, r.of.ID, other)
-			return map[string]any{"seasonId": r.of.ID, name: all}, err
-		}, nil
-	}
+func (h *handlers) getPublicGame(r *httpapi.Request) (httpapi.Response, error) {
+	return r.ReadPublic(func(tx *store.Tx) (any, error) {
+		b, err := h.Service.Board(tx, r.Param("game"))
+		if err != nil {
+			return nil, err
+		}
+		out := publicPart(b.Game, "gameId", "leagueId", "seasonId", "status", "gameStartTs", "finishedAt", "result")
+		out["timer"], out["teams"] = b.Timer(), each(b.Teams, func(t threefc.GameTeam) map[string]any {
+			return publicPart(t, "teamId", "name", "color", "scored", "conceded")
+		})
+		return out, nil
+	})
+}
+
+func (h *handlers) getPublicTimeline(r *httpapi.Request) (httpapi.Response, error) {
+	return r.ReadPublic(func(tx *store.Tx) (any, error) {
+		b, err := h.Service.Board(tx, r.Param("game"))
+		if err != nil {
+			return nil, err
+		}
+		all, err := h.Service.Timeline(tx, b)
+		return wrapList("timeline", all), err
+	})
+}
+
+// getStandings returns the table of a season, by the London league's points if the request asks for them.
+func (h *handlers) getStandings(r *httpapi.Request) (httpapi.Response, error) {
+	blissett := r.Query.OneOf("table", "blissett") == "blissett"
+	return r.ReadPublic(func(tx *store.Tx) (any, error) {
+		season := r.Param("season")
+		if _, err := h.Service.Season(tx, season); err != nil {
+			return nil, err
+		}
+		all, err := h.Service.Standings(tx, season, blissett)
+		return map[string]any{"seasonId": season, "standings": all}, err
+	})
+}
+
+// listLeaders lists the players of a season by their goals, or by their goals per game.
+func (h *handlers) listLeaders(r *httpapi.Request) (httpapi.Response, error) {
+	perGame := r.Query.OneOf("sort", "goals", "perGame") == "perGame"
+	return r.ReadPublic(func(tx *store.Tx) (any, error) {
+		season := r.Param("season")
+		if _, err := h.Service.Season(tx, season); err != nil {
+			return nil, err
+		}
+		all, err := h.Service.Leaders(tx, season, perGame)
+		return map[string]any{"seasonId": season, "players": all}, err
+	})
 }
 
 // topicGame is the prefix of a game's topic.
 const topicGame = "game/"
 
-func streamGame(r *request) (work, error) {
-	return nil, httpapi.Stream(r.Context, "game", topicGame+r.of.ID)
+func (h *handlers) streamGame(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Stream("game", topicGame+r.Param("game"))
 }
 
-// streamPublic serves the same stream without sign-in, because its frames hold only public data.
-func (a *api) streamPublic(r *request) (work, error) {
-	if _, err := httpapi.Read(r.Context, func(tx *store.Tx) (any, error) { return a.game(tx, r.of.ID) }); err != nil {
-		return nil, err
+// streamPublicGame serves the same stream without sign-in, because its frames hold only public data.
+func (h *handlers) streamPublicGame(r *httpapi.Request) (httpapi.Response, error) {
+	err := r.View(func(tx *store.Tx) error {
+		_, err := h.Service.Board(tx, r.Param("game"))
+		return err
+	})
+	if err != nil {
+		return httpapi.Response{}, err
 	}
-	return streamGame(r)
+	return h.streamGame(r)
 }
 
 // goalFrame announces a changed goal; Deleted is set if it was removed.
@@ -146,9 +159,9 @@ func snapshot(_ context.Context, topic string) ([]sse.Frame, error) {
 
 // topicOf turns a journal record into an event of its game's streams: a goal, the clock, or another change to the game. Readers fetch
 // what they show; events contain no names.
-func (a *api) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
+func (h *handlers) topicOf(r *store.Record) (ch sse.Change, ok bool, err error) {
 	game, isGame := strings.CutPrefix(r.Key["pk"].Str(), "GAME#")
-	if r.Table != a.Service.Table || !isGame {
+	if r.Table != h.Service.Table || !isGame {
 		return ch, false, nil
 	}
 	name, body, err := frameOf(game, r)

@@ -5,39 +5,11 @@ import (
 	"net/http"
 
 	"github.com/touchline/touchline/edge/threefc"
+	"github.com/touchline/touchline/httpapi"
 	"github.com/touchline/touchline/httpapi/bind"
 	"github.com/touchline/touchline/store"
+	"github.com/touchline/touchline/store/attr"
 )
-
-func (a *api) playerRoutes() []route {
-	s := a.Service
-	return []route{
-		{"GET", "/v1/games/:game/players", viewer, a.getPlayers},
-		{"POST", "/v1/games/:game/players", scorekeeper, writes(http.StatusCreated, readPlayer, func(tx *store.Tx, r *request, p threefc.Player) (threefc.Change, error) {
-			return s.AddPlayer(tx, r.of.ID, p.PlayerID, p.Nickname, r.ids)
-		}, answerCreated("player", a.player))},
-		{"DELETE", "/v1/games/:game/players/:player", admin, writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
-			return s.RemovePlayer(tx, r.of.ID, r.Param("player"))
-		}, nil)},
-		{"GET", "/v1/games/:game/roster", viewer, reads(a.roster)},
-		{"PUT", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusOK, readPlace, func(tx *store.Tx, r *request, team string) (threefc.Change, error) {
-			return s.Assign(tx, r.of.ID, r.Param("player"), team, r.isAdmin(tx))
-		}, a.answerPlaced)},
-		{"DELETE", "/v1/games/:game/roster/:player", scorekeeper, writes(http.StatusNoContent, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
-			return s.Unassign(tx, r.of.ID, r.Param("player"), r.isAdmin(tx))
-		}, nil)},
-		{"POST", "/v1/players/:player/claim", mailed, writes(http.StatusOK, nothing, func(tx *store.Tx, r *request, _ any) (threefc.Change, error) {
-			return s.Claim(tx, r.User, r.of.ID)
-		}, func(tx *store.Tx, r *request) (any, error) {
-			p, err := a.player(tx, r.of.ID)
-			return map[string]any{"player": p, "claim": map[string]bool{"claimedByCurrentUser": true}}, err
-		})},
-		{"GET", "/v1/players/:player", session, reads(func(tx *store.Tx, r *request) (any, error) {
-			p, err := s.PlayerOf(tx, r.signIn, r.of.ID)
-			return playerOf(valueOrZero(p)), err
-		})},
-	}
-}
 
 // playerView is a player without the claiming user, which is an address.
 type playerView struct {
@@ -48,20 +20,115 @@ type playerView struct {
 
 func playerOf(p threefc.Player) playerView { return playerView{p.PlayerID, p.Nickname, p.Stamps} }
 
-func (a *api) player(tx *store.Tx, id string) (playerView, error) {
-	p, err := a.Service.Player(tx, id)
+func (h *handlers) readPlayer(tx *store.Tx, id string) (playerView, error) {
+	p, err := h.Service.Player(tx, id)
 	return playerOf(valueOrZero(p)), err
 }
 
-func (a *api) getPlayers(r *request) (work, error) {
+func (h *handlers) listPlayers(r *httpapi.Request) (httpapi.Response, error) {
 	search, limit := r.Query.Text("search", maxText), r.Query.Number("limit", math.MaxInt)
-	return lists("players", func(tx *store.Tx, game string) (out []playerView, err error) {
-		all, err := a.Service.Players(tx, game, search, limit)
+	return r.Read(func(tx *store.Tx) (any, error) {
+		all, err := h.Service.Players(tx, r.Param("game"), search, limit)
+		var out []playerView
 		for i := range all {
 			out = append(out, playerOf(all[i]))
 		}
-		return out, err
-	})(r)
+		return wrapList("players", out), err
+	})
+}
+
+// addPlayer adds a player to a game: a new one, or the one that the body names.
+func (h *handlers) addPlayer(r *httpapi.Request) (httpapi.Response, error) {
+	b := r.Body()
+	player := threefc.Player{Nickname: nickname(b)}
+	var rows []attr.Item
+	if _, ok := b.Get("playerId"); ok {
+		player.PlayerID = readNewID(b, "player")
+		rows = rowsOfNew("player", player.PlayerID)
+	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusCreated, input: player, rows: rows,
+		plan: func(tx *store.Tx, run *onceRun) (threefc.Change, error) {
+			return h.Service.AddPlayer(tx, r.Param("game"), player.PlayerID, player.Nickname, run.ids)
+		},
+		show: func(tx *store.Tx, run *onceRun) (any, error) { return h.readPlayer(tx, run.made["player"]) },
+	})
+}
+
+func (h *handlers) removePlayer(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusNoContent,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.RemovePlayer(tx, r.Param("game"), r.Param("player"))
+		},
+	})
+}
+
+func (h *handlers) getRoster(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		b, err := h.Service.Board(tx, r.Param("game"))
+		if err != nil {
+			return nil, err
+		}
+		in, err := h.Service.Roster(tx, b.GameID)
+		free := []playerView{}
+		for _, id := range in.Unassigned {
+			free = append(free, playerOf(in.Players[id]))
+		}
+		return map[string]any{"teams": b.Teams, "roster": rosterViews(&in), "unassignedPlayers": free}, err
+	})
+}
+
+// assignPlayer assigns the player in the path to a team.
+func (h *handlers) assignPlayer(r *httpapi.Request) (httpapi.Response, error) {
+	team := text(r.Body(), "teamId")
+	if team != "" && !threefc.IsTeam(team) {
+		r.Body().Bad("teamId", "must be red, blue or yellow")
+	}
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK, input: team,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.Assign(tx, r.Param("game"), r.Param("player"), team, h.isAdmin(tx, r, admitted(r).league))
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) {
+			in, err := h.Service.Roster(tx, r.Param("game"))
+			for _, one := range rosterViews(&in) {
+				if one.PlayerID == r.Param("player") {
+					return one, err
+				}
+			}
+			return nil, err
+		},
+	})
+}
+
+func (h *handlers) unassignPlayer(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusNoContent,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.Unassign(tx, r.Param("game"), r.Param("player"), h.isAdmin(tx, r, admitted(r).league))
+		},
+	})
+}
+
+func (h *handlers) claimPlayer(r *httpapi.Request) (httpapi.Response, error) {
+	return h.writeOnce(r, onceWrite{
+		status: http.StatusOK,
+		plan: func(tx *store.Tx, _ *onceRun) (threefc.Change, error) {
+			return h.Service.Claim(tx, r.User, r.Param("player"))
+		},
+		show: func(tx *store.Tx, _ *onceRun) (any, error) {
+			p, err := h.readPlayer(tx, r.Param("player"))
+			return map[string]any{"player": p, "claim": map[string]bool{"claimedByCurrentUser": true}}, err
+		},
+	})
+}
+
+func (h *handlers) getPlayer(r *httpapi.Request) (httpapi.Response, error) {
+	return r.Read(func(tx *store.Tx) (any, error) {
+		p, err := h.Service.PlayerOf(tx, admitted(r).signIn, r.Param("player"))
+		return playerOf(valueOrZero(p)), err
+	})
 }
 
 // maxNickname is the maximum length of a nickname, in characters.
@@ -73,14 +140,6 @@ func nickname(b *bind.Body) string {
 		b.Bad("nickname", "must be %d characters or fewer", maxNickname)
 	}
 	return v
-}
-
-func readPlayer(r *request, b *bind.Body) (p threefc.Player, err error) {
-	p.Nickname = nickname(b)
-	if _, ok := b.Get("playerId"); ok {
-		p.PlayerID = r.newID(b, "player")
-	}
-	return p, nil
 }
 
 // rosterView is a roster entry with its player.
@@ -95,37 +154,4 @@ func rosterViews(in *threefc.Roster) []rosterView {
 		out = append(out, rosterView{one, playerOf(in.Players[one.PlayerID])})
 	}
 	return out
-}
-
-func (a *api) roster(tx *store.Tx, r *request) (any, error) {
-	b, err := a.Service.Board(tx, r.of.ID)
-	if err != nil {
-		return nil, err
-	}
-	in, err := a.Service.Roster(tx, b.GameID)
-	free := []playerView{}
-	for _, id := range in.Unassigned {
-		free = append(free, playerOf(in.Players[id]))
-	}
-	return map[string]any{"teams": b.Teams, "roster": rosterViews(&in), "unassignedPlayers": free}, err
-}
-
-// readPlace reads the team to assign a player to.
-func readPlace(_ *request, b *bind.Body) (string, error) {
-	team := text(b, "teamId")
-	if team != "" && !threefc.IsTeam(team) {
-		b.Bad("teamId", "must be red, blue or yellow")
-	}
-	return team, nil
-}
-
-// answerPlaced answers with a player's roster entry.
-func (a *api) answerPlaced(tx *store.Tx, r *request) (any, error) {
-	in, err := a.Service.Roster(tx, r.of.ID)
-	for _, one := range rosterViews(&in) {
-		if one.PlayerID == r.Param("player") {
-			return one, err
-		}
-	}
-	return nil, err
 }

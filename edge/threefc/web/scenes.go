@@ -8,8 +8,8 @@ import (
 )
 
 // scenes renders a game's page and the scorer's page in each state, from fixed data.
-func (a *api) scenes() ([]page.Scene, error) {
-	return a.look.Scenes(func(kind string, decode func(into any) error) (any, error) {
+func (h *handlers) scenes() ([]page.Scene, error) {
+	return h.look.Scenes(func(kind string, decode func(into any) error) (any, error) {
 		var s struct {
 			Now time.Time
 			ownPage
@@ -24,6 +24,6 @@ func (a *api) scenes() ([]page.Scene, error) {
 		if s.Clock = clockOf(&s.Board.Game, s.Now, 0); kind == "scorer" {
 			return &s.ownPage, nil
 		}
-		return a.gameView(page.View{}, s.shownGame)
+		return h.gameView(page.View{}, s.shownGame)
 	})
 }
