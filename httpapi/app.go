@@ -119,8 +119,6 @@ type Route struct {
 	// Say makes requests of the route entries that somebody hands in for the device that made them, which cannot send them (handin.go). It checks what
 	// is asked for, changes nothing, and returns words that repeat nothing of the request. nil: only the device itself sends them.
 	Say func(r *Request) (words string, err error)
-	// Describe is Say for routes that work on gin's context: it checks also who asks, and answers with AnswerDescription.
-	Describe Handler
 	// NotHandedIn is why entries that pages queue are not handed in: time decides between people. It is for routes without Say; may be empty.
 	NotHandedIn string
 }

@@ -81,21 +81,10 @@ func (h HandedIn) MadeBy(users []string) string {
 	return DeviceScope + h.Device
 }
 
-// AnswerDescription is the answer of Route.Describe: what an entry asks for, in words that are the node's alone.
-func AnswerDescription(c *gin.Context, words string) error {
-	if h := handingOf(c); h != nil {
-		h.words = words
-	}
-	return NoContent(c)
-}
-
-// isHandedIn reports whether entries of the route can be handed in.
-func (r *Route) isHandedIn() bool { return r.Say != nil || r.Describe != nil }
-
 // handInRoutes serves the page where files of entries are given to the node, if there are such entries.
 func (m *mounted) handInRoutes() []Route {
 	for _, r := range m.Routes {
-		if m.Offline && (r.isHandedIn() || r.NotHandedIn != "") {
+		if m.Offline && (r.Say != nil || r.NotHandedIn != "") {
 			return []Route{
 				{Method: http.MethodGet, Path: pathHandIn, Access: User, Do: m.getHandIn},
 				{Method: http.MethodPost, Path: pathHandIn, Access: User, Do: m.postHandIn},
@@ -108,7 +97,7 @@ func (m *mounted) handInRoutes() []Route {
 // handsIn reports whether the application takes any entries as a file.
 func (m *mounted) handsIn() bool {
 	for _, r := range m.Routes {
-		if r.isHandedIn() {
+		if r.Say != nil {
 			return true
 		}
 	}
@@ -118,10 +107,10 @@ func (m *mounted) handsIn() bool {
 // admitHanded refuses entries of a file for a route that takes none. It comes before everything that a route does.
 func (s *Server) admitHanded(r placed) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		c.Set(keyTakesFiles, r.isHandedIn())
+		c.Set(keyTakesFiles, r.Say != nil)
 		h := handingOf(c)
 		switch {
-		case h == nil || r.app == h.app && r.isHandedIn():
+		case h == nil || r.app == h.app && r.Say != nil:
 		case r.app == h.app && r.NotHandedIn != "":
 			s.fail(c, fault.New(fault.Forbidden, "stays", "%s", r.NotHandedIn))
 		default:
@@ -138,7 +127,7 @@ func notAnEntry() error {
 func doHanded(r placed) Handler {
 	return func(c *gin.Context) error {
 		if h := handingOf(c); h != nil && h.review {
-			return r.Describe(c)
+			return r.app.say(c, &r.Route)
 		}
 		return r.Do(c)
 	}

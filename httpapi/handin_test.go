@@ -37,14 +37,7 @@ func newHandIns(t *testing.T, change func(*App)) *handIns {
 	for i := range a.Routes {
 		switch r := &a.Routes[i]; {
 		case r.Path == "/taps":
-			r.Describe = func(c *gin.Context) error {
-				b := Body(c)
-				by := b.Whole("by", 9, 1)
-				if err := b.Err(); err != nil {
-					return err
-				}
-				return AnswerDescription(c, fmt.Sprintf("A tap of %d", by))
-			}
+			r.Say = func(r *Request) (string, error) { return fmt.Sprintf("A tap of %d", r.Body().Whole("by", 9, 1)), nil }
 		case r.Method == "POST" && r.Path == "/guesses":
 			r.NotHandedIn = "Guesses count as they arrive."
 		}
@@ -317,7 +310,7 @@ func TestHandInTakesItsTime(t *testing.T) {
 func TestHandInOnlyWhereThereAreEntries(t *testing.T) {
 	h := newHandIns(t, func(a *App) {
 		for i := range a.Routes {
-			a.Routes[i].Describe, a.Routes[i].NotHandedIn = nil, ""
+			a.Routes[i].Say, a.Routes[i].NotHandedIn = nil, ""
 		}
 	})
 	if w := h.post("file", h.file(h.tap("k1", 1)), true); w.Code != 404 {

@@ -223,12 +223,6 @@ func renderFramed(c *gin.Context, kind, title string, data any, version string) 
 	return m.Look.RenderFramed(kind+"-page", data, f)
 }
 
-// OwnView is Own with the data that read returns.
-func OwnView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) error {
-	body, err := renderView(c, kind, title, read)
-	return HTML(c, http.StatusOK, body, err)
-}
-
 // renderView renders a page within the transaction that reads its data, so that few large pages are made at a time.
 func renderView[T any](c *gin.Context, kind, title string, read func(tx *store.Tx) (T, error)) ([]byte, error) {
 	return Read(c, func(tx *store.Tx) ([]byte, error) {

@@ -37,13 +37,10 @@ type Request struct {
 	body *bind.Body
 }
 
-// withHandler returns a route that calls its Handle and its Say, if it has them.
+// withHandler returns a route that calls its Handle, if it has one.
 func (m *mounted) withHandler(route Route) Route {
 	if route.Handle != nil {
 		route.Do = func(c *gin.Context) error { return m.handle(c, &route) }
-	}
-	if route.Say != nil {
-		route.Describe = func(c *gin.Context) error { return m.say(c, &route) }
 	}
 	return route
 }
@@ -67,7 +64,7 @@ func (m *mounted) handle(c *gin.Context, route *Route) error {
 	return response.write(c)
 }
 
-// say describes an entry that is handed in.
+// say describes an entry that is handed in, and is not carried out.
 func (m *mounted) say(c *gin.Context, route *Route) error {
 	r, err := m.enter(c, route)
 	if err != nil {
@@ -80,7 +77,8 @@ func (m *mounted) say(c *gin.Context, route *Route) error {
 	if err != nil {
 		return err
 	}
-	return AnswerDescription(c, words)
+	handingOf(c).words = words
+	return NoContent(c)
 }
 
 // enter returns a request that the application admits, once the rows that it needs are here.
