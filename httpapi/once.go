@@ -273,20 +273,6 @@ func UpdateOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (ide
 	return out, nil
 }
 
-// AnswerOnce is UpdateOnce that answers with what show returns, given the ids of the records that the first request with the key created.
-// A repetition by another user, with the same device, is answered with 204: what the first one made may be that user's own.
-func AnswerOnce(c *gin.Context, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error), show func(tx *store.Tx, ids map[string]string) (any, error)) error {
-	out, err := UpdateOnce(c, row, do)
-	if err != nil {
-		return err
-	}
-	if out.Status == http.StatusNoContent || out.Repeated && row != nil && !row.IsBy(out) {
-		return NoContent(c)
-	}
-	answer, err := Read(c, func(tx *store.Tx) (any, error) { return show(tx, out.IDs) })
-	return Answer(c, out.Status, answer, err)
-}
-
 func runOnce(tx *store.Tx, row *idempotency.Row, do func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error)) (out idempotency.Outcome, err error) {
 	if row != nil {
 		out, found, err := row.Read(tx)

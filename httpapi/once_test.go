@@ -13,8 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/touchline/touchline/httpapi/handover"
 	"github.com/touchline/touchline/internal/clock"
 	"github.com/touchline/touchline/internal/fault"
@@ -102,7 +100,7 @@ func TestIdempotencyKeyOfAnotherNode(t *testing.T) {
 }
 
 // If a write is refused because another node has answered the request, its answer is fetched. A refusal for another reason stays.
-func TestAnswerOnceOfAnotherNode(t *testing.T) {
+func TestWriteOnceOfAnotherNode(t *testing.T) {
 	cfg, f := config(t)
 	app := f.app(t, "/counter")
 	for _, tt := range []struct {
@@ -130,12 +128,12 @@ func TestAnswerOnceOfAnotherNode(t *testing.T) {
 				return theirs.Write(tx, idempotency.Outcome{Status: tt.status, IDs: map[string]string{"thing": "t1"}})
 			})
 		}
-		app.Routes = append(app.Routes, Route{Method: "POST", Path: "/things" + tt.key, Access: User, Do: func(c *gin.Context) error {
+		app.Routes = append(app.Routes, Route{Method: "POST", Path: "/things" + tt.key, Access: User, Handle: func(r *Request) (Response, error) {
 			var err error
-			if row, err = f.once(c, "u0", ""); err != nil {
-				return err
+			if row, err = f.once(r.gin, "u0", ""); err != nil {
+				return Response{}, err
 			}
-			return AnswerOnce(c, row, func(*store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
+			return r.WriteOnce(row, func(*store.Tx) (out idempotency.Outcome, writes []store.WriteItem, err error) {
 				return out, nil, fault.New(fault.Conflict, "taken", "There is such a thing.")
 			}, func(_ *store.Tx, ids map[string]string) (any, error) { return ids["thing"], nil })
 		}})

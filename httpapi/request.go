@@ -267,7 +267,9 @@ func (r *Request) Write(status int, change func(tx *store.Tx) (any, error)) (Res
 	return Reply(status, out)
 }
 
-// WriteOnce makes a change once per Idempotency-Key, as AnswerOnce does: row is that of the key, nil if there is none.
+// WriteOnce makes a change once per Idempotency-Key, as UpdateOnce does: row is that of the key, nil if there is none. It answers with what show
+// returns, given the ids of the records that the first request with the key created. A repetition by another user, with the same device, is answered
+// with 204: what the first one made may be that user's own.
 func (r *Request) WriteOnce(
 	row *idempotency.Row,
 	change func(tx *store.Tx) (idempotency.Outcome, []store.WriteItem, error),

@@ -99,14 +99,30 @@ func TestCountdown(t *testing.T) {
 	}
 }
 
+// assets returns the files with an extension among the assets of the kit and of all applications, of which several have some.
+func assets(t *testing.T, extension string) (files []string) {
+	t.Helper()
+	for _, folder := range []string{"assets", "../../edge/*/web/assets", "../../edge/*/web/page/assets"} {
+		found, err := filepath.Glob(folder + "/*" + extension)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	folders := map[string]bool{}
+	for _, name := range files {
+		folders[filepath.Dir(name)] = true
+	}
+	if len(folders) < 4 {
+		t.Fatalf("assets in %d folders: %v", len(folders), files)
+	}
+	return files
+}
+
 // Spaces are removed from style sheets, not from strings in them.
 func TestStyleSheetsKeepTheirStrings(t *testing.T) {
-	sheets, err := filepath.Glob("../*/assets/*.css")
-	if err != nil || len(sheets) < 5 {
-		t.Fatalf("%d style sheets, %v", len(sheets), err)
-	}
 	quoted := regexp.MustCompile(`"[^"\n]*"`)
-	for _, name := range append(sheets, "../cricket/page/assets/match.css", "../cricket/page/assets/staff.css") {
+	for _, name := range assets(t, ".css") {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -122,11 +138,7 @@ func TestStyleSheetsKeepTheirStrings(t *testing.T) {
 // What is removed from a script is a comment, not a part of a string: before it, quotes and backticks are in pairs. No string goes over
 // several lines, whose indentation would be lost.
 func TestScriptsLoseOnlyComments(t *testing.T) {
-	scripts, err := filepath.Glob("../*/assets/*.js")
-	if err != nil || len(scripts) < 10 {
-		t.Fatalf("%d scripts, %v", len(scripts), err)
-	}
-	for _, name := range scripts {
+	for _, name := range assets(t, ".js") {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
