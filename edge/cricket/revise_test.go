@@ -343,25 +343,6 @@ func TestRowsForAMoment(t *testing.T) {
 	}
 }
 
-// The score at the end of an over, and when a side reaches fifty, is what the score line says once it has stood for twelve seconds:
-// without balls nothing corrects it later.
-func TestScoreLineForAMoment(t *testing.T) {
-	s := newScript(t, 20)
-	s.innings(teamA)
-	s.bowl("6 6 6 6 6 6 6 6 . . . 4")
-	s.snap.Balls = nil
-	in := &s.snap.Innings[0]
-	in.Runs += 4
-	s.polls(4)
-	want(t, s.keys(EventOverEnd, EventTeamMilestone))
-	in.Runs -= 4
-	in.UpdatedAt = s.now
-	s.polls(10)
-	if got := s.rows["ov:1:2"].Text; got != "End of over 2: ALP 52/0 (2)" {
-		t.Errorf("the over is recorded as %q", got)
-	}
-}
-
 // With all balls known, a row alone makes no milestone.
 func TestRowAheadOfItsBalls(t *testing.T) {
 	s := newScript(t, 20)

@@ -126,8 +126,8 @@ func (s *Snapshot) multiDayVerdict(in *Innings) verdict {
 // isSettled reports whether the scores support the result.
 func (s *Snapshot) isSettled() bool { return s.verdict() == verdictSound }
 
-// believable reports whether a candidate may be announced. A result waits until the scores support it, but not forever; what only a row
-// shows waits for longer than most wrong rows last.
+// believable reports whether a candidate may be announced. A result waits until the scores support it, but not forever; a milestone that
+// only a row shows waits for longer than most wrong rows last.
 func (r *round) believable(c *Candidate, p Pending) bool {
 	if c.Key != resultKey && !(c.Type == EventCorrection && c.Detail == resultKey) {
 		return !r.onlyRow(c) || r.now.UnixMilli()-p.Since >= rowHold.Milliseconds()
@@ -148,18 +148,10 @@ func (r *round) believable(c *Candidate, p Pending) bool {
 	return r.now.UnixMilli()-p.Since >= wait.Milliseconds()
 }
 
-// onlyRow reports whether only rows show a milestone, or the score at the end of an over or at a side's milestone. Their texts have a
-// figure that stays: no ball will correct it.
+// onlyRow reports whether only rows show a milestone: no ball will correct it.
 func (r *round) onlyRow(c *Candidate) bool {
-	if !r.snap.NoBalls || len(r.snap.Balls) > 0 {
-		return false
-	}
-	switch family, _ := splitKey(c.Key); family {
-	case familyMilestone, familyOver, familyTeamRuns:
-		return true
-	default:
-		return false
-	}
+	family, _ := splitKey(c.Key)
+	return family == familyMilestone && r.snap.NoBalls && len(r.snap.Balls) == 0
 }
 
 // nameWinner removes the winner from a result that had to be announced although the scores disagree with it or nobody is named.

@@ -11,7 +11,7 @@ import (
 // Holds, waits and limits of the pipeline.
 const (
 	holdFor           = 5 * time.Second  // an event is confirmed once it was the same for so long, in two snapshots
-	rowHold           = 12 * time.Second // for milestones and overs that only a row shows: feeds correct most rows within ten seconds
+	rowHold           = 12 * time.Second // for milestones that only a row shows: feeds correct most rows within ten seconds
 	waverHold         = 12 * time.Second // for what must stay true, of a feed that took a wicket back lately: it corrects most within ten seconds
 	waverFor          = time.Hour        // how long such a feed is expected to do so again
 	statusHold        = 30 * time.Second // for events that only the feed's status shows: it flaps
