@@ -12,7 +12,6 @@ const steps = 300;
 export const faults = [
   "the storage was full", "the storage was emptied", "the storage refused to open", "the storage did not answer",
   "the database closed", "the database closed without an event", "the database's server was lost",
-  "the database deserted its transactions",
   "a request hung", "a request was lost", "a request was late", "a request arrived twice", "an answer was lost", "an answer hung", "an answer was cut",
   "an answer was stuck", "a tab was frozen", "a lock was stolen", "the node was away", "the connection was half open", "the node was busy", "a tab died", "the node refused an entry",
   "a clock was set", "an age was asked about", "a page was hidden", "a page was shown again", "a page was left with a lock", "the storage was refused",
@@ -141,7 +140,6 @@ const deeds = [
   [3, async ({ device, world }) => { world.fire("the database closed"); device.database.close("close"); }],
   [3, async ({ device, world }) => { world.fire("the database closed without an event"); device.database.close("quiet"); }],
   [3, async ({ device, world }) => { world.fire("the database's server was lost"); device.database.close("lost"); }],
-  [3, async ({ device, world }) => { world.fire("the database deserted its transactions"); device.database.close("deserted"); }],
   [2, async (play) => within(play, "the storage refused to open", 40000, () => { // it is closed first: otherwise nobody opens it
     play.device.database.close(play.world.pick(["close", "quiet", "lost"]));
     play.device.database.refused = play.world.pick(["UnknownError", "InvalidStateError"]);
@@ -151,7 +149,7 @@ const deeds = [
     play.device.database.hangs = true;
   }, () => { play.device.database.hangs = false; })],
   [3, async (play) => within(play, "the room ran out", 60000, () => fill(play, true), () => fill(play, false))],
-  [1, async (play) => { play.world.fire("the storage was emptied"); play.judge.empty(play.world.pick(["close", "deserted"])); }],
+  [1, async (play) => { play.world.fire("the storage was emptied"); play.judge.empty("close"); }],
   [1, async (play) => within(play, "the storage was refused", 40000, () => { // as in a private window, for pages that are opened now
     play.device.database.close("close");
     play.device.database.refused = "SecurityError";
