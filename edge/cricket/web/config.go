@@ -142,7 +142,7 @@ func New(c Config) (httpapi.App, error) {
 		Routes: append(h.routes(), httpapi.OperatorRoutes()...), Pages: h.pageRoutes(), OpenAPI: openAPI, CORS: c.CORS, Admit: h.admit,
 		Moved:   []string{"/matches", "/matches/:id", "/matches/:id/overs", "/replay"},
 		Problem: problemOf, Status: h.status, Topics: topicOf, Snapshot: h.snapshot, Ensure: h.ensureEvents,
-		View: h.view, Look: pages.Renderer, Nav: h.nav, Live: h.live, Scenes: pages.Gallery, Operator: h.operator, Games: h.gamesInCloud(),
+		View: h.renderTopic, Look: pages.Renderer, Nav: h.navLinks, Live: h.liveTiles, Scenes: pages.Gallery, Operator: h.operator, Games: h.gamesInCloud(),
 	}, nil
 }
 
@@ -150,7 +150,7 @@ func New(c Config) (httpapi.App, error) {
 func (h *handlers) address(path string) string { return strings.TrimSuffix(h.Mount, "/") + path }
 
 // nav returns the links in the navigation of cricket's pages.
-func (h *handlers) nav(who auth.Identity) []httppage.Link {
+func (h *handlers) navLinks(who auth.Identity) []httppage.Link {
 	links := []httppage.Link{{Href: h.pages.At("/matches"), Text: "Matches"}}
 	if who.Admin && h.Replay != nil {
 		links = append(links, httppage.Link{Href: h.pages.At("/replay"), Text: "Replays"})

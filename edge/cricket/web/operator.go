@@ -76,7 +76,7 @@ func (h *handlers) getHub(r *httpapi.Request) (httpapi.Response, error) {
 	}
 	own, ok := node.Apps[name].(cricketState)
 	if !ok { // it could not be read: the error says why
-		own, err = h.state(r.Context(), node.At)
+		own, err = h.operatorState(r.Context(), node.At)
 	}
 	if err != nil {
 		return httpapi.Response{}, err
@@ -88,7 +88,7 @@ func (h *handlers) getHub(r *httpapi.Request) (httpapi.Response, error) {
 
 // operator returns cricket's part of the operator page.
 func (h *handlers) operator(ctx context.Context, now time.Time) (operator.Part, error) {
-	st, err := h.state(ctx, now)
+	st, err := h.operatorState(ctx, now)
 	if err != nil {
 		return operator.Part{}, err
 	}
@@ -97,7 +97,7 @@ func (h *handlers) operator(ctx context.Context, now time.Time) (operator.Part, 
 	}, Status: st}, nil
 }
 
-func (h *handlers) state(ctx context.Context, now time.Time) (cricketState, error) {
+func (h *handlers) operatorState(ctx context.Context, now time.Time) (cricketState, error) {
 	feed := h.Feed()
 	out := cricketState{At: now, Role: h.nodeStatus(&operator.NodeStatus{}).Role, Feed: newFeedHealth(feed), Push: newPushHealth(h.Push())}
 	err := h.Store.View(ctx, func(tx *store.Tx) (err error) {

@@ -72,8 +72,8 @@ func (h *handlers) oversPage(r *httpapi.Request) (httpapi.Response, error) {
 	return httpapi.ReplyHTML(http.StatusOK, body)
 }
 
-// live returns the live matches for a list of applications.
-func (h *handlers) live(ctx context.Context) (tiles []httppage.Tile, err error) {
+// liveTiles returns the live matches for a list of applications.
+func (h *handlers) liveTiles(ctx context.Context) (tiles []httppage.Tile, err error) {
 	on, err := h.Service.Live(ctx)
 	for i := range on {
 		f := &on[i]
@@ -82,8 +82,8 @@ func (h *handlers) live(ctx context.Context) (tiles []httppage.Tile, err error) 
 	return tiles, err
 }
 
-// view renders the page of a match, or the list of matches for "".
-func (h *handlers) view(ctx context.Context, node *operator.NodeStatus, match string, last httppage.View) (httppage.View, error) {
+// renderTopic renders the page of a match, or the list of matches for "".
+func (h *handlers) renderTopic(ctx context.Context, node *operator.NodeStatus, match string, last httppage.View) (httppage.View, error) {
 	st := page.NodeStatus{NodeStatus: *node, Status: h.nodeStatus(node)}
 	if match != "" {
 		in, err := h.input(ctx, st, match)

@@ -51,7 +51,7 @@ func New(c Config) (httpapi.App, error) {
 		About:  "A softball scorebook with box scores and statistics",
 		Routes: h.routes(), OpenAPI: document, Problem: problem, Topics: h.topicOf, Snapshot: snapshot, CORS: []string{"*"},
 		Admit: h.admit, Table: c.Service.Table, Rows: c.Ensure,
-		Pages: h.pageRoutes(), Offline: true, Look: look, Nav: h.nav, Scenes: h.scenes,
+		Pages: h.pageRoutes(), Offline: true, Look: look, Nav: h.navLinks, Scenes: h.scenes,
 		SignIn: httpapi.SignIn{Header: "X-User-Id"}, Games: h.gamesInCloud(),
 	}, err
 }
@@ -93,7 +93,7 @@ func (h *handlers) admit(r *httpapi.Request) error {
 // partitions returns the partitions of what a request names, including the user in its body.
 func (h *handlers) partitions(tx *store.Tx, r *httpapi.Request) ([]attr.Item, error) {
 	other := r.Param("user")
-	if raw, ok := input(r)["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
+	if raw, ok := bodyMembers(r)["userId"]; ok && json.Unmarshal(raw, &other) != nil || !hacktracker.IsID(other) {
 		other = ""
 	}
 	b := h.open(tx, r)
@@ -123,8 +123,8 @@ func (h *handlers) open(tx *store.Tx, r *httpapi.Request) *hacktracker.Book {
 	return h.scorebook.OpenOnce(tx, r.User, scope)
 }
 
-// input returns all members of the request's body, including nulls and unknown ones; none for a request without a body.
-func input(r *httpapi.Request) hacktracker.Input {
+// bodyMembers returns all members of the request's body, including nulls and unknown ones; none for a request without a body.
+func bodyMembers(r *httpapi.Request) hacktracker.Input {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodDelete {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (h *handlers) onceRow(r *httpapi.Request, key string) (*idempotency.Row, er
 		return nil, nil //nolint:nilnil // no key
 	}
 	scope, former := r.OnceScope(r.User)
-	at, err := h.scorebook.OnceRow(scope, r.URL.Path, key, input(r))
+	at, err := h.scorebook.OnceRow(scope, r.URL.Path, key, bodyMembers(r))
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (h *handlers) onceRow(r *httpapi.Request, key string) (*idempotency.Row, er
 		row.User = r.User
 	}
 	for _, scope := range former {
-		was, err := h.scorebook.OnceRow(scope, r.URL.Path, key, input(r))
+		was, err := h.scorebook.OnceRow(scope, r.URL.Path, key, bodyMembers(r))
 		if err != nil {
 			return nil, err
 		}

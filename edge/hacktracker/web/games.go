@@ -10,7 +10,7 @@ import (
 
 func (h *handlers) createGame(r *httpapi.Request) (httpapi.Response, error) {
 	return h.create(r, func(b *hacktracker.Book, key string) (string, []store.WriteItem) {
-		return b.NewGame(key, input(r))
+		return b.NewGame(key, bodyMembers(r))
 	}, func(b *hacktracker.Book, id string) any { return b.Game(id) })
 }
 
@@ -31,7 +31,7 @@ func (h *handlers) getGame(r *httpapi.Request) (httpapi.Response, error) {
 func (h *handlers) patchGame(r *httpapi.Request) (httpapi.Response, error) { return h.updateGame(r) }
 
 func (h *handlers) updateGame(r *httpapi.Request) (httpapi.Response, error) {
-	in := input(r)
+	in := bodyMembers(r)
 	response, err := h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.ChangeGame(r.Param("game"), in) })
 	if err != nil {
 		return response, err
@@ -79,7 +79,7 @@ func (h *handlers) addRuns(r *httpapi.Request) (httpapi.Response, error) {
 	response, err := h.write(r, http.StatusOK, func(b *hacktracker.Book) any {
 		at, late := r.OccurredAt(b.Now())
 		b.Fail(late)
-		return b.AddRuns(r.Param("game"), key, at, input(r))
+		return b.AddRuns(r.Param("game"), key, at, bodyMembers(r))
 	})
 	if err == nil {
 		h.noteEntry(r)
@@ -97,7 +97,7 @@ func (h *handlers) createAtBat(r *httpapi.Request) (httpapi.Response, error) {
 		if of, handed := r.Handed(); handed {
 			b.HandIn(of.MadeBy(scorersOf(b, r)))
 		}
-		return b.NewAtBat(r.Param("game"), key, at, late, input(r))
+		return b.NewAtBat(r.Param("game"), key, at, late, bodyMembers(r))
 	})
 	if err == nil {
 		h.noteEntry(r)
@@ -115,7 +115,7 @@ func (h *handlers) getAtBat(r *httpapi.Request) (httpapi.Response, error) {
 
 func (h *handlers) updateAtBat(r *httpapi.Request) (httpapi.Response, error) {
 	response, err := h.write(r, http.StatusOK, func(b *hacktracker.Book) any {
-		return b.ChangeAtBat(r.Param("game"), r.Param("atbat"), input(r))
+		return b.ChangeAtBat(r.Param("game"), r.Param("atbat"), bodyMembers(r))
 	})
 	if err == nil {
 		h.noteEntry(r)

@@ -35,7 +35,7 @@ func mayNotScore() error {
 
 // sayAtBat describes a plate appearance.
 func (h *handlers) sayAtBat(r *httpapi.Request) (string, error) {
-	return h.sayEntry(r, func(b *hacktracker.Book, g *hacktracker.Game) string { return atBatSaid(b, input(r), g) })
+	return h.sayEntry(r, func(b *hacktracker.Book, g *hacktracker.Game) string { return atBatSaid(b, bodyMembers(r), g) })
 }
 
 func atBatSaid(b *hacktracker.Book, in hacktracker.Input, g *hacktracker.Game) string {
@@ -58,7 +58,7 @@ func atBatSaid(b *hacktracker.Book, in hacktracker.Input, g *hacktracker.Game) s
 
 // sayRuns describes runs of the two sides.
 func (h *handlers) sayRuns(r *httpapi.Request) (string, error) {
-	return h.sayEntry(r, func(b *hacktracker.Book, g *hacktracker.Game) string { return runsSaid(b, input(r), g) })
+	return h.sayEntry(r, func(b *hacktracker.Book, g *hacktracker.Game) string { return runsSaid(b, bodyMembers(r), g) })
 }
 
 func runsSaid(b *hacktracker.Book, in hacktracker.Input, g *hacktracker.Game) string {

@@ -18,7 +18,7 @@ import (
 //go:embed templates assets scenes.json
 var files embed.FS
 
-func (h *handlers) nav(auth.Identity) []page.Link {
+func (h *handlers) navLinks(auth.Identity) []page.Link {
 	return []page.Link{{Href: h.look.At("/"), Text: "My teams"}}
 }
 

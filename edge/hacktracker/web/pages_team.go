@@ -29,11 +29,11 @@ func (h *handlers) homePage(r *httpapi.Request) (httpapi.Response, error) {
 			team := &view.Teams[i]
 			live, next := b.Coming(team.ID)
 			for i := range live {
-				view.Live = append(view.Live, h.tile(team, &live[i]))
+				view.Live = append(view.Live, h.gameTile(team, &live[i]))
 			}
 			if next != nil && (soonest == "" || next.ScheduledStart < soonest) {
 				soonest = next.ScheduledStart
-				view.Next = []page.Tile{h.tile(team, next)}
+				view.Next = []page.Tile{h.gameTile(team, next)}
 			}
 		}
 		return view
@@ -54,8 +54,8 @@ func (p *homeView) Joined() []hacktracker.Team {
 	return slices.DeleteFunc(slices.Clone(p.Teams), func(t hacktracker.Team) bool { return t.Offered || t.OwnerID == p.User })
 }
 
-// tile links to a game and shows its outcome.
-func (h *handlers) tile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
+// gameTile links to a game and shows its outcome.
+func (h *handlers) gameTile(t *hacktracker.Team, g *hacktracker.Game) page.Tile {
 	line := []string{pills[g.Status].Text}
 	if g.Status == hacktracker.Final || g.Status == hacktracker.InProgress {
 		line[0] += fmt.Sprintf(" %d–%d", g.TeamScore, g.OpponentScore)
@@ -130,7 +130,7 @@ func (h *handlers) schedulePage(r *httpapi.Request) (httpapi.Response, error) {
 		view := readTeam(b, r, "/schedule")
 		games, next := b.GamesOf(view.Team.ID, page)
 		for i := range games {
-			view.Games = append(view.Games, h.tile(&view.Team, &games[i]))
+			view.Games = append(view.Games, h.gameTile(&view.Team, &games[i]))
 		}
 		if next != nil {
 			view.More = "?" + url.Values{"cursor": {cursorOf(next)}}.Encode()
@@ -164,7 +164,7 @@ func (h *handlers) playerPage(r *httpapi.Request) (httpapi.Response, error) {
 		view.All = []statLine{{"All", len(stats.Games), stats.Batting}}
 		for i := range slices.Backward(stats.Games) {
 			game := b.Game(stats.Games[i].GameID)
-			view.All = append(view.All, statLine{h.tile(&view.Team, &game).Line, 1, stats.Games[i].Batting})
+			view.All = append(view.All, statLine{h.gameTile(&view.Team, &game).Line, 1, stats.Games[i].Batting})
 		}
 		view.Balls = balls(stats.AtBats, func(string) string { return stats.Name })
 		return view

@@ -42,7 +42,7 @@ func (h *handlers) getUser(r *httpapi.Request) (httpapi.Response, error) {
 }
 
 func (h *handlers) updateUser(r *httpapi.Request) (httpapi.Response, error) {
-	in := input(r)
+	in := bodyMembers(r)
 	if fixed := readOnly(in, "userId", "email", "createdAt", "updatedAt"); len(fixed) > 0 {
 		return refuseReadOnly(fixed)
 	}
@@ -76,7 +76,7 @@ func (h *handlers) listOwnPlayers(r *httpapi.Request) (httpapi.Response, error) 
 
 func (h *handlers) createTeam(r *httpapi.Request) (httpapi.Response, error) {
 	return h.create(r, func(b *hacktracker.Book, key string) (string, []store.WriteItem) {
-		return b.NewTeam(key, input(r))
+		return b.NewTeam(key, bodyMembers(r))
 	}, func(b *hacktracker.Book, id string) any { return b.Team(id) })
 }
 
@@ -103,7 +103,7 @@ func (h *handlers) getTeam(r *httpapi.Request) (httpapi.Response, error) {
 }
 
 func (h *handlers) updateTeam(r *httpapi.Request) (httpapi.Response, error) {
-	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.ChangeTeam(r.Param("team"), input(r)) })
+	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.ChangeTeam(r.Param("team"), bodyMembers(r)) })
 }
 
 // deleteTeam answers with the token by which the team can be recovered, in a header.
@@ -115,7 +115,7 @@ func (h *handlers) deleteTeam(r *httpapi.Request) (httpapi.Response, error) {
 }
 
 func (h *handlers) recoverTeam(r *httpapi.Request) (httpapi.Response, error) {
-	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.RecoverTeam(r.Param("team"), input(r)) })
+	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.RecoverTeam(r.Param("team"), bodyMembers(r)) })
 }
 
 func (h *handlers) acceptTeam(r *httpapi.Request) (httpapi.Response, error) {
@@ -130,7 +130,7 @@ func (h *handlers) leaveTeam(r *httpapi.Request) (httpapi.Response, error) {
 }
 
 func (h *handlers) updateMember(r *httpapi.Request) (httpapi.Response, error) {
-	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.ChangeMember(r.Param("team"), r.Param("user"), input(r)) })
+	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.ChangeMember(r.Param("team"), r.Param("user"), bodyMembers(r)) })
 }
 
 // wholeList is how many games a request without a limit gets, as from clients that know no cursors: more than most teams have.
@@ -195,7 +195,7 @@ func cells[T any](all ...T) (out []string) {
 
 func (h *handlers) createPlayer(r *httpapi.Request) (httpapi.Response, error) {
 	return h.create(r, func(b *hacktracker.Book, key string) (string, []store.WriteItem) {
-		return b.NewPlayer(r.Param("team"), key, input(r))
+		return b.NewPlayer(r.Param("team"), key, bodyMembers(r))
 	}, func(b *hacktracker.Book, id string) any { return b.Player(r.Param("team"), id) })
 }
 
@@ -212,7 +212,7 @@ func (h *handlers) getPlayer(r *httpapi.Request) (httpapi.Response, error) {
 }
 
 func (h *handlers) updatePlayer(r *httpapi.Request) (httpapi.Response, error) {
-	in := input(r)
+	in := bodyMembers(r)
 	if fixed := readOnly(in, "playerId", "teamId", "isGhost", "userId", "linkedAt", "createdAt", "updatedAt"); len(fixed) > 0 {
 		return refuseReadOnly(fixed)
 	}
@@ -227,7 +227,7 @@ func (h *handlers) deletePlayer(r *httpapi.Request) (httpapi.Response, error) {
 }
 
 func (h *handlers) linkPlayer(r *httpapi.Request) (httpapi.Response, error) {
-	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.LinkPlayer(r.Param("team"), r.Param("player"), input(r)) })
+	return h.write(r, http.StatusOK, func(b *hacktracker.Book) any { return b.LinkPlayer(r.Param("team"), r.Param("player"), bodyMembers(r)) })
 }
 
 func (h *handlers) unlinkPlayer(r *httpapi.Request) (httpapi.Response, error) {

@@ -42,7 +42,7 @@ func New(c Config) (httpapi.App, error) {
 		About:  "A prediction league whose picks lock on time",
 		Routes: h.routes(), Pages: h.pageRoutes(), OpenAPI: document, Problem: problem, Topics: h.topicOf, Snapshot: snapshot,
 		Admit: h.admit, Table: c.Service.Table, Rows: c.Ensure,
-		Offline: true, Look: look, Nav: h.nav, Scenes: h.scenes, Games: h.gamesInCloud(),
+		Offline: true, Look: look, Nav: h.navLinks, Scenes: h.scenes, Games: h.gamesInCloud(),
 	}, err
 }
 

@@ -18,7 +18,7 @@ import (
 //go:embed templates scenes.json
 var files embed.FS
 
-func (h *handlers) nav(who auth.Identity) []page.Link {
+func (h *handlers) navLinks(who auth.Identity) []page.Link {
 	links := []page.Link{{Href: h.look.At("/"), Text: "Events"}, {Href: h.look.At("/standings"), Text: "Standings"}, {Href: h.look.At("/me"), Text: "My picks"}}
 	if who.Admin {
 		links = append(links, page.Link{Href: h.look.At("/admin"), Text: "Admin"})

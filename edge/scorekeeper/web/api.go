@@ -46,7 +46,7 @@ func New(c Config) (httpapi.App, error) {
 		Routes: h.routes(), Pages: h.pageRoutes(), OpenAPI: document, Problem: problem, Topics: h.topicOf, Snapshot: snapshot,
 		SignIn: httpapi.SignIn{Anonymous: "wordle_session", Retired: c.Service.IsConverted},
 		Admit:  h.admit, Table: c.Service.Table, Rows: c.Ensure,
-		Offline: true, Look: look, Nav: h.nav, Scenes: h.scenes, Games: h.gamesInCloud(),
+		Offline: true, Look: look, Nav: h.navLinks, Scenes: h.scenes, Games: h.gamesInCloud(),
 	}, err
 }
 

@@ -17,7 +17,7 @@ import (
 //go:embed templates assets scenes.json
 var files embed.FS
 
-func (h *handlers) nav(who auth.Identity) []page.Link {
+func (h *handlers) navLinks(who auth.Identity) []page.Link {
 	links := []page.Link{{Href: h.look.At("/"), Text: "Today"}, {Href: h.look.At("/history"), Text: "History"}, {Href: h.look.At("/teams"), Text: "Teams"}}
 	if who.Admin {
 		links = append(links, page.Link{Href: h.look.At("/admin"), Text: "Puzzles"})
@@ -52,7 +52,7 @@ func (p *playView) Learned() map[string]scorekeeper.Grade {
 // playPage serves everybody. A visitor without an ID has no game.
 func (h *handlers) playPage(r *httpapi.Request) (httpapi.Response, error) {
 	view := &playView{Date: r.Param("date"), Known: r.User != ""}
-	day, err := today(r)
+	day, err := readerDay(r)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -94,8 +94,8 @@ func (h *handlers) readGame(tx *store.Tx, r *httpapi.Request, view *playView) (e
 	return err
 }
 
-// today returns the reader's date. The page's script sends it (parameter day) if it differs from the node's, which is in UTC.
-func today(r *httpapi.Request) (day time.Time, err error) {
+// readerDay returns the reader's date. The page's script sends it (parameter day) if it differs from the node's, which is in UTC.
+func readerDay(r *httpapi.Request) (day time.Time, err error) {
 	err = r.View(func(tx *store.Tx) error {
 		day = tx.Now().UTC()
 		claimed, err := time.Parse(scorekeeper.Day, r.URL.Query().Get("day"))
@@ -127,7 +127,7 @@ type historyView struct {
 }
 
 func (h *handlers) historyPage(r *httpapi.Request) (httpapi.Response, error) {
-	day, err := today(r)
+	day, err := readerDay(r)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

@@ -84,7 +84,7 @@ type weekLine struct {
 
 // teamPage shows a team's board for today, this week or last week.
 func (h *handlers) teamPage(r *httpapi.Request) (httpapi.Response, error) {
-	day, err := today(r)
+	day, err := readerDay(r)
 	if err != nil {
 		return httpapi.Response{}, err
 	}

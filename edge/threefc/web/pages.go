@@ -29,11 +29,11 @@ func (h *handlers) addPages(app *httpapi.App) (err error) {
 	if h.look, err = page.New(h.mount+"/-", files, nil); err != nil {
 		return err
 	}
-	app.Look, app.Scenes, app.View, app.Offline, app.Open = h.look, h.scenes, h.view, true, true
+	app.Look, app.Scenes, app.View, app.Offline, app.Open = h.look, h.scenes, h.renderTopic, true, true
 	app.Pages = h.pageRoutes()
 	app.SignIn = httpapi.SignIn{Own: h.findReader, Session: h.sessionOf, Page: signInPath}
 	app.Nav = func(auth.Identity) []page.Link { return []page.Link{{Href: h.look.At("/"), Text: "Leagues"}} }
-	app.Live, app.Ensure, app.Games = h.live, h.ensureTopic, h.gamesInCloud()
+	app.Live, app.Ensure, app.Games = h.liveTiles, h.ensureTopic, h.gamesInCloud()
 	return nil
 }
 
@@ -53,8 +53,8 @@ func (h *handlers) ensureTopic(ctx context.Context, topic string) error {
 	return h.Ensure.Rows(ctx, h.Service.Table, threefc.Partition(of))
 }
 
-// view renders the public pages. They name people only by nickname.
-func (h *handlers) view(ctx context.Context, _ *operator.NodeStatus, topic string, last page.View) (v page.View, err error) {
+// renderTopic renders the public pages. They name people only by nickname.
+func (h *handlers) renderTopic(ctx context.Context, _ *operator.NodeStatus, topic string, last page.View) (v page.View, err error) {
 	kind, id, _ := strings.Cut(topic, "/")
 	err = ask.View(ctx, h.Read, func(tx *store.Tx) error {
 		if kind+"/" == topicGame {
@@ -123,8 +123,8 @@ func (h *handlers) topicNamed(tx *store.Tx, r *httpapi.Request) (string, error) 
 	return topicGame + game, err
 }
 
-// live returns tiles of the live games.
-func (h *handlers) live(ctx context.Context) (tiles []page.Tile, err error) {
+// liveTiles returns tiles of the live games.
+func (h *handlers) liveTiles(ctx context.Context) (tiles []page.Tile, err error) {
 	err = h.Read(ctx, func(tx *store.Tx) error {
 		open, err := h.Service.Open(tx, nil)
 		for i := 0; err == nil && i < len(open); i++ {
